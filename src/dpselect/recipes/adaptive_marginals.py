@@ -13,6 +13,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import codes_within
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
@@ -23,7 +24,7 @@ _PASSES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdaptiveMarginals:
+class AdaptiveMarginals(MechanismValue):
     """In each round selects the marginal with the largest error, measures it, and fits the distribution to all.
 
     The score of a marginal is its weight times (the l1 distance between the table's marginal and the fitted one, less
@@ -97,8 +98,7 @@ class AdaptiveMarginals:
             "selecting": selecting,
             "measuring": measuring,
         }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        self._set(**checked)
 
     @property
     def event(self) -> Event:

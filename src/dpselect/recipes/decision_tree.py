@@ -13,6 +13,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import codes_within
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections, unknown_word
@@ -25,7 +26,7 @@ _DEEPEST = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionTree:
+class DecisionTree(MechanismValue):
     """A complete binary tree of a public depth: each node tests whether a feature's bin is at most a cut.
 
     In each level every node selects one of all (feature, cut) pairs by the score of the split; each leaf releases a
@@ -99,8 +100,7 @@ class DecisionTree:
             "splitting": splitting,
             "counting": GeometricMechanism(epsilon=epsilon * share, sensitivity=runs, neighbours=relation),
         }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        self._set(**checked)
 
     @property
     def event(self) -> Event:

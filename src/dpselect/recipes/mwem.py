@@ -11,6 +11,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
 
@@ -22,7 +23,7 @@ _PASSES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MWEM:
+class MWEM(MechanismValue):
     """In each round selects the query with the largest error, measures it, and reweighs the histogram.
 
     Args:
@@ -85,8 +86,7 @@ class MWEM:
             "measuring": GeometricMechanism(epsilon=each, sensitivity=1, neighbours=relation),
             "totalling": None if known else GeometricMechanism(epsilon=epsilon * total, sensitivity=1),
         }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        self._set(**checked)
 
     @property
     def event(self) -> Event:

@@ -20,6 +20,7 @@ from dpselect.accounting import ComposedEvent
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours
 from dpselect.recipes.codes import codes_within
 from dpselect.recipes.shared_selections import Selection, shared_selections, unknown_word
@@ -97,7 +98,7 @@ def distance_from_independence(counts: Counts) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParentChoice:
+class ParentChoice(MechanismValue):
     """Chooses, one after another, an attribute and its parents among those chosen before.
 
     Args:
@@ -157,8 +158,7 @@ class ParentChoice:
             "degree": degree,
             "selecting": selecting,
         }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        self._set(**checked)
 
     def _sensitivity(self, rows: int, sizes: tuple[int, ...]) -> int:
         if self.score == "F":
