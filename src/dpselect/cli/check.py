@@ -13,12 +13,13 @@ from cyclopts import Parameter
 
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.help_text import SHARED
-from dpselect.cli.options import Bounds, File, Flag, Step, Text, decimal
+from dpselect.cli.options import Bounds, File, Flag, Step, Text
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.question_options import GroupOptions
 from dpselect.cli.streams import refuse_readers
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.plans import written_lists as public
+from dpselect.plans.written_numbers import decimal
 from dpselect.summaries import CandidateKind
 
 ALL_TOGETHER = GroupOptions()

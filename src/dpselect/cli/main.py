@@ -30,6 +30,7 @@ from dpselect.cli.plan import plan
 from dpselect.cli.question_options import REFUSED
 from dpselect.cli.questions import COMMANDS, command_of, usage_of
 from dpselect.cli.run import run
+from dpselect.cli.serve import serve
 from dpselect.cli.streams import can_be_written, fill_closed
 from dpselect.cli.wording import file_named, in_words, misread, names_of
 
@@ -41,6 +42,7 @@ app.command(in_one_piece(check))
 app.command(in_one_piece(columns))
 app.command(in_one_piece(plan))
 app.command(in_one_piece(run))
+app.command(in_one_piece(serve))
 app.command(ledger_app)
 app.command(verify)
 app.command(doctor)

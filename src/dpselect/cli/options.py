@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from inspect import signature
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import CoercionError, Parameter, Token
 
 from dpselect.errors import InvalidParameterError, Shown
-
-_MOST_DIGITS = 40
+from dpselect.plans.written_numbers import MOST_DIGITS, decimal, whole
 
 PRIVATE = "private"
 """In place of two numbers: the upper one is found privately."""
@@ -25,15 +23,11 @@ _TWO_NUMBERS = frozenset({"--bounds", "--clip"})
 def _whole(kind: object, tokens: Sequence[Token]) -> int:
     """A whole number, also as 1e9; the parser itself would round 2.7 to 3."""
     text = tokens[0].value
-    try:
-        number = Decimal(text)
-        if number.is_finite() and number.adjusted() < _MOST_DIGITS and number == number.to_integral_value():
-            return int(number)
-    except InvalidOperation:
-        pass
+    if (number := whole(text)) is not None:
+        return number
     if tokens[0].keyword is None:  # only the parser knows the name of an argument without dashes
         raise CoercionError(token=tokens[0], target_type=int)
-    raise ValueError(f"expected a whole number, not {text[:_MOST_DIGITS]!r}")
+    raise ValueError(f"expected a whole number, not {text[:MOST_DIGITS]!r}")
 
 
 def _double(kind: object, tokens: Sequence[Token]) -> float:
@@ -46,35 +40,8 @@ def _double(kind: object, tokens: Sequence[Token]) -> float:
         pass
     if tokens[0].keyword is None:
         raise CoercionError(token=tokens[0], target_type=float)
-    said = f"expected a decimal number such as 0.5, not {text[:_MOST_DIGITS]!r}"
+    said = f"expected a decimal number such as 0.5, not {text[:MOST_DIGITS]!r}"
     raise CoercionError(msg=said, token=tokens[0], target_type=float)
-
-
-def _fraction(text: str) -> Fraction | None:
-    if not re.fullmatch(r"[+-]?[0-9]{1,40}/[0-9]{1,40}", text) or not int(text.partition("/")[2]):
-        return None
-    return Fraction(text)
-
-
-def decimal(text: str) -> float | Fraction:
-    """The number that is written: as a double if one is written like it, otherwise as a fraction.
-
-    >>> decimal("0.1"), decimal("1/3"), decimal("0.12345678901234567890")
-    (0.1, Fraction(1, 3), Fraction(1234567890123456789, 10000000000000000000))
-    """
-    expected = f"expected a number such as 5, 0.25 or 1/3, not {text[:_MOST_DIGITS]!r}"
-    if (fraction := _fraction(text)) is not None:
-        return fraction
-    try:
-        number, nearest = Decimal(text), float(text)
-    except (InvalidOperation, ValueError):
-        raise ValueError(expected) from None
-    if not number.is_finite() or nearest in (float("inf"), float("-inf")):
-        return nearest  # refused by the question
-    if number and not (number.adjusted() > -400 and len(text) <= 400):
-        raise ValueError(expected)
-    exact = Fraction(number)
-    return nearest if Fraction(repr(nearest)) == exact else exact
 
 
 def _exactly(kind: object, tokens: Sequence[Token]) -> float | Fraction:

@@ -1,0 +1,55 @@
+"""Numbers as people write them: a decimal or a fraction, taken exactly."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+MOST_DIGITS = 40
+"""Of a text that errors quote, and of each side of a fraction."""
+
+
+def whole(text: str) -> int | None:
+    """The whole number that is written, also as 1e9; None if it is none.
+
+    >>> whole("1e3"), whole("2.7")
+    (1000, None)
+    """
+    try:
+        number = Decimal(text)
+        if number.is_finite() and number.adjusted() < MOST_DIGITS and number == number.to_integral_value():
+            return int(number)
+    except InvalidOperation:
+        pass
+    return None
+
+
+def decimal(text: str) -> float | Fraction:
+    """The number that is written: as a double if one is written like it, otherwise as a fraction.
+
+    Raises:
+        ValueError: no such number; the text is public, and quoted.
+
+    >>> decimal("0.1"), decimal("1/3"), decimal("0.12345678901234567890")
+    (0.1, Fraction(1, 3), Fraction(1234567890123456789, 10000000000000000000))
+    """
+    expected = f"expected a number such as 5, 0.25 or 1/3, not {text[:MOST_DIGITS]!r}"
+    if (fraction := _fraction(text)) is not None:
+        return fraction
+    try:
+        number, nearest = Decimal(text), float(text)
+    except (InvalidOperation, ValueError):
+        raise ValueError(expected) from None
+    if not number.is_finite() or nearest in (float("inf"), float("-inf")):
+        return nearest  # refused by the question
+    if number and not (number.adjusted() > -400 and len(text) <= 400):
+        raise ValueError(expected)
+    exact = Fraction(number)
+    return nearest if Fraction(repr(nearest)) == exact else exact
+
+
+def _fraction(text: str) -> Fraction | None:
+    if not re.fullmatch(r"[+-]?[0-9]{1,40}/[0-9]{1,40}", text) or not int(text.partition("/")[2]):
+        return None
+    return Fraction(text)

@@ -1,0 +1,22 @@
+"""A page in the browser to choose, plan and release on: ``dpselect serve``. Needs the extra ``web``.
+
+One process on one machine serves one table to the person who holds it. `site` is what the pages are about, `guards`
+keeps everybody else out, and `choosing` and `answering` are groups of pages. Why it is built like this:
+``docs/decisions/0027-a-page-to-ask-on.md``.
+"""
+
+from dpselect.errors import MissingExtraError
+
+try:
+    import jinja2 as _jinja2  # noqa: F401  # pyright: ignore
+    import starlette as _starlette  # noqa: F401  # pyright: ignore
+    import uvicorn as _uvicorn  # noqa: F401  # pyright: ignore
+except ImportError as missing:
+    raise MissingExtraError("pages in a browser", "web") from missing
+
+from dpselect.web.app import application
+from dpselect.web.guards import Guard
+from dpselect.web.server import serve
+from dpselect.web.site import Site
+
+__all__ = ["Guard", "Site", "application", "serve"]

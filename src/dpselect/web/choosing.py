@@ -1,0 +1,265 @@
+"""The pages where a question is chosen and planned, and where the holder has the rows looked at."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from dpselect.errors import MissingExtraError, SelectionError
+from dpselect.questions.wording import rounded_up
+from dpselect.session.check import check
+from dpselect.session.findings import WARNING
+from dpselect.web.fields import COMMANDS
+from dpselect.web.forms import PRIVATE, START, Form
+from dpselect.web.pages import Pages, route
+from dpselect.web.pictures import in_the_dark, size_of
+from dpselect.web.planning import EPSILONS, Budget, budget_of, epsilon_reaching, in_words, why
+from dpselect.web.releasing import Stage
+
+_STEPS = len(EPSILONS) - 1
+"""The last place of both sliders."""
+
+_CHECKED = frozenset(signature(check).parameters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPlan:
+    """What the right side of a question's page shows.
+
+    Attributes:
+        epsilon: as text.
+        place: of the slider.
+        accuracy, others, promise, why, charge: sentences; `accuracy` is empty if there is nothing to plan yet.
+        budget: what it leaves of the account.
+        error: the bound on the error, as text; empty if there is none.
+        error_place: of the error's slider; None: no curve.
+        chart: name of the picture, or "".
+        no_chart: why there is no picture.
+        width, height: of the picture.
+        point: where the answer is on it.
+        table: epsilons and errors, for those who cannot see the picture.
+    """
+
+    epsilon: str
+    place: int
+    accuracy: str = ""
+    others: tuple[str, ...] = ()
+    promise: str = ""
+    why: str = ""
+    charge: str = ""
+    budget: Budget | None = None
+    error: str = ""
+    error_place: int | None = None
+    chart: str = ""
+    no_chart: str = ""
+    width: int = 0
+    height: int = 0
+    point: tuple[float, float] | None = None
+    table: tuple[tuple[float, float], ...] = ()
+
+
+def planned(pages: Pages, form: Form) -> ShownPlan:
+    """The plan of what was typed; errors are kept in the form."""
+    epsilon = form.epsilon
+    text = form.typed["epsilon"]
+    if epsilon is None:
+        return ShownPlan(epsilon=text, place=_place(float(START)))
+    place = _place(epsilon)
+    if not form.is_complete:
+        return ShownPlan(epsilon=text, place=place)
+    forecast = form.forecast(epsilon, paying=True)
+    if forecast is None:
+        return ShownPlan(epsilon=text, place=place)
+    curve = pages.curves.of(form)
+    about: dict[str, Any] = {}
+    bound = forecast.error_bound
+    if curve is not None and bound is not None and math.isfinite(bound):
+        about["error"] = rounded_up(bound).replace(",", "")
+        about["error_place"] = _error_place(bound, curve.lowest, curve.highest)
+        about["table"] = tuple(curve.errors.items())[::5]
+        try:
+            svg = pages.curves.picture(curve)
+            about["chart"] = curve.key
+            about["width"], about["height"] = size_of(svg)
+            about["point"] = curve.place(epsilon, bound, svg)
+        except MissingExtraError as missing:
+            about["no_chart"] = str(missing)
+    said = forecast.bound_accuracy, forecast.count_accuracy, forecast.basis
+    return ShownPlan(
+        epsilon=text,
+        place=place,
+        accuracy=forecast.accuracy,
+        others=tuple(filter(None, said)),
+        promise=in_words(forecast.guarantee),
+        why=why(forecast),
+        charge=forecast.charge,
+        budget=budget_of(pages.site, forecast),
+        **about,
+    )
+
+
+def _place(epsilon: float) -> int:
+    return min(bisect.bisect_left(EPSILONS, epsilon), _STEPS)
+
+
+def _error_place(error: float, lowest: float, highest: float) -> int:
+    if error <= 0:
+        return 0
+    share = math.log10(error / lowest) / math.log10(highest / lowest)
+    return round(min(max(share, 0.0), 1.0) * _STEPS)
+
+
+def _error_at(place: int, lowest: float, highest: float) -> float:
+    return float(f"{lowest * (highest / lowest) ** (place / _STEPS):.2g}")
+
+
+def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """What can be asked, and what was answered."""
+    return pages.shown("home.html", commands=COMMANDS.values(), answered=pages.questions.answered)
+
+
+def ask(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """The form of a question, empty or as it was filled in for another answer."""
+    about = COMMANDS.get(request.path_params["question"])
+    if about is None:
+        return pages.error(404, "No such question", "There is no question of this name.")
+    earlier = pages.questions.find(request.query_params.get("from", ""))
+    if earlier is not None and earlier.form.about is about:
+        form = Form.read(about, pages.site, earlier.form.typed)
+    else:
+        form = Form.empty(about, pages.site)
+    return _form_page(pages, form)
+
+
+def _form_page(pages: Pages, form: Form, status: int = 200) -> Response:
+    plan = planned(pages, form)
+    return pages.shown("ask.html", status=status, form=form, plan=plan, steps=_STEPS, moved="", refused_within="")
+
+
+def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """The plan after a field or a slider was moved, with the sentences of errors beside their fields."""
+    about = COMMANDS.get(request.path_params["question"])
+    if about is None:
+        return pages.error(404, "No such question", "There is no question of this name.")
+    moved = request.headers.get("hx-trigger-name", "")
+    given, refused = dict(typed), ""
+    if moved == "epsilon-place":
+        given["epsilon"] = f"{EPSILONS[_index(typed.get(moved, ''))]:g}"
+    form = Form.read(about, pages.site, given)
+    if moved in ("error-place", "within") and form.is_complete:
+        try:
+            epsilon = epsilon_reaching(form, _target_error(pages, form, moved, typed.get(moved, "")))
+            form = Form.read(about, pages.site, given | {"epsilon": f"{epsilon:g}"})
+        except (SelectionError, ValueError) as error:
+            refused = str(error)
+    shown = planned(pages, form)
+    return pages.shown("plan_update.html", form=form, plan=shown, steps=_STEPS, moved=moved, refused_within=refused)
+
+
+def _index(text: str) -> int:
+    return min(int(text), _STEPS) if text.isascii() and text.isdigit() and len(text) < 6 else _place(float(START))
+
+
+def _target_error(pages: Pages, form: Form, moved: str, text: str) -> float:
+    if moved == "within":
+        try:
+            return float(text)
+        except ValueError:
+            raise ValueError("within: expected a number, such as 20.") from None
+    curve = pages.curves.of(form)
+    if curve is None:
+        raise ValueError("No bound on the error holds for all data here, so none can be wanted.")
+    return _error_at(_index(text), curve.lowest, curve.highest)
+
+
+def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """Go on to the confirmation, under an id of its own; or back to the form with what is wrong."""
+    about = COMMANDS.get(request.path_params["question"])
+    if about is None:
+        return pages.error(404, "No such question", "There is no question of this name.")
+    form = Form.read(about, pages.site, typed)
+    for name in form.missing:
+        form.errors.setdefault(name, "This is needed.")
+    epsilon = form.epsilon
+    if pages.site.source is None:
+        form.errors.setdefault("", "Without a table nothing is released: dpselect serve TABLE --unit COLUMN.")
+    if epsilon is None or form.errors or form.forecast(epsilon, paying=True) is None:
+        return _form_page(pages, form, status=422)
+    asked = pages.questions.confirm(form, epsilon)
+    return RedirectResponse(f"/release/{asked.id}", status_code=303)
+
+
+def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """Begin to count which rows the question would read, for the holder's eyes."""
+    about = COMMANDS.get(request.path_params["question"])
+    if about is None or pages.site.source is None:
+        return pages.error(404, "No such question", "There is no question of this name.")
+    form = Form.read(about, pages.site, typed)
+    if not form.unit or form.errors:
+        return pages.shown(
+            "looked.html", id="", work=None, found=None, warning=WARNING, refused="Fill in the form first."
+        )
+    given = {name: value for name, value in form.arguments.items() if name in _CHECKED and value != PRIVATE}
+    column = given.pop("column", None)
+    if column is None:
+        said = "Choose a column first: it is the column that is looked at."
+        return pages.shown("looked.html", id="", work=None, found=None, warning=WARNING, refused=said)
+    site, unit = pages.site, form.unit
+    id = pages.questions.look(lambda progress: check(site.data(unit), column, progress=progress, **given))
+    return _looked(pages, id)
+
+
+def looked(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """What was found, or how far it is."""
+    return _looked(pages, request.path_params["id"])
+
+
+def stop_looking(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """Stop reading."""
+    id = request.path_params["id"]
+    if (work := pages.questions.looked(id)) is not None:
+        work.stop()
+        work.wait(2.0)
+    return _looked(pages, id)
+
+
+def _looked(pages: Pages, id: str) -> Response:
+    work = pages.questions.looked(id)
+    if work is None:
+        return pages.error(404, "No such page", "There is no page of this name.")
+    work.wait(0.2)
+    found = work.result if work.state is Stage.ANSWERED else None
+    return pages.shown("looked.html", id=id, work=work, found=found, warning=WARNING, refused=work.refused)
+
+
+def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """The picture of a curve."""
+    key, _, look = request.path_params["name"].removesuffix(".svg").partition("-")
+    curve = pages.curves.named(key)
+    if curve is None:
+        return pages.error(404, "No such page", "There is no picture of this name.")
+    return picture(pages.curves.picture(curve), dark=look == "dark")
+
+
+def picture(svg: str, *, dark: bool) -> Response:
+    """A picture as a response."""
+    return Response(in_the_dark(svg) if dark else svg, media_type="image/svg+xml")
+
+
+ROUTES = (
+    route("/", home),
+    route("/ask/{question}", ask),
+    route("/ask/{question}/plan", plan, "POST"),
+    route("/ask/{question}/look", look, "POST"),
+    route("/ask/{question}/confirm", confirm, "POST"),
+    route("/looked/{id}", looked),
+    route("/looked/{id}/stop", stop_looking, "POST"),
+    route("/chart/{name}", chart),
+)

@@ -1,0 +1,230 @@
+"""The form of a question, from what the registry says of its options, and what was typed into it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import Parameter
+from typing import Any
+
+from dpselect.arguments import positive_epsilon
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
+from dpselect.plans.written_lists import parsed, parsed_dates, parsed_prices
+from dpselect.plans.written_numbers import decimal, whole
+from dpselect.questions.command import Command
+from dpselect.session import Forecast
+from dpselect.session.described import arguments_of
+from dpselect.summaries import CandidateKind
+from dpselect.web.fields import FOUND, KINDS, Field, fields_of
+from dpselect.web.site import Site
+
+PRIVATE = "private"
+
+START = "0.5"
+"""Where the slider of epsilon stands first: somewhere it has to."""
+
+_LONGEST = 200_000
+"""Characters of one field."""
+
+
+@dataclass(slots=True)
+class Form:
+    """What was typed, read: the arguments of a question, or why there are none.
+
+    Attributes:
+        about: the question.
+        site: what all pages are about.
+        fields: of the form.
+        typed: the texts, by the names of the inputs.
+        arguments: of the question's method, without epsilon; those that have their defaults are left out.
+        errors: a sentence for each field that is wrong, by its name; "" for the whole question.
+        missing: names of fields that are still needed.
+        unit: the unit's column.
+    """
+
+    about: Command
+    site: Site
+    fields: list[Field]
+    typed: dict[str, str]
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    errors: dict[str, str] = field(default_factory=dict[str, str])
+    missing: list[str] = field(default_factory=list[str])
+    unit: str = ""
+
+    @classmethod
+    def read(cls, about: Command, site: Site, typed: Mapping[str, str]) -> Form:
+        """The form with what was typed into it, every field read by itself."""
+        fields = fields_of(about, site)
+        names = [part for each in fields for part in each.parts]
+        texts = {name: typed.get(name, "").strip() for name in [*names, "epsilon"]}
+        form = cls(about, site, fields, texts)
+        form.unit = site.unit or texts.get("unit", "")
+        if not form.unit:
+            form.missing.append("unit")
+        for each in fields:
+            form._read(each)
+        return form
+
+    @classmethod
+    def empty(cls, about: Command, site: Site) -> Form:
+        """The form as it is shown first."""
+        fields = fields_of(about, site)
+        return cls.read(about, site, {**{each.name: each.default for each in fields}, "epsilon": START})
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it can be planned."""
+        return not self.missing and not self.errors
+
+    def text(self, name: str) -> str:
+        """What an input shows."""
+        return self.typed.get(name, "")
+
+    @property
+    def epsilon(self) -> float | None:
+        """What was typed for epsilon; None, with an error, if it is no such number."""
+        text = self.typed["epsilon"]
+        try:
+            return positive_epsilon(_number(text, "epsilon"), "epsilon")
+        except SelectionError as error:
+            self.fail(error)
+            return None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What a curve depends on."""
+        texts = {name: text for name, text in self.typed.items() if name != "epsilon"}
+        return self.about.name, self.site.stamp, tuple(sorted(texts.items()))
+
+    def forecast(self, epsilon: float, *, paying: bool = False) -> Forecast | None:
+        """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
+        try:
+            return self.reply(self.site.dry(self.unit, paying=paying), epsilon)
+        except SelectionError as error:
+            self.fail(error)
+            return None
+
+    def reply(self, data: Any, epsilon: float, **more: Any) -> Any:
+        """The reply of a `Dataset` or `DryRun`."""
+        arguments = {name: value for name, value in self.arguments.items() if name != "column"}
+        return getattr(data, self.about.name)(self.arguments.get("column"), **arguments, epsilon=epsilon, **more)
+
+    def fail(self, error: SelectionError) -> None:
+        """Keep the sentence of an error beside the field that it is about."""
+        name = getattr(error, "name", "")
+        known = {each.name for each in self.fields} | {"epsilon"}
+        self.errors.setdefault(name if name in known else "", str(error))
+
+    def _read(self, each: Field) -> None:
+        """Read one field into the arguments, or note what is wrong with it."""
+        texts = [self.typed[part] for part in each.parts]
+        if any(len(text) > _LONGEST for text in texts):
+            self.errors[each.name] = f"{each.name}: expected at most {_LONGEST:,} characters."
+            return
+        if each.name in ("unit", "candidates_as", "groups_as") or each.name.endswith(FOUND):
+            return
+        if self.typed.get(each.name + FOUND) == "on":
+            self.arguments[each.name] = PRIVATE
+            return
+        if not any(texts):
+            if each.is_needed:
+                self.missing.append(each.name)
+            return
+        if not all(texts):
+            self.missing.append(each.name)
+            return
+        try:
+            value = self._value(each, texts)
+        except SelectionError as error:
+            self.errors[each.name] = str(error)
+            return
+        if value != _default(self.about, each.name):
+            self.arguments[each.name] = value
+
+    def _value(self, each: Field, texts: list[str]) -> Any:
+        text = texts[0]
+        match each.kind:
+            case "whole":
+                number = whole(text)
+                if number is None:
+                    raise InvalidParameterError(each.name, typed(text), "a whole number")
+                return number
+            case "number":
+                return _number(text, each.name)
+            case "exact":
+                return _exact(text, each.name)
+            case "flag":
+                return text == "on"
+            case "bounds":
+                return _exact(text, each.name), _exact(texts[1], each.name)
+            case "ends":
+                return text, texts[1]
+            case "levels":
+                return [_number(level.strip(), each.name) for level in text.split(",")]
+            case "list":
+                return self._listed(each.name, text)
+            case "choice":
+                return self._chosen(each, text)
+            case _:
+                return text
+
+    def _chosen(self, each: Field, text: str) -> str:
+        if text not in dict(each.choices):
+            raise InvalidParameterError(each.name, typed(text), f"one of {', '.join(dict(each.choices))}")
+        return text
+
+    def _listed(self, name: str, text: str) -> Any:
+        """A public list. Files are not named here: a page could be made to show what is in them."""
+        text = _on_a_line(text)
+        if text.startswith("@"):
+            hint = "Paste the list instead: one on each line, or separated by commas."
+            raise InvalidCandidatesError(name, typed(text), "a list, not the name of a file", hint)
+        if name == "prices":
+            return parsed_prices(text, private="")
+        if name == "dates":
+            return parsed_dates(text, private="")
+        chosen = self.typed.get(f"{name}_as", "")
+        kind = CandidateKind(chosen) if chosen in KINDS else None
+        column = self.typed.get("by" if name == "groups" else "column", "")
+        kinds: Sequence[CandidateKind] = ()
+        if column and self.unit:
+            try:
+                kinds = self.site.dry(self.unit).candidate_kinds(column)
+            except InvalidDataError:
+                kinds = ()  # the question says it, beside the field of the column
+        alone = name != "candidates" or not self.about.needs_several
+        return parsed(text, kind=kind, fitting=kinds, private="", argument=name, may_be_one=alone)
+
+
+def _default(about: Command, name: str) -> Any:
+    found = arguments_of(about.name).get(name)
+    return Parameter.empty if found is None else found.default
+
+
+def _number(text: str, name: str) -> float:
+    """A decimal, as the command line reads it: no fraction, which would be rounded."""
+    try:
+        if "_" not in text:
+            return float(text)
+    except ValueError:
+        pass
+    raise InvalidParameterError(name, typed(text), "a decimal number such as 0.5")
+
+
+def _exact(text: str, name: str) -> Any:
+    try:
+        return decimal(text)
+    except ValueError:
+        raise InvalidParameterError(name, typed(text), "a number such as 5, 0.25 or 1/3") from None
+
+
+def _on_a_line(text: str) -> str:
+    """Lines as a list with commas, each quoted if it has one itself."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return text
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(lines)
+    return written.getvalue()

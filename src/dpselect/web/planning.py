@@ -1,0 +1,274 @@
+"""Before anything is spent: the error at each epsilon, the epsilon of a wanted error, and what an account has left.
+
+Everything here follows from public arguments: no row is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+
+import numpy as np
+
+from dpselect.charts import Axis, Series, lines, styles_of, svg_without_title
+from dpselect.charts.theme import HEIGHT, WIDTH
+from dpselect.errors import InvalidParameterError
+from dpselect.ledger.records import as_written
+from dpselect.privacy import Guarantee, Neighbours
+from dpselect.questions.wording import as_text, rounded_up
+from dpselect.session import Forecast
+from dpselect.web.forms import Form
+from dpselect.web.pictures import frame_of
+from dpselect.web.site import Site
+
+EPSILONS = *(digits / 10**places for places in (3, 2, 1) for digits in range(10, 100)), 10.0
+"""The places of the slider: two digits, from 0.01 to 10."""
+
+_STRIDE = 6
+"""From one point of the curve to the next."""
+
+_KEPT = 64
+"""Curves."""
+
+WHY = {
+    "PermuteAndFlip": "one selection, and for that its expected error is never above the exponential mechanism's",
+    "ExponentialMechanism": "several selections share a delta, and each of its selections then costs less than one of "
+    "permute-and-flip",
+    "ExponentialNoiseTopK": "one draw orders all that are selected, instead of one for each place",
+    "GeometricMechanism": "the answer is a whole number, and so is its noise",
+    "DiscreteGaussianMechanism": "many counts are released at once, and Gaussian noise on them is then the smaller one",
+    "NoisyHistogramMechanism": "each unit is in one bin, so that noise does not grow with their number",
+    "QuantileMechanism": "it weighs each possible answer by how many ranks it is off",
+    "QuantilesMechanism": "it draws all levels together, instead of paying for each of them",
+    "PrivateBoundsMechanism": "no upper bound is known, so that a part of epsilon finds one first",
+    "ClippingBoundMechanism": "no largest value is known, so that a part of epsilon finds one first",
+    "UnboundedQuantileMechanism": "no upper bound is known, and it asks one possible answer after the other",
+    "MeanMechanism": "the number of units is public, so that no part of epsilon is spent on it",
+    "DensityMechanism": "it draws a sample whose distribution is close to that of the column",
+    "PriceMechanism": "it weighs each price between the bounds by what it would earn",
+    "PriceListMechanism": "it selects one price of a list by what each would earn",
+    "PartitionSelection": "no rule with this epsilon and delta names more values",
+    "ThresholdCounts": "a value is named if its noisy count is above a threshold",
+    "StopCandidate": "values are drawn until a draw selects none of them",
+}
+"""Why a mechanism draws the answer, where the question does not say it by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorCurve:
+    """The error at each of `EPSILONS` that are points of it, in the question's own unit.
+
+    Attributes:
+        key: names the picture.
+        errors: by epsilon; only finite ones above zero.
+    """
+
+    key: str
+    errors: dict[float, float]
+
+    @property
+    def lowest(self) -> float:
+        """A power of ten below all errors."""
+        return 10.0 ** math.floor(math.log10(min(self.errors.values())))
+
+    @property
+    def highest(self) -> float:
+        """A power of ten above all of them."""
+        return max(10.0 ** math.ceil(math.log10(max(self.errors.values()))), 10 * self.lowest)
+
+    def svg(self) -> str:
+        """The picture, in the colours of paper.
+
+        Raises:
+            MissingExtraError: the extra ``plots`` is not installed.
+        """
+        at, errors = np.array([*self.errors]), np.array([*self.errors.values()])
+        (style,) = styles_of(["PermuteAndFlip"])
+        x = Axis(title="epsilon: less private to the right", log=True, lowest=EPSILONS[0], highest=EPSILONS[-1])
+        y = Axis(title="error, 99 times in 100", log=True, lowest=self.lowest, highest=self.highest)
+        chart = lines([Series(name="error", x=at, y=errors, style=style)], x=x, y=y, title="Error")
+        return svg_without_title(chart)
+
+    def place(self, epsilon: float, error: float, svg: str) -> tuple[float, float] | None:
+        """Where a point is in the picture, in its pixels; None: outside."""
+        if not (EPSILONS[0] <= epsilon <= EPSILONS[-1] and self.lowest <= error <= self.highest):
+            return None
+        left, top = frame_of(svg)
+        across = math.log10(epsilon / EPSILONS[0]) / math.log10(EPSILONS[-1] / EPSILONS[0])
+        up = math.log10(error / self.lowest) / math.log10(self.highest / self.lowest)
+        return round(left + WIDTH * across, 1), round(top + HEIGHT * (1 - up), 1)
+
+
+class Curves:
+    """The latest curves, and their pictures."""
+
+    def __init__(self) -> None:
+        self._curves = OrderedDict[tuple[object, ...], ErrorCurve | None]()
+        self._pictures = OrderedDict[str, str]()
+        self._lock = Lock()
+
+    def of(self, form: Form) -> ErrorCurve | None:
+        """The curve of a complete form; None if the question has no bound on its error."""
+        key = form.key
+        with self._lock:
+            if key in self._curves:
+                self._curves.move_to_end(key)
+                return self._curves[key]
+        curve = _curve(form)
+        with self._lock:
+            self._curves[key] = curve
+            while len(self._curves) > _KEPT:
+                self._curves.popitem(last=False)
+        return curve
+
+    def named(self, key: str) -> ErrorCurve | None:
+        """The curve with this name, if it is still there."""
+        with self._lock:
+            return next((each for each in self._curves.values() if each is not None and each.key == key), None)
+
+    def picture(self, curve: ErrorCurve) -> str:
+        """Its picture, drawn once.
+
+        Raises:
+            MissingExtraError: the extra ``plots`` is not installed.
+        """
+        with self._lock:
+            held = self._pictures.get(curve.key)
+        if held is None:
+            held = curve.svg()
+            with self._lock:
+                self._pictures[curve.key] = held
+                while len(self._pictures) > _KEPT:
+                    self._pictures.popitem(last=False)
+        return held
+
+
+def _curve(form: Form) -> ErrorCurve | None:
+    errors: dict[float, float] = {}
+    for epsilon in sorted({*EPSILONS[::_STRIDE], EPSILONS[-1]}):
+        forecast = form.forecast(epsilon)
+        if forecast is None:
+            return None
+        bound = forecast.error_bound
+        if bound is not None and 0 < bound < math.inf:
+            errors[epsilon] = bound
+    if len(errors) < 2:
+        return None
+    return ErrorCurve(key=hashlib.sha256(repr([*errors.items()]).encode()).hexdigest()[:32], errors=errors)
+
+
+def epsilon_reaching(form: Form, wanted: float) -> float:
+    """The smallest place of the slider at which the error is at most `wanted`.
+
+    Raises:
+        InvalidParameterError: none does, or there is no bound on the error.
+    """
+    name = "within"
+    if not 0 <= wanted < math.inf:
+        raise InvalidParameterError(name, wanted, "a number >= 0")
+
+    def bound(at: int) -> float:
+        forecast = form.forecast(EPSILONS[at])
+        found = None if forecast is None else forecast.error_bound
+        if found is None:
+            raise InvalidParameterError(name, wanted, "no wanted error, as no bound holds for all data here")
+        return found
+
+    low, high = 0, len(EPSILONS) - 1
+    if (least := bound(high)) > wanted:
+        hint = f"At epsilon = {as_text(EPSILONS[-1])} the error is at most {rounded_up(least)}."
+        raise InvalidParameterError(name, wanted, "an error that an epsilon of the slider reaches", hint)
+    while low < high:
+        middle = (low + high) // 2
+        if bound(middle) <= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return EPSILONS[low]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What an answer leaves of an account, for a bar of 100 units.
+
+    Attributes:
+        account: its name.
+        limit, left, after: epsilon in all, before and after the answer; as text.
+        spent, cost: parts of 100.
+        fits: whether the account would accept it.
+        is_free: whether it was answered before.
+    """
+
+    account: str
+    limit: str
+    left: str
+    after: str
+    spent: float
+    cost: float
+    fits: bool
+    is_free: bool
+
+
+def budget_of(site: Site, forecast: Forecast) -> Budget | None:
+    """The bar of a forecast that looked at the account; None without one."""
+    if site.ledger is None or site.account is None or forecast.left is None:
+        return None
+    held = site.ledger.account(site.account)
+    limit = held.epsilon
+    cost = Fraction(0) if forecast.is_answered else Fraction(forecast.guarantee.epsilon)
+    left = max(limit - held.spent, Fraction(0))
+    after = max(left - cost, Fraction(0))
+
+    def part(of: Fraction) -> float:
+        return round(float(100 * of / limit), 2) if limit else 0.0
+
+    spent = part(limit - left)
+    return Budget(
+        account=site.account,
+        limit=as_text(as_written(limit)),
+        left=as_text(forecast.left),
+        after=rounded(after),
+        spent=spent,
+        cost=min(part(cost), round(100 - spent, 2)),
+        fits=bool(forecast.fits),
+        is_free=bool(forecast.is_answered),
+    )
+
+
+def rounded(exact: Fraction) -> str:
+    """An epsilon for people: at most six digits, not more than it is."""
+    shown = math.floor(exact * 10**6) / 10**6
+    return as_text(shown)
+
+
+def why(forecast: Forecast) -> str:
+    """Which mechanism draws the answer and why, in a sentence."""
+    name = forecast.terms.mechanism
+    reason = WHY.get(name, "")
+    rounds = f", in {forecast.terms.rounds} rounds" if forecast.terms.rounds > 1 else ""
+    if forecast.rule:
+        return f"Drawn by {name}{rounds}. {forecast.rule}"
+    return f"Drawn by {name}{rounds}: {reason}." if reason else f"Drawn by {name}{rounds}."
+
+
+def in_words(guarantee: Guarantee) -> str:
+    """What an answer costs those in the table, as a factor.
+
+    >>> in_words(Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "person"))[:95]
+    'Whether or not any one person is in the table, what the answer shows becomes at most 1.65 times'
+    """
+    unit, epsilon = guarantee.unit, guarantee.epsilon
+    if guarantee.neighbours is Neighbours.ADD_REMOVE:
+        change = f"Whether or not any one {unit} is in the table"
+    else:
+        change = f"Whichever rows any one {unit} has in the table"
+    factor = rounded_up(math.exp(epsilon)) if epsilon < 50 else f"e^{as_text(epsilon)}"
+    said = f"{change}, what the answer shows becomes at most {factor} times as likely or unlikely by it"
+    said += f" (epsilon = {as_text(epsilon)})."
+    if guarantee.delta:
+        said += f" This may fail with a probability of at most delta = {as_text(guarantee.delta)}."
+    return said

@@ -1,0 +1,205 @@
+"""Questions that were asked on the pages, each under an id of its own: however often it is sent, it is paid for once.
+
+The id is made when the confirmation is shown. With a ledger it is the request id, so that the ledger, too, answers the
+second time at no cost; without one the answers of this process are kept here.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from dpselect.certificates.release import Release
+from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, SelectionError
+from dpselect.web.forms import Form
+
+PREFIX = "page-"
+"""Of the request ids in a ledger."""
+
+_AT_ONCE = 2
+"""Scans that run at the same time."""
+
+CHANGED = (
+    "The table was written after this page had been opened: its files differ in size or time. Nothing was read or "
+    "charged. See whether the question still fits, and ask again."
+)
+
+
+class Stage(StrEnum):
+    """How far a question is."""
+
+    OPEN = "open"
+    READING = "reading"
+    ANSWERED = "answered"
+    STOPPED = "stopped"
+    REFUSED = "refused"
+    LOST = "lost"
+
+
+class StoppedError(Exception):
+    """Raised within a scan that nobody waits for any more."""
+
+
+@dataclass(eq=False, slots=True)
+class Work:
+    """Something that reads the rows, with its progress.
+
+    Attributes:
+        state: how far it is.
+        fraction: of the rows that was read.
+        result: what came out.
+        refused: the sentence of what went wrong.
+        about: the argument that this is about.
+    """
+
+    state: Stage = Stage.OPEN
+    fraction: float = 0.0
+    result: Any = None
+    refused: str = ""
+    about: str = ""
+    note: str = ""
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _lock: Any = field(default_factory=threading.Lock)
+    _thread: threading.Thread | None = None
+
+    def start(self, act: Callable[[Callable[[float], None]], Any]) -> bool:
+        """Begin, unless it runs or has ended well or for good; whether it began."""
+        with self._lock:
+            if self.state in (Stage.READING, Stage.ANSWERED, Stage.LOST):
+                return False
+            self.state, self.fraction, self.refused, self.about, self.note = Stage.READING, 0.0, "", "", ""
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, args=(act,), daemon=True)
+            self._thread.start()
+            return True
+
+    def stop(self) -> None:
+        """Stop reading. What has been charged by now is answered all the same."""
+        self._stop.set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, but no longer than this."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _advance(self, fraction: float) -> None:
+        if self._stop.is_set():
+            raise StoppedError
+        self.fraction = fraction
+
+    def _run(self, act: Callable[[Callable[[float], None]], Any]) -> None:
+        state, said, about = Stage.REFUSED, "", ""
+        try:
+            with _PLACES, warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", AnswerNotStoredWarning)
+                self._advance(0.0)
+                self.result = act(self._advance)
+            state = Stage.ANSWERED
+            self.note = " ".join(str(each.message) for each in caught if each.category is AnswerNotStoredWarning)
+        except StoppedError:
+            state = Stage.STOPPED
+        except AnswerLostError as error:
+            state, said = Stage.LOST, str(error)
+        except SelectionError as error:
+            said, about = str(error), getattr(error, "name", "")
+        except Exception as error:  # noqa: BLE001 - its text may quote a row
+            said = f"unexpected {type(error).__name__}; nothing was shown. Please report it."
+        with self._lock:
+            self.refused, self.about, self.state = said, about, state
+
+
+_PLACES = threading.BoundedSemaphore(_AT_ONCE)
+
+
+@dataclass(eq=False, slots=True)
+class PageRequest:
+    """One question, from its confirmation to its answer.
+
+    Attributes:
+        id: of the page, and in a ledger of the request.
+        form: the question.
+        epsilon: what it spends.
+        stamp: of the table when the confirmation was shown.
+        work: the answer, once it is there.
+    """
+
+    id: str
+    form: Form
+    epsilon: float
+    stamp: str
+    work: Work = field(default_factory=Work)
+
+    @property
+    def request(self) -> str:
+        """The request id in a ledger."""
+        return PREFIX + self.id
+
+    @property
+    def release(self) -> Release[Any] | None:
+        """The answer, if there is one."""
+        return self.work.result if self.work.state is Stage.ANSWERED else None
+
+    def start(self) -> bool:
+        """Read the rows, charge and draw, unless that was begun before; whether it began now."""
+        return self.work.start(self._answer)
+
+    def _answer(self, progress: Callable[[float], None]) -> Release[Any]:
+        site = self.form.site
+        if site.stamp != self.stamp:
+            raise SelectionError(CHANGED)
+        more = {} if site.ledger is None else {"request": self.request}
+        return self.form.reply(site.data(self.form.unit, progress), self.epsilon, **more)
+
+
+class Questions:
+    """All questions of this process, by id."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, PageRequest] = {}
+        self._looked: dict[str, Work] = {}
+        self._lock = threading.Lock()
+
+    def confirm(self, form: Form, epsilon: float) -> PageRequest:
+        """A question that waits for its confirmation."""
+        asked = PageRequest(secrets.token_hex(8), form, epsilon, form.site.stamp)
+        with self._lock:
+            self._asked[asked.id] = asked
+        return asked
+
+    def find(self, id: str) -> PageRequest | None:
+        """The question of this id."""
+        with self._lock:
+            return self._asked.get(id)
+
+    @property
+    def answered(self) -> list[PageRequest]:
+        """Those with an answer, the latest first."""
+        with self._lock:
+            return [each for each in reversed(self._asked.values()) if each.release is not None]
+
+    def look(self, act: Callable[[Callable[[float], None]], Any]) -> str:
+        """Begin to read the rows for the holder's eyes; the id of the work."""
+        id, work = secrets.token_hex(8), Work()
+        with self._lock:
+            self._looked[id] = work
+        work.start(act)
+        return id
+
+    def looked(self, id: str) -> Work | None:
+        """What was begun by `look`."""
+        with self._lock:
+            return self._looked.get(id)
+
+    def stop(self, seconds: float) -> None:
+        """Stop all reading, and wait for what is being charged."""
+        with self._lock:
+            every = [*(each.work for each in self._asked.values()), *self._looked.values()]
+        for work in every:
+            work.stop()
+        for work in every:
+            work.wait(seconds)

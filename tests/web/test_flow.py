@@ -1,0 +1,186 @@
+"""From a question to its answer: what is planned, what is charged, and that it is charged once."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpselect as dps
+from dpselect.web import Site
+from dpselect.web.fields import COMMANDS
+from tests.web.visitor import COMMON, MEDIAN, Visitor
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+ADULT = str(DATA / "adult.csv")
+
+
+@pytest.fixture
+def visitor() -> Visitor:
+    return Visitor(Site(source=ADULT, unit="person_id")).enter()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> dps.Ledger:
+    held = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    held.open_account("adult", epsilon=1.0, unit="person_id")
+    return held
+
+
+@pytest.fixture
+def payer(ledger: dps.Ledger) -> Visitor:
+    return Visitor(Site(source=ADULT, unit="person_id", ledger=ledger, account="adult")).enter()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_question_has_a_form(visitor: Visitor, name: str) -> None:
+    came = visitor.get(f"/ask/{name}")
+    assert came.status == 200
+    assert COMMANDS[name].asks in came.words
+    assert "--" not in came.words.replace("--", "", 0) or "--" not in came.words
+
+
+def test_a_median_is_released(visitor: Visitor) -> None:
+    came = visitor.release("median", **MEDIAN)
+    release = visitor.pages.questions.answered[0].release
+    assert release.value in range(30, 45)
+    assert f"Answer {release.value:.0f} With 99% confidence" in came.words
+    assert "at most 1.65 times as likely" in came.words
+    held = visitor.get(f"/release/{visitor.pages.questions.answered[0].id}/certificate.json")
+    assert held.headers["content-disposition"].startswith("attachment")
+    assert dps.Release.from_json(held.text) == release
+
+
+def test_the_most_common_value_is_released(visitor: Visitor) -> None:
+    assert "Answer 9 With" in visitor.release("most_common", **COMMON).words
+
+
+def test_a_histogram_is_a_table_with_a_picture(visitor: Visitor) -> None:
+    came = visitor.release("histogram", **COMMON)
+    asked = visitor.pages.questions.answered[0]
+    assert came.text.count("<tr>") == 17
+    light, dark = (visitor.get(f"/release/{asked.id}/chart/{look}.svg") for look in ("light", "dark"))
+    assert light.headers["content-type"] == "image/svg+xml"
+    assert 'fill="white"' in light.text
+    assert 'fill="white"' not in dark.text
+
+
+def test_the_plan_says_what_the_library_says(visitor: Visitor) -> None:
+    came = visitor.post("/ask/median/plan", {name.replace("__", "."): text for name, text in MEDIAN.items()})
+    expected = dps.DryRun(unit="person_id").median("age", bounds=(0, 120), step=1, epsilon=0.5)
+    assert expected.accuracy in came.words
+
+
+def test_the_error_gives_the_epsilon(visitor: Visitor) -> None:
+    form = {name.replace("__", "."): text for name, text in MEDIAN.items()} | {"within": "30"}
+    came = visitor.post("/ask/median/plan", form, hx_trigger_name="within")
+    assert 'id="epsilon" name="epsilon" type="text" inputmode="decimal" size="8" value="0.32"' in came.text
+    dry = dps.DryRun(unit="person_id")
+    bounds = [dry.median("age", bounds=(0, 120), step=1, epsilon=each).error_bound for each in (0.31, 0.32)]
+    assert bounds[0] > 30 >= bounds[1]
+    unreachable = visitor.post("/ask/median/plan", form | {"within": "0.01"}, hx_trigger_name="within")
+    assert "At epsilon = 10 the error is at most" in unreachable.words
+
+
+def test_pressing_twice_spends_once(payer: Visitor, ledger: dps.Ledger) -> None:
+    address = payer.confirm("median", **MEDIAN)
+    presses = [threading.Thread(target=payer.post, args=(address,)) for _ in range(4)]
+    for each in presses:
+        each.start()
+    for each in presses:
+        each.join()
+    payer.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    shown = payer.get(address).words
+    for _ in range(2):  # reloaded, and sent again from a page that was kept
+        assert payer.post(address).status == 303
+        assert payer.get(address).words == shown
+    assert ledger.account("adult").spent == 0.5
+    assert len(ledger.history("adult")) == 2
+    (verified,) = ledger.verify("adult")
+    assert verified.entries == 2
+
+
+def test_without_a_ledger_pressing_twice_draws_once(visitor: Visitor) -> None:
+    address = visitor.confirm("median", **MEDIAN | {"epsilon": "0.01"})  # would hardly come out the same twice
+    for _ in range(3):
+        visitor.post(address)
+        visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    assert len(visitor.pages.questions.answered) == 1
+    first = visitor.pages.questions.answered[0].release
+    assert visitor.pages.questions.answered[0].release is first
+
+
+def test_a_question_beyond_the_account_is_refused_and_charges_nothing(payer: Visitor, ledger: dps.Ledger) -> None:
+    came = payer.release("median", **MEDIAN | {"epsilon": "2"})
+    assert "has epsilon=1.0 left of 1.0; this would cost 2.0" in came.words
+    assert ledger.account("adult").spent == 0
+
+
+def test_an_answer_is_found_again_after_a_restart(payer: Visitor, ledger: dps.Ledger) -> None:
+    address = payer.confirm("median", **MEDIAN)
+    payer.post(address)
+    payer.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    again = Visitor(payer.site).enter()
+    value = payer.pages.questions.answered[0].release.value
+    assert f"Answer {value:.0f}" in again.get(address).words
+    assert again.post(address).status == 303
+    assert ledger.account("adult").spent == 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "form"), [("median", MEDIAN), ("most_common", COMMON), ("top_k", COMMON | {"k": "3"})]
+)
+def test_the_command_and_the_python_do_the_same(
+    ledger: dps.Ledger, question: str, form: dict[str, str], tmp_path: Path, capsys: Any
+) -> None:
+    from dpselect.cli.main import main
+    from dpselect.web.same import in_python, on_the_command_line
+
+    url = f"sqlite:///{tmp_path}/budget.db"
+    site = Site(source=ADULT, unit="person_id", ledger=ledger, ledger_url=url, account="adult")
+    visitor = Visitor(site).enter()
+    visitor.release(question, **form)
+    asked = visitor.pages.questions.answered[0]
+    words = shlex.split(on_the_command_line(asked))
+    assert main([*words[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["receipt"] == asked.release.to_dict()["receipt"]
+    run: dict[str, Any] = {}
+    exec(in_python(asked), run)
+    assert run["release"].to_json() == asked.release.to_json()
+
+
+def test_a_table_that_was_written_in_between_is_noticed(tmp_path: Path, ledger: dps.Ledger) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("person_id,age\n" + "".join(f"{place},{place % 90}\n" for place in range(500)))
+    visitor = Visitor(Site(source=str(table), unit="person_id", ledger=ledger, account="adult")).enter()
+    address = visitor.confirm("median", **MEDIAN)
+    table.write_text("person_id,age\n1,40\n")
+    visitor.post(address)
+    visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    assert "was written after this page had been opened" in visitor.get(address).words
+    assert ledger.account("adult").spent == 0
+    assert "What is the median?" in visitor.get(f"/ask/median?from={address.rpartition('/')[2]}").words
+
+
+def test_what_is_looked_at_is_marked(visitor: Visitor) -> None:
+    form = {name.replace("__", "."): text for name, text in MEDIAN.items()}
+    came = visitor.post("/ask/median/look", form)
+    if 'hx-get="/looked/' in came.text:
+        id = came.text.partition('hx-get="/looked/')[2].partition('"')[0]
+        visitor.pages.questions.looked(id).wait(30)
+        came = visitor.get(f"/looked/{id}")
+    assert "Only for you: computed from the data without privacy protection" in came.words
+    assert "32,561 of 32,561 rows count" in came.words
+
+
+def test_without_a_table_there_are_plans_alone() -> None:
+    visitor = Visitor(Site()).enter()
+    assert "Planning without a table" in visitor.get("/").words
+    form = {"unit": "person", "column": "value", "candidates": "1..100", "epsilon": "1"}
+    assert "within 8 of the best" in visitor.post("/ask/most_common/plan", form).words
+    assert "nothing is released" in visitor.post("/ask/most_common/confirm", form).words
+    assert visitor.post("/ask/most_common/look", form).status == 404
