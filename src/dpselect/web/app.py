@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dpselect.errors import SelectionError
-from dpselect.web import answering, choosing
+from dpselect.web import answering, choosing, learning, ledger_pages
 from dpselect.web.guards import Guard, Guarded
 from dpselect.web.pages import Pages, route
 from dpselect.web.site import Site
@@ -40,7 +40,13 @@ def application(site: Site, guard: Guard) -> Guarded:
         await run_in_threadpool(pages.questions.stop, _PATIENCE_SECONDS)
 
     app = Starlette(
-        routes=[*choosing.ROUTES, *answering.ROUTES, route("/static/{name}", _file)],
+        routes=[
+            *choosing.ROUTES,
+            *answering.ROUTES,
+            *ledger_pages.ROUTES,
+            *learning.ROUTES,
+            route("/static/{name}", _file),
+        ],
         exception_handlers={HTTPException: _not_found, SelectionError: _refused, Exception: _unforeseen},
         lifespan=until_the_end,
     )
