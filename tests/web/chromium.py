@@ -18,6 +18,9 @@ ABSENT = (
     f"No browser was found ({', '.join(PROGRAMS)}): the tests of the pages need one. On Debian: apt install chromium."
 )
 
+ELSEWHERE = "elsewhere.test"
+"""Every name below it is this machine, for the browser of the tests only: other sites, and names that were rebound."""
+
 
 def program(which: Callable[[str], str | None] = shutil.which) -> str | None:
     """The path of the first browser that is installed, or None."""
@@ -38,8 +41,9 @@ def started() -> Iterator[Browser]:
     path = program_or_skip()
     from playwright.sync_api import sync_playwright
 
-    # Chromium refuses to make its sandbox as root.
-    arguments = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+    arguments = [f"--host-resolver-rules=MAP *.{ELSEWHERE} 127.0.0.1"]
+    if getattr(os, "geteuid", lambda: 1)() == 0:
+        arguments.append("--no-sandbox")  # which Chromium refuses to make as root
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
         try:

@@ -1,4 +1,4 @@
-"""One browser for all tests of pages that a process runs."""
+"""One browser for all tests of pages that a process runs, and the pages that a server opens in it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,89 @@
+"""A person in front of the browser, who has opened the pages: what they see, and how often they press something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tests.web.served import Served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page
+
+WIDE, NARROW = (1280, 900), (390, 844)
+
+_EXPECTED = ("htmx:", "Failed to load resource")
+"""How messages begin that an answer with an error, or a request that a later one replaced, leaves in the console."""
+
+
+@dataclass(slots=True)
+class Person:
+    """Somebody who uses the pages of `server`.
+
+    Attributes:
+        server: where the pages come from.
+        context: the browser's cookies, shared by all of their tabs.
+        page: the tab in front.
+        actions: clicks and keys so far.
+        problems: what must never happen: scripts that fail, what the policy forbids, requests to somewhere else.
+    """
+
+    server: Served
+    context: BrowserContext
+    page: Page
+    actions: int = 0
+    problems: list[str] = field(default_factory=list[str])
+
+    def click(self, target: Locator) -> None:
+        """Press the mouse on something."""
+        self.actions += 1
+        target.click()
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other, wherever the focus is."""
+        for key in keys:
+            self.actions += 1
+            self.page.keyboard.press(key)
+
+    def go(self, path: str) -> None:
+        """Open one of the pages."""
+        self.page.goto(self.server.origin + path)
+
+    def tab(self) -> Page:
+        """Another tab, which is now in front."""
+        self.page = self.context.new_page()
+        return self.page
+
+    def heading(self) -> str:
+        """The heading of the page."""
+        return self.page.locator("h1").inner_text()
+
+
+@contextmanager
+def visiting(browser: Browser, server: Served) -> Iterator[Person]:
+    """Somebody who opens the address that the server printed. At the end nothing may have gone wrong."""
+    context = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
+    context.set_default_timeout(30_000)
+    person = Person(server, context, context.new_page())
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(_EXPECTED):
+            person.problems.append(message.text)
+
+    context.on("console", hear)
+    context.on("weberror", lambda error: person.problems.append(str(error.error)))
+    context.on("request", lambda request: _refuse_elsewhere(person, request.url))
+    try:
+        person.page.goto(server.opening)
+        person.page.get_by_role("heading", level=1).filter(has_text="What do you want to know").wait_for()
+        yield person
+        assert person.problems == []
+    finally:
+        context.close()
+
+
+def _refuse_elsewhere(person: Person, url: str) -> None:
+    if not url.startswith((person.server.origin + "/", "blob:", "data:")):
+        person.problems.append(f"a request to {url}")

@@ -1,0 +1,82 @@
+"""Pictures of pages for the documents: taken by the tests where ``SCREENSHOTS`` names a folder to put them into.
+
+A picture keeps its 256 most frequent colours, which is a third of the size, and shows on a page of text and bars hardly
+anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_COLOURS = 256
+_READ = """
+async png => {
+    const bytes = Uint8Array.from(atob(png), each => each.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes], {type: "image/png"}));
+    const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+    canvas.drawImage(picture, 0, 0);
+    const pixels = canvas.getImageData(0, 0, picture.width, picture.height).data;
+    const reader = new FileReader();
+    await new Promise(done => { reader.onload = done; reader.readAsDataURL(new Blob([pixels])); });
+    return [picture.width, reader.result.split(",")[1]];
+}
+"""
+
+
+def take(page: Page, name: str, *, whole: bool = True) -> None:
+    """A picture of the page as it is now, if pictures are wanted; of all of it, or of what fits the window."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        picture = page.screenshot(full_page=whole, animations="disabled", caret="hide")
+        Path(folder, f"{name}.png").write_bytes(with_few_colours(_pixels(page.context.browser, picture)))
+
+
+def with_few_colours(pixels: np.ndarray) -> bytes:
+    """A PNG with a palette of the most frequent colours; each other pixel gets the nearest of them."""
+    height, width, _ = pixels.shape
+    packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32)
+    colours, places, counts = np.unique(packed.ravel(), return_inverse=True, return_counts=True)
+    kept = colours[np.argsort(counts)[::-1][:_COLOURS]]
+    palette, wanted = _channels(kept), _channels(colours)
+    nearest = np.concatenate(
+        [((part[:, None, :] - palette) ** 2).sum(axis=2).argmin(axis=1) for part in np.array_split(wanted, 64)]
+    )
+    rows = nearest[places].astype(np.uint8).reshape(height, width)
+    lines = np.hstack([np.zeros((height, 1), np.uint8), rows]).tobytes()  # 0: no filter
+    return b"".join(
+        (
+            _SIGNATURE,
+            _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+            _chunk(b"PLTE", palette.astype(np.uint8).tobytes()),
+            _chunk(b"IDAT", zlib.compress(lines, 9)),
+            _chunk(b"IEND", b""),
+        )
+    )
+
+
+def _pixels(browser: Browser, png: bytes) -> np.ndarray:
+    """Red, green and blue of a picture, of shape (height, width, 3): a browser can read it."""
+    page = browser.new_page()
+    try:
+        width, text = page.evaluate(_READ, base64.b64encode(png).decode())
+    finally:
+        page.close()
+    return np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, width, 4)[:, :, :3]
+
+
+def _channels(packed: np.ndarray) -> np.ndarray:
+    return np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1).astype(np.int64)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

@@ -1,0 +1,152 @@
+"""From opening the pages to a certificate, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import dpselect as dps
+from dpselect import certificates
+from tests.web import pictures
+from tests.web.axe import violations
+from tests.web.person import NARROW, WIDE, Person, visiting
+from tests.web.served import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Request
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+MOST_ACTIONS = 12
+MOST_BYTES = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"sqlite:///{tmp_path_factory.mktemp('ledger') / 'budget.db'}"
+
+
+@pytest.fixture(scope="module")
+def ledger(url: str) -> Iterator[dps.Ledger]:
+    with dps.Ledger(url) as ledger:
+        ledger.open_account("people", epsilon=3.0, unit="person_id")
+        yield ledger
+
+
+@pytest.fixture(scope="module")
+def person(browser: Browser, url: str, ledger: dps.Ledger) -> Iterator[Person]:
+    """Somebody who has adult.csv and an account."""
+    payer = "--ledger", url, "--account", "people"
+    with (
+        serving("adult.csv", "--unit", "person_id", *payer, folder=DATA) as server,
+        visiting(browser, server) as person,
+    ):
+        yield person
+
+
+def median(person: Person, *, epsilon: str = "") -> None:
+    """From the first page to the confirmation of a median, with as few clicks and keys as it takes."""
+    person.click(person.page.get_by_role("link", name="What is the median? median"))
+    person.page.locator("#column:focus").wait_for()
+    person.press("a", "Tab", "0", "Tab", "1", "2", "0")  # age, from 0 to 120
+    person.click(person.page.get_by_label("step", exact=True))
+    person.press("1")
+    if epsilon:
+        person.page.get_by_label("epsilon as a number").fill(epsilon)
+    person.press("Enter")
+    person.page.get_by_role("button", name="Spend it").wait_for()
+
+
+def spend(person: Person) -> None:
+    """From the confirmation to the answer."""
+    person.click(person.page.get_by_role("button", name="Spend it"))
+    person.page.get_by_role("heading", name="Certificate").wait_for()
+
+
+def test_a_median_takes_few_clicks_and_keys_and_comes_with_its_certificate(person: Person, ledger: dps.Ledger) -> None:
+    before = ledger.account("people").entries
+    person.actions = 0
+    median(person)
+    assert person.heading() == "Spend epsilon 0.5?"
+    assert ledger.account("people").entries == before
+    spend(person)
+    assert person.actions <= MOST_ACTIONS
+    assert 30 < float(person.page.locator(".value").inner_text()) < 45
+    with person.page.expect_download() as downloading:
+        person.page.get_by_role("link", name="Download").click()
+    certificate = downloading.value.path().read_text(encoding="utf-8")
+    checked = certificates.check(certificate, ledger=ledger)
+    assert (checked.epsilon, checked.charged, checked.value) == (0.5, True, True)
+    (charged,) = ledger.history("people")[before:]
+    assert (charged.epsilon, json.loads(certificate)["receipt"]["hash"]) == (0.5, charged.hash)
+    assert f"as entry {charged.sequence}" in person.page.locator("main").inner_text()
+    pictures.take(person.page, "page_answer")
+
+
+def test_all_that_is_sent_for_the_first_page_is_small(person: Person) -> None:
+    sent: list[Request] = []
+    page = person.tab()
+    page.on("requestfinished", lambda request: sent.append(request))
+    person.go("/")
+    page.wait_for_load_state("networkidle")
+    sizes = {each.url: each.sizes() for each in sent}
+    assert len(sizes) >= 4  # with styles and scripts
+    assert sum(each["responseBodySize"] + each["responseHeadersSize"] for each in sizes.values()) <= MOST_BYTES
+
+
+def pages(person: Person) -> Iterator[str]:
+    """Every page of the way, one after the other in front of the person; its name."""
+    person.go("/")
+    yield "questions"
+    person.go("/ask/top_k")
+    yield "empty question"
+    person.page.get_by_label("column").select_option("education_num")
+    person.page.get_by_label("candidates", exact=True).fill("a,,b")
+    person.page.get_by_label("epsilon as a number").fill("-1")
+    person.page.locator("#epsilon-error").filter(has_text="expected").wait_for()
+    yield "question with errors"
+    person.go("/")
+    median(person, epsilon="0.01")
+    yield "confirmation"
+    spend(person)
+    yield "answer"
+    person.go("/learn")
+    yield "learn"
+    person.go("/ledger")
+    person.page.get_by_role("button", name="Verify").click()
+    yield "ledger"
+    person.page.get_by_role("link", name="people", exact=True).click()
+    yield "account"
+    person.page.get_by_label("new limit").fill("9")
+    person.page.get_by_role("button", name="Lower").click()
+    yield "refused limit"
+    person.page.get_by_role("button", name="Close").click()
+    yield "confirmation of a change"
+    person.go("/nowhere")
+    yield "no page"
+
+
+@pytest.mark.parametrize(
+    ("width", "colours"),
+    [
+        (WIDE, "light"),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in ((WIDE, "dark"), (NARROW, "light"), (NARROW, "dark"))
+        ),
+    ],
+)
+def test_everybody_can_use_every_page(person: Person, width: tuple[int, int], colours: str) -> None:
+    page = person.tab()
+    page.set_viewport_size({"width": width[0], "height": width[1]})
+    page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
+    found: dict[str, list[str]] = {}
+    for name in pages(person):
+        found[name] = violations(page)
+        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            found[name].append("wider than the window")
+    assert len(found) > 10
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
