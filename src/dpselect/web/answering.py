@@ -29,12 +29,13 @@ def question(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respon
     asked = pages.questions.find(request.path_params["id"])
     if asked is None:
         return _from_ledger(pages, request.path_params["id"])
-    if (release := asked.release) is not None:
-        return _answer(pages, asked.id, release, asked)
-    if asked.work.state is Stage.READING:
+    stage = asked.work.state  # once: it may be another one a moment later
+    if stage is Stage.ANSWERED:
+        return _answer(pages, asked.id, asked.work.result, asked)
+    if stage is Stage.READING:
         return pages.shown("reading.html", asked=asked)
-    if asked.work.state in (Stage.REFUSED, Stage.STOPPED, Stage.LOST):
-        return pages.shown("refused.html", asked=asked, is_lost=asked.work.state is Stage.LOST)
+    if stage in (Stage.REFUSED, Stage.STOPPED, Stage.LOST):
+        return pages.shown("refused.html", asked=asked, stage=stage)
     return _confirmation(pages, asked)
 
 

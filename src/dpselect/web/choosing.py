@@ -203,17 +203,20 @@ def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
         return pages.error(404, "No such question", "There is no question of this name.")
     form = Form.read(about, pages.site, typed)
     if not form.unit or form.errors:
-        return pages.shown(
-            "looked.html", id="", work=None, found=None, warning=WARNING, refused="Fill in the form first."
-        )
+        return _not_looked(pages, "Fill in the form first.")
     given = {name: value for name, value in form.arguments.items() if name in _CHECKED and value != PRIVATE}
     column = given.pop("column", None)
     if column is None:
-        said = "Choose a column first: it is the column that is looked at."
-        return pages.shown("looked.html", id="", work=None, found=None, warning=WARNING, refused=said)
+        return _not_looked(pages, "Choose a column first: it is the column that is looked at.")
     site, unit = pages.site, form.unit
     id = pages.questions.look(lambda progress: check(site.data(unit), column, progress=progress, **given))
     return _looked(pages, id)
+
+
+def _not_looked(pages: Pages, refused: str) -> Response:
+    return pages.shown(
+        "looked.html", id="", stage=Stage.REFUSED, fraction=0.0, found=None, warning=WARNING, refused=refused
+    )
 
 
 def looked(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
@@ -235,8 +238,10 @@ def _looked(pages: Pages, id: str) -> Response:
     if work is None:
         return pages.error(404, "No such page", "There is no page of this name.")
     work.wait(0.2)
-    found = work.result if work.state is Stage.ANSWERED else None
-    return pages.shown("looked.html", id=id, work=work, found=found, warning=WARNING, refused=work.refused)
+    stage = work.state  # once: it may be another one a moment later
+    found = work.result if stage is Stage.ANSWERED else None
+    about = {"fraction": work.fraction, "found": found, "warning": WARNING, "refused": work.refused}
+    return pages.shown("looked.html", id=id, stage=stage, **about)
 
 
 def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
