@@ -240,7 +240,7 @@ def _looked(pages: Pages, id: str) -> Response:
     work.wait(0.2)
     stage = work.state  # once: it may be another one a moment later
     found = work.result if stage is Stage.ANSWERED else None
-    about = {"fraction": work.fraction, "found": found, "warning": WARNING, "refused": work.refused}
+    about: dict[str, Any] = {"fraction": work.fraction, "found": found, "warning": WARNING, "refused": work.refused}
     return pages.shown("looked.html", id=id, stage=stage, **about)
 
 
