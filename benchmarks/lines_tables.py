@@ -70,6 +70,7 @@ def lines(sizes: list[int]) -> Iterator[Line]:
                 unit="x",
                 at_most=1.3,
             )
+        yield from _together(Path(folder))
         people = write_people(Path(folder) / "people.parquet", PEOPLE)
         yield Line.of(
             ratio(
@@ -225,3 +226,41 @@ def _peak(path: Path) -> int:
     """Bytes a fresh process holds at most while it asks."""
     command = [sys.executable, "-m", "benchmarks.table_probe", str(path), LIMIT]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+_COLUMNS, _VALUES = 10, 20
+_HISTOGRAMS = [
+    {"ask": "histogram", "column": f"c{place}", "candidates": range(_VALUES), "epsilon": 0.1}
+    for place in range(_COLUMNS)
+]
+_CONDITIONS = [
+    {"ask": "count", "column": f"c{place}", "between": (3, 7 + place), "epsilon": 0.1} for place in range(_COLUMNS)
+]
+
+
+def _together(folder: Path) -> Iterator[Line]:
+    """Ten counting questions in one pass beside ten passes."""
+    parquet = folder / "ten.parquet"
+    generator = np.random.default_rng(SEED)
+    columns = {f"c{place}": generator.integers(0, _VALUES, ROWS) for place in range(_COLUMNS)}
+    pq.write_table(pa.table({"who": generator.integers(0, ROWS // 10, ROWS), **columns}), parquet)
+    text = folder / "ten.csv"
+    duckdb.execute(f"COPY (SELECT * FROM read_parquet('{parquet}')) TO '{text}' (HEADER)")
+    asked = {"units for each of 20 values": (_HISTOGRAMS, 0.35), "units that meet a condition": (_CONDITIONS, None)}
+    for path, kind, limits in ((parquet, "Parquet", True), (text, "CSV", False)):
+        data = Dataset(path, unit="who")
+        for case, (questions, most) in asked.items():
+            yield Line.of(
+                ratio(
+                    lambda data=data, questions=questions: data.ask(questions),
+                    lambda data=data, questions=questions: [data.ask([each]) for each in questions],
+                    pairs=5,
+                    budget=_SETTLED,
+                ),
+                what="ten counting questions in one pass / one by one",
+                case=f"{case}, {kind}",
+                n=ROWS,
+                dtype="int64",
+                unit="x",
+                at_most=most if limits else 0.35,
+            )

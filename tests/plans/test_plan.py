@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dpselect as dps
+from dpselect.backends.rows import StreamTable
+from dpselect.backends.rows.scan import Scan
 from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,
@@ -128,14 +129,13 @@ def test_a_spent_account_charges_nothing(folder: Path, monkeypatch: pytest.Monke
 def test_what_another_process_spends_meanwhile_is_seen_before_the_first_charge(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def spending(read: Callable[..., Any]) -> Callable[..., Any]:
-        def units(*given: Any, **named: Any) -> Any:
-            dps.Ledger(folder / "budget.db").charge("people", GeometricMechanism(epsilon=0.75, sensitivity=1).event)
-            return read(*given, **named)
+    read = StreamTable.in_one_pass
 
-        return units
+    def spending(*given: Any, **named: Any) -> Any:
+        dps.Ledger(folder / "budget.db").charge("people", GeometricMechanism(epsilon=0.75, sensitivity=1).event)
+        return read(*given, **named)
 
-    monkeypatch.setattr(ColumnRows, "units", spending(ColumnRows.units))
+    monkeypatch.setattr(StreamTable, "in_one_pass", spending)
     with pytest.raises(ChargeRefusedError, match=r"epsilon=0\.75 left"):
         dps.Plan.from_toml(folder / "plan.toml").run()
     assert left(folder) == 0.75  # nothing but what the other spent
@@ -154,19 +154,16 @@ def test_rows_that_cannot_be_read_cost_nothing(folder: Path, monkeypatch: pytest
 def test_all_rows_are_read_before_the_first_charge_and_no_rows_twice(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[tuple[str, float]] = []
+    seen: list[float] = []
+    attach = Scan.attach
 
-    def watched(name: str, read: Callable[..., Any]) -> Callable[..., Any]:
-        def reading(*given: Any, **named: Any) -> Any:
-            seen.append((name, left(folder)))
-            return read(*given, **named)
+    def watched(self: Scan, connection: Any) -> None:
+        seen.append(left(folder))
+        attach(self, connection)
 
-        return reading
-
-    for name in ("gather", "units", "count"):
-        monkeypatch.setattr(ColumnRows, name, watched(name, getattr(ColumnRows, name)))
+    monkeypatch.setattr(Scan, "attach", watched)
     dps.Plan.from_toml(folder / "plan.toml").run()
-    assert seen == [("gather", 1.5), ("units", 1.5), ("count", 1.5)]
+    assert seen == [1.5]
 
 
 @pytest.mark.parametrize("crash", [KeyboardInterrupt, SystemExit])

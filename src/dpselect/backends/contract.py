@@ -6,10 +6,10 @@ depends on that row alone, and whether reading succeeds depends on no row's cont
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from dpselect.backends.columns import Column, check_match
 from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
@@ -202,6 +202,32 @@ class Table(Protocol):
 
         A unit with more values (in a group) counts for `max_values_per_unit` of them. They are chosen as groups are.
         Proof: ``proofs/unknown_candidates.md``.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """A summary that is asked of a table.
+
+    Attributes:
+        method: the method of `Table`.
+        arguments: its arguments, by name, except `progress`.
+    """
+
+    method: str
+    arguments: Mapping[str, Any]
+
+
+@runtime_checkable
+class SharesPasses(Protocol):
+    """A table that can make several summaries in one pass over its rows."""
+
+    def in_one_pass(self, asked: Sequence[SummaryRequest], *, progress: Progress | None = None) -> list[list[Any]]:
+        """The summaries that are asked for, in their order: those that each method alone would return.
+
+        They have the same unit. What is left to chance is independent from one to the other.
+        Proof: ``proofs/one_pass.md``.
         """
         ...
 

@@ -102,7 +102,9 @@ class Asking(metaclass=QuestionsFirst):
             format=format,
             named=self._rows.named,
         )
-        asked = TableQuestion(question=question, gather=lambda: question.read(rows), identity=identity, request=request)
+        asked = TableQuestion(
+            question=question, gather=lambda: question.read(rows), rows=rows, identity=identity, request=request
+        )
         return self._spending.answer(asked)
 
     def _candidates(

@@ -119,6 +119,8 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
     def ask(self, questions: Iterable[Mapping[str, Any]]) -> list[Release[Any]]:
         """The answers to several questions, in their order.
 
+        Files, frames and DuckDB relations are read once for all of them, where the questions allow (``docs/plans.md``).
+
         All are checked, and all rows read, before the first is charged. With a ledger nothing is charged unless all of
         them fit into what the account has left. Then they are charged and drawn one after another; if that is
         interrupted, those that have a `request` are free when they are asked again, so give each its own.

@@ -7,13 +7,14 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from dpselect.accounting import Run
+from dpselect.backends.contract import Table
 from dpselect.certificates.release import Release, draft
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, Shown
 from dpselect.ledger import Ledger, Receipt
@@ -23,6 +24,8 @@ from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
 from dpselect.questions.question import Priced
 from dpselect.questions.with_numbers import CountedSummary
+from dpselect.session.rows import ColumnRows
+from dpselect.session.shared_passes import read_all
 
 Gathered = TypeVar("Gathered")
 Reply = TypeVar("Reply", covariant=True)
@@ -37,12 +40,14 @@ class TableQuestion(Generic[Gathered]):
         gather: reads the rows and returns the summary that the question needs.
         identity: what distinguishes it from other questions.
         request: id of the request, or None.
+        rows: the rows that `gather` reads, if they can be read in one pass with those of other questions.
     """
 
     question: Priced[Gathered]
     gather: Callable[[], Gathered]
     identity: QuestionIdentity
     request: str | None
+    rows: ColumnRows | None = None
 
     @cached_property
     def run(self) -> Run:
@@ -138,14 +143,14 @@ class Spending(Payer[Release]):
             refuse_seeded()
         _, seeded_before = seeded_draws()
         known = self._looked(questions)
-        drafts: list[_Draft | None] = []
+        unanswered = [each for each, release in zip(questions, known, strict=True) if release is None]
         with ExitStack() as held:
-            for each, release in zip(questions, known, strict=True):
-                drafts.append(None if release is not None else _draft(each, held, time=time, seeded=seeded_before))
+            gathered = _gathered(unanswered, held)
+            drafts = [_draft(*each, time=time, seeded=seeded_before) for each in zip(unanswered, gathered, strict=True)]
             if len(questions) > 1:
                 self._looked(questions)  # reading may have taken long, and others charge meanwhile
-            pairs = zip(drafts, known, strict=True)
-            return [self._answer(draft) if draft is not None else cast(Release, release) for draft, release in pairs]
+            new = (self._answer(draft) for draft in drafts)
+            return [next(new) if release is None else release for release in known]
 
     def _looked(self, questions: Sequence[TableQuestion[Any]]) -> list[Release | None]:
         """The stored answers. Raises what charging all others together would raise now."""
@@ -206,10 +211,27 @@ class _Draft:
     seeded_before: int
 
 
-def _draft(asked: TableQuestion[Any], held: ExitStack, *, time: datetime, seeded: int) -> _Draft:
-    """Read the rows, and write the certificate; `held` gets the summary, to release it at the end."""
+def _gathered(questions: Sequence[TableQuestion[Any]], held: ExitStack) -> list[Any]:
+    """The summaries of the questions, from one pass over the rows if possible; `held` releases them at the end."""
+
+    def hold(values: Any) -> Any:
+        return held.enter_context(_held(values))
+
+    shared = [each.rows for each in questions if each.rows is not None]
+    table = shared[0].rows.table if len(shared) == len(questions) > 1 else None
+    if table is None or any(each.rows.table is not table for each in shared):
+        return [hold(each.gather()) for each in questions]
+    readers = [partial(_read_from, each.question, rows) for each, rows in zip(questions, shared, strict=True)]
+    return read_all(readers, table, hold=hold, progress=shared[0].rows.progress)
+
+
+def _read_from(question: Priced[Any], rows: ColumnRows, table: Table) -> Any:
+    return question.read(rows.over(table))
+
+
+def _draft(asked: TableQuestion[Any], values: Any, *, time: datetime, seeded: int) -> _Draft:
+    """Write the certificate without its answer, once the rows are read."""
     question, identity = asked.question, asked.identity
-    values = held.enter_context(_held(asked.gather()))
     undrawn = draft(question, values, column=identity.column, unit=identity.unit, time=time)
     about = {"format": dict(identity.format) or None, "source": dict(identity.named) or None}
     undrawn = replace(undrawn, event=asked.run.event, **about)

@@ -66,6 +66,11 @@ class Rows:
         self.unit_column = table.unit(unit)
         self.progress = progress
 
+    def over(self, table: Table) -> Rows:
+        """The same rows, read from a table with the same columns."""
+        unit, progress = self.unit_column.name, self.progress
+        return Rows(table, origin=self.origin, unit=unit, progress=progress, format=self.format, named=self.named)
+
     @property
     def shown(self) -> str:
         """Text for the table in a ``repr``."""
@@ -116,6 +121,10 @@ class ColumnRows:
 
     rows: Rows
     column: Column
+
+    def over(self, table: Table) -> ColumnRows:
+        """The same rows, read from a table with the same columns."""
+        return self if table is self.rows.table else replace(self, rows=self.rows.over(table))
 
     def count(
         self,

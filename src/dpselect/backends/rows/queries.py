@@ -249,7 +249,7 @@ def gathered(
     """
     keys = ("who",) if grouping is None else ("who", "part")
     rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT,))
-    if max_rows_per_unit == 1 and _is_narrow(column, domain):
+    if max_rows_per_unit == 1 and is_narrow(column, domain):
         low, high = int(domain.lower), int(domain.upper)
         value = rule(Value(column, CandidateKind.INTEGER), "value", DUCKDB)
         rows.compute("what", f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END")
@@ -269,7 +269,7 @@ def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -
     return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])
 
 
-def _is_narrow(column: Column, domain: PublicDomain) -> bool:
+def is_narrow(column: Column, domain: PublicDomain) -> bool:
     """Whether the values are whole numbers between whole bounds that are not far apart."""
     whole = column.holds is Holds.INTEGERS and domain.lower.is_integer() and domain.upper.is_integer()
     return whole and max(-domain.lower, domain.upper) < _EXACT and domain.upper - domain.lower < _NARROW

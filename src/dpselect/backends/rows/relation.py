@@ -33,6 +33,7 @@ class Relation:
         unit: the source's column that ``rows`` has as ``unit``.
         grouping: the groups; ``rows`` has their column as ``part``.
         lots: names of columns of ``rows`` to keep.
+        table: name of the table, instead of ``rows``.
     """
 
     def __init__(
@@ -42,8 +43,9 @@ class Relation:
         unit: Column,
         grouping: Grouping | None,
         lots: tuple[str, ...] = (),
+        table: str = "rows",
     ) -> None:
-        self._connection = connection
+        self._connection, self._table = connection, table
         self._read = [f"{unit_key(unit, 'unit', DUCKDB)} AS who", *lots]
         self._known = unit_is_known(unit, "unit", DUCKDB)  # computed from the column, because a digest is costly
         self._selected = ["who", *lots]
@@ -52,8 +54,13 @@ class Relation:
         if grouping is not None:
             self.match("part", grouping.column, grouping.groups, name="part")
 
-    def match(self, result: str, column: Column, candidates: PublicCandidates, *, name: str) -> None:
-        """Add `result`, the position of column `name`'s value in `candidates`; rows without one do not count."""
+    def match(
+        self, result: str, column: Column, candidates: PublicCandidates, *, name: str, required: bool = True
+    ) -> None:
+        """Add `result`, the position of column `name`'s value in `candidates`.
+
+        Rows without one do not count; unless it is not `required`, and then it is null.
+        """
         what, values = f"{result}_named", candidates.values
         self._read.append(f"{rule(Value(column, candidates.kind), name, DUCKDB)} AS {what}")
         if isinstance(values, range) and values.step == 1:
@@ -61,21 +68,26 @@ class Relation:
         else:
             table, place = f"{result}_table", f"{result}_place"
             self._connection.register(table, candidate_table(candidates, place))
-            self._joins += f" JOIN {table} ON {what} = {table}.candidate"
+            self._joins += f"{'' if required else ' LEFT'} JOIN {table} ON {what} = {table}.candidate"
         type_ = "INTEGER" if len(candidates) <= 2**31 else "BIGINT"  # half the bytes of a key to group by
         self._selected.append(f"({place})::{type_} AS {result}")
-        self._required.append(result)
+        if required:
+            self._required.append(result)
 
-    def compute(self, result: str, expression: str) -> None:
-        """Add `result`, the value of `expression` over the columns of ``rows``; rows where it is null do not count."""
+    def compute(self, result: str, expression: str, *, required: bool = True) -> None:
+        """Add `result`, the value of `expression` over the columns of ``rows``.
+
+        Rows where it is null do not count, unless it is not `required`.
+        """
         self._read.append(f"{expression} AS {result}")
         self._selected.append(result)
-        self._required.append(result)
+        if required:
+            self._required.append(result)
 
     @property
     def sql(self) -> str:
         """The query."""
-        read = f"SELECT {', '.join(self._read)} FROM rows WHERE {self._known}"
+        read = f"SELECT {', '.join(self._read)} FROM {self._table} WHERE {self._known}"
         selected = f"SELECT {', '.join(self._selected)} FROM ({read}){self._joins}"
         known = " AND ".join(f"{name} IS NOT NULL" for name in self._required)
         return f"SELECT * FROM ({selected}) WHERE {known}" if known else selected

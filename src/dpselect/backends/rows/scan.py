@@ -56,15 +56,16 @@ class DirectScan:
     Args:
         files: the files to read; the engine can reach no others.
         columns: the columns of the files, by their names in the query.
+        table: name of the table that the engine gets; it can be read any number of times.
     """
 
-    def __init__(self, files: ParquetFiles, columns: Mapping[str, Column]) -> None:
+    def __init__(self, files: ParquetFiles, columns: Mapping[str, Column], *, table: str = "rows") -> None:
         self.paths = files.paths
-        self._columns = dict(columns)
+        self._columns, self._table = dict(columns), table
         self._fraction = 0.0
 
     def attach(self, connection: Connection) -> None:
-        """Give the rows to the engine as the table ``rows``.
+        """Give the rows to the engine as a table.
 
         Raises:
             UnsuitableError: the engine finds other types in the files than their schema says.
@@ -79,7 +80,7 @@ class DirectScan:
             if found[1] not in expected:
                 raise UnsuitableError
             selected.append(f"{quoted}::{type_} AS {name}")
-        connection.execute(f"CREATE TEMP VIEW rows AS SELECT {', '.join(selected)} FROM {read}")
+        connection.execute(f"CREATE TEMP VIEW {self._table} AS SELECT {', '.join(selected)} FROM {read}")
 
     def fraction(self, connection: Connection) -> float:
         """The progress that the engine reports, from 0 to 1; it never decreases."""
@@ -111,6 +112,9 @@ class Scan:
         columns: the source's columns, by their names in the query. ``unit`` is the unit; all others, except those in
             `candidates`, are numbers.
         lots: names of additional columns, with 64 bits of the operating system's randomness in each row.
+        table: name of the table that the engine gets.
+        kept: whether the engine keeps the rows until the end, so that several queries can read them; it spills them to
+            disk when memory is full. Otherwise the table can be read once.
         failure: the error to raise if the stream failed, else None.
     """
 
@@ -122,8 +126,11 @@ class Scan:
         candidates: Mapping[str, PublicCandidates | CandidateKind],
         lots: Sequence[str] = (),
         format: Format | None = None,
+        table: str = "rows",
+        kept: bool = False,
     ) -> None:
         self.columns, self.lots = dict(columns), tuple(lots)
+        self.table, self.kept = table, kept
         self._short = {name: ShortValues.of(candidates.get(name)) for name in columns if name != "unit"}
         self.failure: SelectionError | None = None
         self._source, self._format = source, format
@@ -147,11 +154,16 @@ class Scan:
         if self.lots or not isinstance(source, ParquetBacked):
             return None
         files = source.parquet(list(self.columns.values()))
-        return None if files is None else DirectScan(files, self.columns)
+        return None if files is None else DirectScan(files, self.columns, table=self.table)
 
     def attach(self, connection: Connection) -> None:
-        """Give the stream to the engine as the table ``rows``; it can be read once."""
-        connection.register("rows", self.reader())
+        """Give the stream to the engine as a table."""
+        if not self.kept:
+            connection.register(self.table, self.reader())
+            return
+        connection.register("stream", self.reader())
+        connection.execute(f"CREATE TEMP TABLE {self.table} AS SELECT * FROM stream")
+        connection.unregister("stream")
 
     def fraction(self, connection: Connection) -> float:
         """The fraction of the input that was read, from 0 to 1."""

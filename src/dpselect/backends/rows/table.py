@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
-from dpselect.backends.contract import Amount, Grouping, Needed, Progress, check_groups
+from dpselect.backends.contract import Progress, SummaryRequest
 from dpselect.backends.failures import cut_off
+from dpselect.backends.rows import readings
 from dpselect.backends.rows.connection import Connection
-from dpselect.backends.rows.declared import compared, compared_groups
+from dpselect.backends.rows.declared import compared
 from dpselect.backends.rows.engine import Answer, answer
 from dpselect.backends.rows.inspect import (
     BLANK,
@@ -23,19 +25,19 @@ from dpselect.backends.rows.inspect import (
     together,
     with_more_words,
 )
-from dpselect.backends.rows.queries import ROW_LOT, banded, counted, gathered, named, totalled, units_counted
-from dpselect.backends.rows.relation import candidates_of, columns_of
+from dpselect.backends.rows.one_pass import OnePass
+from dpselect.backends.rows.readings import Reading
+from dpselect.backends.rows.relation import columns_of
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Lines, Objects, Source
+from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
     CandidateTotals,
-    DistantCandidates,
     NameCounts,
     PublicCandidates,
-    PublicDomain,
     UnitTotals,
     UnitValues,
 )
@@ -74,133 +76,47 @@ class StreamTable:
         check_unit(column)
         return column
 
-    def count(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        candidates: PublicCandidates,
-        grouping: Grouping | None = None,
-        max_values_per_unit: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[CandidateCounts]:
+    def count(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
-        check_match(column, candidates.kind)
-        check_groups(grouping)
-        candidates, grouping = compared(candidates, self.format), compared_groups(grouping, self.format)
-        columns, named = columns_of(unit, grouping, value=column), candidates_of(grouping, value=candidates)
-        most = None if max_values_per_unit is None or max_values_per_unit >= len(candidates) else max_values_per_unit
-        scan = Scan(self.source, columns, candidates=named, format=self.format)
-        query = partial(counted, unit=unit, column=column, candidates=candidates, most=most, grouping=grouping)
-        return [CandidateCounts(counts) for counts in self._answer(scan, query, progress)]
+        return self._read(readings.count(self.format, **asked), progress)
 
-    def total(
-        self,
-        *,
-        unit: Column,
-        column: Column | None = None,
-        candidates: PublicCandidates | None = None,
-        amount: Amount,
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[CandidateTotals]:
+    def total(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateTotals]:
         """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
-        check_numeric(amount.column)
-        check_groups(grouping)
-        grouping = compared_groups(grouping, self.format)
-        columns, named, matched = self._matched(column, candidates)
-        columns["amount"] = amount.column
-        scan = Scan(
-            self.source,
-            columns_of(unit, grouping, **columns),
-            candidates=candidates_of(grouping, **named),
-            format=self.format,
-        )
-        query = partial(totalled, unit=unit, amount=amount, matched=matched, grouping=grouping)
-        return [CandidateTotals(totals) for totals in self._answer(scan, query, progress)]
+        return self._read(readings.total(self.format, **asked), progress)
 
-    def amounts(
-        self,
-        *,
-        unit: Column,
-        amount: Amount,
-        cuts: tuple[int, ...],
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[UnitTotals]:
+    def amounts(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitTotals]:
         """How many units have a clipped amount between the cuts, and what they add up to."""
-        check_numeric(amount.column)
-        check_groups(grouping)
-        grouping = compared_groups(grouping, self.format)
-        columns = columns_of(unit, grouping, amount=amount.column)
-        scan = Scan(self.source, columns, candidates=candidates_of(grouping), format=self.format)
-        query = partial(banded, unit=unit, amount=amount, cuts=cuts, grouping=grouping)
-        return [UnitTotals(*each, cuts=cuts) for each in self._answer(scan, query, progress)]
+        return self._read(readings.amounts(self.format, **asked), progress)
 
-    def gather(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        domain: PublicDomain,
-        max_rows_per_unit: int,
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[UnitValues]:
+    def gather(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitValues]:
         """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit."""
-        check_numeric(column)
-        check_groups(grouping)
-        grouping = compared_groups(grouping, self.format)
-        most = max_rows_per_unit
-        columns = columns_of(unit, grouping, value=column)
-        scan = Scan(self.source, columns, candidates=candidates_of(grouping), lots=(ROW_LOT,), format=self.format)
-        query = partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping)
-        return [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in self._answer(scan, query, progress)]
+        return self._read(readings.gather(self.format, **asked), progress)
 
-    def units(
-        self,
-        *,
-        unit: Column,
-        needed: Needed,
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[int]:
+    def units(self, *, progress: Progress | None = None, **asked: Any) -> list[int]:
         """How many different units have at least one row that a question can use."""
-        check_groups(grouping)
-        grouping = compared_groups(grouping, self.format)
-        columns, named, matched = self._matched(*(needed.matched or (None, None)))
-        if needed.number is not None:
-            check_numeric(needed.number)
-            columns["number"] = needed.number
-        scan = Scan(
-            self.source,
-            columns_of(unit, grouping, **columns),
-            candidates=candidates_of(grouping, **named),
-            format=self.format,
-        )
-        query = partial(
-            units_counted, unit=unit, matched=matched, number=needed.number, between=needed.between, grouping=grouping
-        )
-        return self._answer(scan, query, progress)
+        return self._read(readings.units(self.format, **asked), progress)
 
-    def names(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        kind: CandidateKind,
-        max_values_per_unit: int,
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[NameCounts]:
+    def names(self, *, progress: Progress | None = None, **asked: Any) -> list[NameCounts]:
         """How many different units have at least one row with each value that occurs."""
-        check_match(column, kind, argument="kind")
-        check_groups(grouping)
-        grouping = compared_groups(grouping, self.format)
-        listed: dict[str, PublicCandidates | CandidateKind] = {**candidates_of(grouping), "value": kind}
-        scan = Scan(self.source, columns_of(unit, grouping, value=column), candidates=listed, format=self.format)
-        query = partial(named, unit=unit, column=column, kind=kind, most=max_values_per_unit, grouping=grouping)
-        return self._answer(scan, query, progress)
+        return self._read(readings.names(self.format, **asked), progress)
+
+    def in_one_pass(self, asked: Sequence[SummaryRequest], *, progress: Progress | None = None) -> list[list[Any]]:
+        """The summaries that several calls of the methods above would give, from one pass over the rows.
+
+        If the rows do not fit into memory and temporary disk space together, they are read for each summary.
+        """
+        wanted = [readings.READINGS[each.method](self.format, **each.arguments) for each in asked]
+        if len(wanted) == 1:
+            return [self._read(wanted[0], progress)]
+        shared = OnePass.of(wanted)
+        try:
+            scan = shared.scan(self.source, self.format)
+            found = self._answer(scan, shared.query, progress)
+        except SelectionError as error:
+            if type(error) is not SelectionError:  # what is said of a table does not depend on how it is read
+                raise
+            return [self._read(each, progress) for each in wanted]
+        return [each.summary(one) for each, one in zip(wanted, found, strict=True)]
 
     def inspect(
         self,
@@ -263,16 +179,9 @@ class StreamTable:
             return Unread(BLANK, 0)
         return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
 
-    def _matched(
-        self, column: Column | None, candidates: PublicCandidates | DistantCandidates | None
-    ) -> tuple[dict[str, Column], dict[str, PublicCandidates], tuple[Column, PublicCandidates] | None]:
-        """The column and the candidates of a query that needs some, by their names there, and as they are compared."""
-        if column is None:
-            return {}, {}, None
-        assert isinstance(candidates, PublicCandidates), "no engine of this table lists candidates"
-        check_match(column, candidates.kind)
-        candidates = compared(candidates, self.format)
-        return {"value": column}, {"value": candidates}, (column, candidates)
+    def _read(self, reading: Reading, progress: Progress | None) -> list[Any]:
+        scan = Scan(self.source, reading.columns, candidates=reading.candidates, lots=reading.lots, format=self.format)
+        return reading.summary(self._answer(scan, reading.query, progress))
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
         return answer(scan, query, progress=progress, memory_limit=self.memory_limit)

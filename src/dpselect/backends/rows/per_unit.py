@@ -1,0 +1,259 @@
+"""Several summaries in one query, which groups the rows by unit once.
+
+What a unit contributes to each summary is found from its own rows, by the rules of the summary's own query: one bit for
+each place (a candidate, in a group) that one of its rows has; or one number, such as its clipped sum, or the number in
+its row with the smallest lot. Each summary is made from these, as if it had been alone.
+
+Proof: ``proofs/one_pass.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Amount, Grouping
+from dpselect.backends.row_rules import Number, Value, rule
+from dpselect.backends.rows.arrow import BATCH_ROWS
+from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
+from dpselect.backends.rows.queries import ROW_LOT, is_narrow
+from dpselect.backends.rows.relation import Relation, chooses, joined_lot
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
+
+_BITS = 63
+"""Places in a word: a whole number of 64 bits with a sign."""
+
+_MOST_PLACES = 2 * _BITS
+"""A summary with more places is found faster by a query of its own."""
+
+_LARGEST = 2**63 - 1
+
+Held = Callable[[Relation, str, Mapping[str, str]], str]
+"""Adds columns to the rows, with names that begin with the text, and returns SQL for an aggregate of them, which leaves
+out rows that do not count. The mapping tells the names of the columns that the summary reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """A summary of how many units have a row at each of some places.
+
+    Attributes:
+        number: how many places there are.
+        place: SQL for the place of a row, from 0, or null; and the columns that must not be null either, if the row is
+            to count.
+        found: what the summary is made of, from the number of units at each place.
+    """
+
+    number: int
+    place: Callable[[Relation, str, Mapping[str, str]], tuple[str, list[str]]]
+    found: Callable[[NDArray[np.int64]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitNumbers:
+    """A summary of one number of each unit.
+
+    Attributes:
+        held: SQL for the aggregate that the engine keeps for each unit.
+        number: SQL for the unit's number, from the name of the aggregate.
+        found: what the summary is made of, from the numbers of the units that have one, in batches.
+    """
+
+    held: Held
+    number: Callable[[str], str]
+    found: Callable[[list[NDArray[Any]]], Any]
+
+
+def counted(column: Column, candidates: PublicCandidates, grouping: Grouping | None) -> Places | None:
+    """What `queries.counted` finds, without a limit on a unit's values."""
+    return _places({"position": (column, candidates)}, None, None, grouping)
+
+
+def units_counted(
+    matched: tuple[Column, PublicCandidates] | None,
+    number: Column | None,
+    between: tuple[float, float] | None,
+    grouping: Grouping | None,
+) -> Places | None:
+    """What `queries.units_counted` finds."""
+    return _places({} if matched is None else {"one_of": matched}, number, between, grouping)
+
+
+def _places(
+    matched: Mapping[str, tuple[Column, PublicCandidates]],
+    number: Column | None,
+    between: tuple[float, float] | None,
+    grouping: Grouping | None,
+) -> Places | None:
+    """The places of groups and candidates, or only of groups; None if there are too many, or groups are chosen."""
+    groups = 1 if grouping is None else len(grouping.groups)
+    width = len(matched["position"][1]) if "position" in matched else 1
+    if chooses(grouping) or groups * width > _MOST_PLACES:
+        return None
+
+    def place(rows: Relation, prefix: str, names: Mapping[str, str]) -> tuple[str, list[str]]:
+        place, needed = "0", list[str]()
+        for what, (column, candidates) in matched.items():
+            rows.match(f"{prefix}_{what}", column, candidates, name=names["value"], required=False)
+            if what == "position":
+                place = f"{prefix}_{what}"
+            else:
+                needed.append(f"{prefix}_{what}")
+        if number is not None:
+            read = rule(Number(number), names["number"], DUCKDB)
+            if between is not None:
+                low, high = (DUCKDB.double(end) for end in between)
+                read = f"CASE WHEN ({read}) BETWEEN {low} AND {high} THEN 1 END"
+            rows.compute(f"{prefix}_what", read, required=False)
+            needed.append(f"{prefix}_what")
+        if grouping is not None:
+            rows.match(f"{prefix}_part", grouping.column, grouping.groups, name=names["part"], required=False)
+            place = f"{prefix}_part * {width} + {place}"
+        return place, needed
+
+    def found(counts: NDArray[np.int64]) -> Any:
+        return counts.reshape(groups, width) if "position" in matched else counts.tolist()
+
+    return Places(groups * width, place, found)
+
+
+def totalled(amount: Amount) -> UnitNumbers:
+    """What `queries.totalled` finds, without candidates and groups."""
+
+    def found(numbers: list[NDArray[Any]]) -> NDArray[np.int64]:
+        total = sum(int(each.sum()) for each in numbers)  # of numbers of 33 bits, so that no batch overflows
+        return np.array([[max(-_LARGEST - 1, min(_LARGEST, total))]], np.int64)
+
+    return UnitNumbers(_sum_of(amount), lambda held: _clipped(held, amount), found)
+
+
+def banded(amount: Amount, cuts: tuple[int, ...]) -> UnitNumbers:
+    """What `queries.banded` finds, without groups."""
+
+    def found(numbers: list[NDArray[Any]]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        counts, totals = np.zeros((2, len(cuts)), np.int64)
+        for each in numbers:
+            bands = np.searchsorted(np.array(cuts[:-1], np.int64), each, side="left")
+            counts += np.bincount(bands, minlength=len(cuts))
+            np.add.at(totals, bands, each)
+        return [(counts, totals)]
+
+    return UnitNumbers(_sum_of(amount), lambda held: _clipped(held, amount), found)
+
+
+def _sum_of(amount: Amount) -> Held:
+    def held(rows: Relation, prefix: str, names: Mapping[str, str]) -> str:
+        rows.compute(f"{prefix}_added", rule(amount, names["amount"], DUCKDB), required=False)
+        return f"sum({prefix}_added)"
+
+    return held
+
+
+def _clipped(total: str, amount: Amount) -> str:
+    clipped = f"greatest({amount.lower}, least({amount.upper}, {total}))::BIGINT"
+    return f"CASE WHEN {total} IS NOT NULL THEN {clipped} END"  # else null becomes a bound
+
+
+def gathered(column: Column, domain: PublicDomain) -> UnitNumbers:
+    """What `queries.gathered` finds, with one row of each unit and without groups."""
+    if is_narrow(column, domain):
+        low, high = int(domain.lower), int(domain.upper)
+        mask = 2 ** (high - low).bit_length() - 1
+
+        def held(rows: Relation, prefix: str, names: Mapping[str, str]) -> str:
+            value = rule(Value(column, CandidateKind.INTEGER), names["value"], DUCKDB)
+            clipped = f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END"
+            rows.compute(f"{prefix}_what", clipped, required=False)
+            return f"min(({names[ROW_LOT]} & {~mask}) + ({prefix}_what - {low}))"
+
+        return UnitNumbers(held, lambda held: f"(({held} & {mask}) + {low})::DOUBLE", _joined)
+
+    def held_number(rows: Relation, prefix: str, names: Mapping[str, str]) -> str:
+        what = f"{prefix}_what"
+        rows.compute(what, rule(Number(column), names["value"], DUCKDB), required=False)
+        lot = joined_lot(names[ROW_LOT], f"hash({what})")
+        return f"arg_min({what}, CASE WHEN {what} IS NOT NULL THEN {lot} END)"
+
+    lower, upper = DUCKDB.double(domain.lower), DUCKDB.double(domain.upper)
+    return UnitNumbers(
+        held_number,
+        lambda held: f"CASE WHEN {held} IS NOT NULL THEN greatest({lower}, least({upper}, {held})) END",
+        _joined,
+    )
+
+
+def _joined(values: list[NDArray[Any]]) -> list[NDArray[np.float64]]:
+    return [np.concatenate([np.zeros(0), *values])]
+
+
+def found_together(
+    connection: Connection,
+    asked: Sequence[tuple[Places | UnitNumbers, Mapping[str, str]]],
+    *,
+    unit: Column,
+    lots: tuple[str, ...],
+    table: str,
+) -> list[Any]:
+    """What each summary is made of, from one query that keeps a few words and numbers for each unit.
+
+    Args:
+        connection: a database with the table.
+        asked: the summaries, each with the names of its columns in the table.
+        unit: the source's column that the table has as ``unit``.
+        lots: the table's columns of random numbers.
+        table: its name.
+    """
+    rows = Relation(connection, unit=unit, grouping=None, lots=lots, table=table)
+    words: list[list[str]] = []
+    kept: list[str] = []
+    shown: list[str] = []
+    begins: list[int] = []
+    places = 0
+    for at, (each, names) in enumerate(asked):
+        if isinstance(each, Places):
+            while len(words) * _BITS < places + each.number:
+                words.append([])
+            place, needed = each.place(rows, f"q{at}", names)
+            for word in range(places // _BITS, (places + each.number - 1) // _BITS + 1):
+                words[word].append(_bit(place, needed, places=each.number, begin=places - word * _BITS))
+            begins.append(places)
+            places += each.number
+        else:
+            begins.append(len(kept))
+            kept.append(f"{each.held(rows, f'q{at}', names)} AS n{len(kept)}")
+            shown.append(f"{each.number(f'n{len(shown)}')} AS n{len(shown)}")
+    bits = [f"bit_or({' | '.join(word)}) AS w{at}" for at, word in enumerate(words)]
+    units = f"SELECT {', '.join([*bits, *kept])} FROM ({rows.sql}) GROUP BY who"
+    found = f"SELECT {', '.join([*(f'w{at}' for at in range(len(words))), *shown])} FROM ({units})"
+    counts = np.zeros(len(words) * _BITS, np.int64)
+    numbers: list[list[NDArray[Any]]] = [[] for _ in kept]
+    for batch in connection.sql(found).to_arrow_reader(BATCH_ROWS):
+        for word in range(len(words)):
+            held = batch.column(word).to_numpy()
+            for bit in range(min(_BITS, places - word * _BITS)):
+                counts[word * _BITS + bit] += np.count_nonzero(held & (1 << bit))
+        for at, each in enumerate(numbers):
+            each.append(batch.column(len(words) + at).drop_null().to_numpy())
+    return [
+        each.found(counts[begin : begin + each.number]) if isinstance(each, Places) else each.found(numbers[begin])
+        for (each, _), begin in zip(asked, begins, strict=True)
+    ]
+
+
+def _bit(place: str, needed: list[str], *, places: int, begin: int) -> str:
+    """SQL for the bit of a row's place in a word, or 0 if it has none there: place 0 is bit `begin` of the word."""
+    known = [f"{each} IS NOT NULL" for each in needed]
+    if places == 1 and place == "0":
+        bit = f"{1 << begin}::BIGINT"
+    else:
+        bit = f"1::BIGINT << (({place}) + {begin})::INTEGER"
+        first, last = max(0, -begin), min(places, _BITS - begin) - 1
+        is_whole = last - first + 1 == places
+        known.append(f"({place}) IS NOT NULL" if is_whole else f"({place}) BETWEEN {first} AND {last}")
+    return f"CASE WHEN {' AND '.join(known) or 'true'} THEN {bit} ELSE 0 END"
