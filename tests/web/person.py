@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tests.web.served import Served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
 
 WIDE, NARROW = (1280, 900), (390, 844)
 
@@ -65,16 +65,17 @@ class Person:
 def visiting(browser: Browser, server: Served) -> Iterator[Person]:
     """Somebody who opens the address that the server printed. At the end nothing may have gone wrong."""
     context = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(20_000)
     person = Person(server, context, context.new_page())
 
     def hear(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not message.text.startswith(_EXPECTED):
+        ours = message.page is not None and message.page.url.startswith(server.origin)
+        if ours and message.type in ("error", "warning") and not message.text.startswith(_EXPECTED):
             person.problems.append(message.text)
 
     context.on("console", hear)
     context.on("weberror", lambda error: person.problems.append(str(error.error)))
-    context.on("request", lambda request: _refuse_elsewhere(person, request.url))
+    context.on("request", lambda request: _refuse_elsewhere(person, request))
     try:
         person.page.goto(server.opening)
         person.page.get_by_role("heading", level=1).filter(has_text="What do you want to know").wait_for()
@@ -84,6 +85,9 @@ def visiting(browser: Browser, server: Served) -> Iterator[Person]:
         context.close()
 
 
-def _refuse_elsewhere(person: Person, url: str) -> None:
-    if not url.startswith((person.server.origin + "/", "blob:", "data:")):
-        person.problems.append(f"a request to {url}")
+def _refuse_elsewhere(person: Person, request: Request) -> None:
+    """What a page of the server loads has to come from the server."""
+    origin = person.server.origin + "/"
+    is_ours = not request.is_navigation_request() and request.frame.url.startswith(origin)
+    if is_ours and not request.url.startswith(origin):
+        person.problems.append(f"a request to {request.url}")
