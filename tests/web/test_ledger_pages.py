@@ -120,3 +120,10 @@ def test_a_whole_ledger_is_verified_and_damage_is_told(visitor: Visitor, tmp_pat
     damaged = visitor.post("/ledger/verify")
     assert (damaged.status, 'role="alert"' in damaged.text) == (409, True)
     assert "All entries are those" not in damaged.text
+
+
+def test_a_question_without_a_column_is_confirmed_answered_and_listed(visitor: Visitor, ledger: dps.Ledger) -> None:
+    answer = visitor.release("count", epsilon="0.5")
+    assert "How many people are there?" in answer.words
+    assert "How many people are there?" in visitor.get("/").words.partition("Answered since")[2]
+    assert "GeometricMechanism" in visitor.get("/ledger/account?name=people").words
