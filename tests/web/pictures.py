@@ -34,11 +34,20 @@ async png => {
 """
 
 
-def take(page: Page, name: str, *, whole: bool = True) -> None:
-    """A picture of the page as it is now, if pictures are wanted; of all of it, or of what fits the window."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        picture = page.screenshot(full_page=whole, animations="disabled", caret="hide")
-        Path(folder, f"{name}.png").write_bytes(with_few_colours(_pixels(page.context.browser, picture)))
+def take(page: Page, name: str, *, width: int = 1040, height: int | None = None, is_dark: bool = False) -> None:
+    """A picture of the page as it is now, if pictures are wanted: all of it, or as high as `height`."""
+    folder, before = os.environ.get("SCREENSHOTS"), page.viewport_size
+    if not folder or before is None:
+        return
+    page.set_viewport_size({"width": width, "height": height or before["height"]})
+    page.emulate_media(color_scheme="dark" if is_dark else "light")
+    page.evaluate("scroll(0, 0)")
+    picture = page.screenshot(full_page=height is None, animations="disabled", caret="hide")
+    browser = page.context.browser
+    assert browser is not None
+    Path(folder, f"{name}.png").write_bytes(with_few_colours(pixels_of(browser, picture)))
+    page.set_viewport_size(before)
+    page.emulate_media(color_scheme="light")
 
 
 def with_few_colours(pixels: np.ndarray) -> bytes:
@@ -64,7 +73,7 @@ def with_few_colours(pixels: np.ndarray) -> bytes:
     )
 
 
-def _pixels(browser: Browser, png: bytes) -> np.ndarray:
+def pixels_of(browser: Browser, png: bytes) -> np.ndarray:
     """Red, green and blue of a picture, of shape (height, width, 3): a browser can read it."""
     page = browser.new_page()
     try:

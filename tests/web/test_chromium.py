@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from tests.web import chromium
+from tests.web import chromium, pictures
 from tests.web.axe import violations
 
 if TYPE_CHECKING:
@@ -38,3 +39,13 @@ def test_what_keeps_people_from_using_a_page_is_found(browser: Browser) -> None:
     page.set_content(PAGE.format("<input><p style='color: #bbb; background: #fff'>Pale</p>"))
     assert {each.partition(":")[0] for each in violations(page)} == {"label", "color-contrast"}
     context.close()
+
+
+def test_a_picture_with_few_colours_keeps_them(browser: Browser) -> None:
+    pixels = np.array([[[255, 0, 0], [0, 255, 0]], [[0, 0, 255], [9, 8, 7]], [[9, 8, 7], [255, 255, 255]]], np.uint8)
+    assert (pictures.pixels_of(browser, pictures.with_few_colours(pixels)) == pixels).all()
+    many = np.stack([*np.meshgrid(np.arange(32), np.arange(32)), np.full((32, 32), 7)], axis=-1).astype(np.uint8)
+    many[:8] = [200, 100, 0]
+    few = pictures.pixels_of(browser, pictures.with_few_colours(many))
+    assert len(np.unique(few.reshape(-1, 3), axis=0)) == 256
+    assert (few[:8] == many[:8]).all()

@@ -47,7 +47,7 @@ def person(browser: Browser, url: str, ledger: dps.Ledger) -> Iterator[Person]:
         yield person
 
 
-def median(person: Person, *, epsilon: str = "") -> None:
+def median(person: Person, *, epsilon: str = "", picture: str = "") -> None:
     """From the first page to the confirmation of a median, with as few clicks and keys as it takes."""
     person.click(person.page.get_by_role("link", name="What is the median? median"))
     person.page.locator("#column:focus").wait_for()
@@ -56,6 +56,10 @@ def median(person: Person, *, epsilon: str = "") -> None:
     person.press("1")
     if epsilon:
         person.page.get_by_label("epsilon as a number").fill(epsilon)
+    if picture:
+        person.page.locator(".marker").wait_for()
+        person.page.wait_for_load_state("networkidle")
+        pictures.take(person.page, picture)
     person.press("Enter")
     person.page.get_by_role("button", name="Spend it").wait_for()
 
@@ -83,7 +87,6 @@ def test_a_median_takes_few_clicks_and_keys_and_comes_with_its_certificate(perso
     (charged,) = ledger.history("people")[before:]
     assert (charged.epsilon, json.loads(certificate)["receipt"]["hash"]) == (0.5, charged.hash)
     assert f"as entry {charged.sequence}" in person.page.locator("main").inner_text()
-    pictures.take(person.page, "page_answer")
 
 
 def test_all_that_is_sent_for_the_first_page_is_small(person: Person) -> None:
@@ -150,3 +153,55 @@ def test_everybody_can_use_every_page(person: Person, width: tuple[int, int], co
             found[name].append("wider than the window")
     assert len(found) > 10
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.slow
+def test_the_most_visited_pages_are_released_with_their_counts(browser: Browser, ledger: dps.Ledger, url: str) -> None:
+    payer = "--ledger", url, "--account", "sessions"
+    ledger.open_account("sessions", epsilon=3.0, unit="session")
+    with (
+        serving("clicks.parquet", "--unit", "session", *payer, folder=DATA) as server,
+        visiting(browser, server) as person,
+    ):
+        page = person.page
+        pictures.take(page, "page_questions", height=760)
+        page.get_by_role("link", name="ten most common values").click()
+        page.locator("#column:focus").wait_for()
+        page.locator("#column").select_option("page")
+        page.locator("#k").fill("10")
+        page.locator("#candidates").fill("1..41270")
+        page.get_by_label("with counts").check()
+        page.get_by_label("epsilon as a number").fill("1")
+        page.locator(".accuracy").filter(has_text="within").wait_for()
+        page.locator(".marker").wait_for()
+        page.wait_for_load_state("networkidle")
+        pictures.take(page, "page_plan")
+        pictures.take(page, "page_phone", width=390, is_dark=True)
+        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Spend it").wait_for()
+        pictures.take(page, "page_confirmation")
+        spend(person)
+        assert page.locator("tbody tr").count() == 10
+        page.wait_for_load_state("networkidle")
+        assert page.locator("figure img").evaluate("each => each.complete && each.naturalWidth > 0")
+        pictures.take(page, "page_answer")
+        assert violations(page) == []
+        person.go("/ledger/account?name=sessions")
+        pictures.take(page, "page_account")
+        person.go("/learn")
+        pictures.take(page, "page_learn")
+    assert ledger.account("sessions").left == 2.0
+
+
+@pytest.mark.slow
+def test_without_a_table_one_can_plan_and_everybody_can_use_every_page(browser: Browser) -> None:
+    with serving(folder=DATA) as server, visiting(browser, server) as person:
+        page = person.page
+        assert violations(page) == []
+        page.get_by_role("link", name="What is the median? median").click()
+        page.get_by_label("smallest").fill("0")
+        page.get_by_label("largest").fill("120")
+        page.get_by_label("step", exact=True).fill("1")
+        page.locator(".accuracy").filter(has_text="within").wait_for()
+        assert page.get_by_role("button", name="Go on").count() == 0
+        assert violations(page) == []

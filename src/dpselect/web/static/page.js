@@ -21,3 +21,8 @@ document.addEventListener("submit", (event) => {
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) window.location.reload();
 });
+
+// A plan that comes late leaves alone what somebody is typing into.
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  if (event.detail.target === document.activeElement) event.detail.shouldSwap = false;
+});
