@@ -16,7 +16,7 @@ from dpselect.questions.wording import as_text
 from dpselect.web.choosing import picture
 from dpselect.web.pages import Pages, route
 from dpselect.web.pictures import size_of
-from dpselect.web.planning import budget_of, in_words, why
+from dpselect.web.planning import budget_of, in_words, on_page, why
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
 from dpselect.web.same import in_python, on_the_command_line
 
@@ -29,7 +29,7 @@ def question(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respon
     asked = pages.questions.find(request.path_params["id"])
     if asked is None:
         return _from_ledger(pages, request.path_params["id"])
-    stage = asked.work.state  # once: it may be another one a moment later
+    stage = asked.work.stage  # once: it may be another one a moment later
     if stage is Stage.ANSWERED:
         return _answer(pages, asked.id, asked.work.result, asked)
     if stage is Stage.READING:
@@ -67,7 +67,7 @@ def start(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 def progress(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """How much is read; when it is over, the browser is sent to the page anew."""
     asked = pages.questions.find(request.path_params["id"])
-    if asked is None or asked.work.state is not Stage.READING:
+    if asked is None or asked.work.stage is not Stage.READING:
         return Response(status_code=204, headers={"HX-Redirect": f"/release/{request.path_params['id']}"})
     return pages.shown("progress.html", asked=asked)
 
@@ -130,7 +130,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         heads=heads,
         rows=rows,
         left_out=len(lines) - len(rows),
-        sentences=[each for each in (*release.sentences, release.basis_missing) if each],
+        sentences=[on_page(each) for each in (*release.sentences, release.basis_missing) if each],
         loud=wording.LOUD,
         promise=release.promise if release.seeded else in_words(release.guarantee),
         width=width,

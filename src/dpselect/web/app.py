@@ -69,6 +69,8 @@ def _content(name: str) -> bytes:
 
 async def _not_found(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
+    if status != 404:
+        return request.app.state.pages.error(status, "Not understood", "There is no such form or page.")
     return request.app.state.pages.error(status, "No such page", "There is no page of this name.")
 
 

@@ -20,7 +20,7 @@ from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import PRIVATE, START, Form
 from dpselect.web.pages import Pages, route
 from dpselect.web.pictures import in_the_dark, size_of
-from dpselect.web.planning import EPSILONS, Budget, budget_of, epsilon_reaching, in_words, why
+from dpselect.web.planning import EPSILONS, Budget, budget_of, epsilon_reaching, error_unit, in_words, why
 from dpselect.web.releasing import Stage
 
 _STEPS = len(EPSILONS) - 1
@@ -39,6 +39,7 @@ class ShownPlan:
         accuracy, others, promise, why, charge: sentences; `accuracy` is empty if there is nothing to plan yet.
         budget: what it leaves of the account.
         error: the bound on the error, as text; empty if there is none.
+        unit: of the error.
         error_place: of the error's slider; None: no curve.
         chart: name of the picture, or "".
         no_chart: why there is no picture.
@@ -56,6 +57,7 @@ class ShownPlan:
     charge: str = ""
     budget: Budget | None = None
     error: str = ""
+    unit: str = ""
     error_place: int | None = None
     chart: str = ""
     no_chart: str = ""
@@ -81,6 +83,7 @@ def planned(pages: Pages, form: Form) -> ShownPlan:
     about: dict[str, Any] = {}
     bound = forecast.error_bound
     if curve is not None and bound is not None and math.isfinite(bound):
+        about["unit"] = error_unit(forecast)
         about["error"] = rounded_up(bound).replace(",", "")
         about["error_place"] = _error_place(bound, curve.lowest, curve.highest)
         about["table"] = tuple(curve.errors.items())[::5]
@@ -238,7 +241,7 @@ def _looked(pages: Pages, id: str) -> Response:
     if work is None:
         return pages.error(404, "No such page", "There is no page of this name.")
     work.wait(0.2)
-    stage = work.state  # once: it may be another one a moment later
+    stage = work.stage  # once: it may be another one a moment later
     found = work.result if stage is Stage.ANSWERED else None
     about: dict[str, Any] = {"fraction": work.fraction, "found": found, "warning": WARNING, "refused": work.refused}
     return pages.shown("looked.html", id=id, stage=stage, **about)

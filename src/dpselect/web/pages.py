@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -20,6 +21,9 @@ from dpselect.questions.wording import as_text, rounded_up
 from dpselect.web.planning import Curves
 from dpselect.web.releasing import Questions
 from dpselect.web.site import Site
+
+_MOST_FIELDS = 200
+"""Of a form."""
 
 _HTMX = {
     "allowEval": False,
@@ -61,7 +65,10 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
         typed: dict[str, str] = {}
         if request.method == "POST":
             text = (await request.body()).decode("utf-8", errors="replace")
-            typed = dict(parse_qsl(text, keep_blank_values=True))
+            try:
+                typed = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+            except ValueError:
+                raise HTTPException(400) from None
         return await run_in_threadpool(handler, request.app.state.pages, request, typed)
 
     return Route(path, answer, methods=list(methods or ("GET",)))

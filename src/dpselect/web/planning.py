@@ -19,6 +19,7 @@ from dpselect.charts.theme import HEIGHT, WIDTH
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import as_written
 from dpselect.privacy import Guarantee, Neighbours
+from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text, rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import Form
@@ -239,10 +240,19 @@ def budget_of(site: Site, forecast: Forecast) -> Budget | None:
     )
 
 
+def on_page(sentence: str) -> str:
+    """A sentence of the library, with a field's name in place of an argument."""
+    return sentence.replace(wording.TO_COUNT_UNITS, "usable epsilon = 0.05, under More options,")
+
+
+def error_unit(forecast: Forecast) -> str:
+    """What the error is counted in."""
+    return QUESTIONS[forecast.terms.task].error_unit(forecast) or f"units ({forecast.unit})"
+
+
 def rounded(exact: Fraction) -> str:
-    """An epsilon for people: at most six digits, not more than it is."""
-    shown = math.floor(exact * 10**6) / 10**6
-    return as_text(shown)
+    """An epsilon for people, with at most six digits behind the point."""
+    return as_text(round(float(exact), 6))
 
 
 def why(forecast: Forecast) -> str:

@@ -21,6 +21,9 @@ from dpselect.web.forms import Form
 PREFIX = "page-"
 """Of the request ids in a ledger."""
 
+_MOST_OPEN = 1000
+"""Confirmations that were shown and not used; older ones are forgotten."""
+
 _AT_ONCE = 2
 """Scans that run at the same time."""
 
@@ -50,14 +53,14 @@ class Work:
     """Something that reads the rows, with its progress.
 
     Attributes:
-        state: how far it is.
+        stage: how far it is.
         fraction: of the rows that was read.
         result: what came out.
         refused: the sentence of what went wrong.
         about: the argument that this is about.
     """
 
-    state: Stage = Stage.OPEN
+    stage: Stage = Stage.OPEN
     fraction: float = 0.0
     result: Any = None
     refused: str = ""
@@ -70,9 +73,9 @@ class Work:
     def start(self, act: Callable[[Callable[[float], None]], Any]) -> bool:
         """Begin, unless it runs or has ended well or for good; whether it began."""
         with self._lock:
-            if self.state in (Stage.READING, Stage.ANSWERED, Stage.LOST):
+            if self.stage in (Stage.READING, Stage.ANSWERED, Stage.LOST):
                 return False
-            self.state, self.fraction, self.refused, self.about, self.note = Stage.READING, 0.0, "", "", ""
+            self.stage, self.fraction, self.refused, self.about, self.note = Stage.READING, 0.0, "", "", ""
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, args=(act,), daemon=True)
             self._thread.start()
@@ -93,24 +96,24 @@ class Work:
         self.fraction = fraction
 
     def _run(self, act: Callable[[Callable[[float], None]], Any]) -> None:
-        state, said, about = Stage.REFUSED, "", ""
+        stage, said, about = Stage.REFUSED, "", ""
         try:
             with _PLACES, warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", AnswerNotStoredWarning)
                 self._advance(0.0)
                 self.result = act(self._advance)
-            state = Stage.ANSWERED
+            stage = Stage.ANSWERED
             self.note = " ".join(str(each.message) for each in caught if each.category is AnswerNotStoredWarning)
         except StoppedError:
-            state = Stage.STOPPED
+            stage = Stage.STOPPED
         except AnswerLostError as error:
-            state, said = Stage.LOST, str(error)
+            stage, said = Stage.LOST, str(error)
         except SelectionError as error:
             said, about = str(error), getattr(error, "name", "")
         except Exception as error:  # noqa: BLE001 - its text may quote a row
             said = f"unexpected {type(error).__name__}; nothing was shown. Please report it."
         with self._lock:
-            self.refused, self.about, self.state = said, about, state
+            self.refused, self.about, self.stage = said, about, stage
 
 
 _PLACES = threading.BoundedSemaphore(_AT_ONCE)
@@ -142,7 +145,7 @@ class PageRequest:
     @property
     def release(self) -> Release[Any] | None:
         """The answer, if there is one."""
-        return self.work.result if self.work.state is Stage.ANSWERED else None
+        return self.work.result if self.work.stage is Stage.ANSWERED else None
 
     def start(self) -> bool:
         """Read the rows, charge and draw, unless that was begun before; whether it began now."""
@@ -169,6 +172,9 @@ class Questions:
         asked = PageRequest(secrets.token_hex(8), form, epsilon, form.site.stamp)
         with self._lock:
             self._asked[asked.id] = asked
+            unused = [each.id for each in self._asked.values() if each.work.stage is Stage.OPEN]
+            for id in unused[:-_MOST_OPEN]:
+                del self._asked[id]
         return asked
 
     def find(self, id: str) -> PageRequest | None:

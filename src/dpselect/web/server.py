@@ -57,6 +57,7 @@ def serve(
             access_log=False,  # an address may hold what was typed
             log_level="critical",
             lifespan="on",
+            ws="none",
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=_PATIENCE_SECONDS,

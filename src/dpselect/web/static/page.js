@@ -17,6 +17,20 @@ document.addEventListener("submit", (event) => {
   event.target.dataset.sent = "yes";
 });
 
+// What htmx could not load: the server has ended, or was started anew and does not know this browser.
+const said = {
+  lost: "The server does not answer. If it has ended, start dpselect serve again. What was charged is in the ledger.",
+  refused: "The server refused that. If it was started anew, open the address that it printed.",
+};
+const tell = (text) => {
+  const lost = document.getElementById("lost");
+  lost.textContent = text;
+  lost.hidden = text === "";
+};
+document.addEventListener("htmx:sendError", () => tell(said.lost));
+document.addEventListener("htmx:responseError", () => tell(said.refused));
+document.addEventListener("htmx:afterOnLoad", () => tell(""));
+
 // A page that was kept for the back button may be out of date: what it asks for may have been answered.
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) window.location.reload();

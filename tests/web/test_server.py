@@ -1,0 +1,108 @@
+"""How `dpselect serve` starts, what it refuses, and what it prints while it runs."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from dpselect import InvalidAccountError, InvalidDataError, InvalidParameterError
+from dpselect.cli.main import main
+from dpselect.web import Site, serve
+from tests.web.served import serving
+
+ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
+
+
+@pytest.fixture
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that comes before the server, and not the server."""
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "10.0.0.1", "example.org", "::"])
+def test_an_address_that_others_can_reach_is_refused(host: str, capsys: Any) -> None:
+    assert main(["serve", ADULT, "--unit", "person_id", "--host", host]) == 2
+    came = capsys.readouterr()
+    assert "--i-know-who-can-reach-this" in came.err
+    assert came.err.count("\n") == 1
+    assert came.out == ""
+
+
+@pytest.mark.usefixtures("no_server")
+def test_it_is_allowed_to_those_who_know() -> None:
+    said: list[str] = []
+    serve(Site(), host="0.0.0.0", reachable=True, browser=False, say=said.append)
+    assert said[1].startswith("http://0.0.0.0:")
+
+
+def test_a_port_in_use_is_said(capsys: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--port", str(port), "--no-browser"]) == 2
+        assert f"--port={port}: expected a port that is free" in capsys.readouterr().err
+    assert main(["serve", "--port", "99999"]) == 2
+    assert "a whole number from 0 to 65535" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("no_server")
+def test_without_a_browser_the_address_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(using: str | None = None) -> Any:
+        raise webbrowser.Error("could not locate runnable browser")
+
+    monkeypatch.setattr(webbrowser, "get", none)
+    said: list[str] = []
+    serve(Site(), say=said.append)
+    assert said[0] == "Open this address in a browser; it works once:"
+    assert "?token=" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["nowhere.csv", "--unit", "person_id"], "nowhere.csv"),
+        ([ADULT, "--unit", "nobody"], "expected a column of the data"),
+        ([ADULT, "--unit", "person_id", "--account", "adult"], "--ledger is missing"),
+        ([ADULT, "--unit", "person_id", "--ledger", "sqlite:///nowhere.db", "--account", "x"], "nowhere.db"),
+        (["--ledger", "sqlite:///nowhere.db", "--account", "x"], "Without a table nothing is released"),
+        ([ADULT, "--anchor", "x"], "--ledger and --account together with it"),
+    ],
+)
+def test_what_cannot_be_served_is_said_before_it_starts(
+    arguments: list[str], expected: str, capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", *arguments, "--no-browser"]) == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_the_site_checks_itself() -> None:
+    with pytest.raises(InvalidDataError):
+        Site(source="nowhere.csv").check()
+    with pytest.raises(InvalidParameterError):
+        Site(source=ADULT, unit="person_id", account="x").check()
+    assert issubclass(InvalidAccountError, InvalidParameterError)
+
+
+def test_it_runs_until_ctrl_c_and_prints_nothing_of_what_was_asked(tmp_path: Path) -> None:
+    with serving(ADULT, "--unit", "person_id", folder=tmp_path) as served:
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+        connection.request("GET", served.opening[len(served.origin) :])
+        cookie = connection.getresponse()
+        cookie.read()
+        named = str(cookie.headers["set-cookie"]).partition(";")[0]
+        for path in ("/ask/median?column=capital_gain", "/nowhere/capital_gain", "/"):
+            connection.request("GET", path, headers={"cookie": named})
+            assert connection.getresponse().read()
+        connection.close()
+        printed = list(served.log)
+        served.process.send_signal(signal.SIGINT)
+        assert served.process.wait(30) == 0
+    assert len(printed) == 3
+    assert not any("capital_gain" in line or "GET" in line for line in served.log)
