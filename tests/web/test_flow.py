@@ -41,7 +41,6 @@ def test_every_question_has_a_form(visitor: Visitor, name: str) -> None:
     came = visitor.get(f"/ask/{name}")
     assert came.status == 200
     assert COMMANDS[name].asks in came.words
-    assert "--" not in came.words.replace("--", "", 0) or "--" not in came.words
 
 
 def test_a_median_is_released(visitor: Visitor) -> None:

@@ -36,7 +36,8 @@ _KEPT = 64
 """Curves."""
 
 WHY = {
-    "PermuteAndFlip": "one selection, and for that its expected error is never above the exponential mechanism's",
+    "PermuteAndFlip": "it makes one selection, and its expected error is then never above that of the exponential "
+    "mechanism at the same epsilon",
     "ExponentialMechanism": "several selections share a delta, and each of its selections then costs less than one of "
     "permute-and-flip",
     "ExponentialNoiseTopK": "one draw orders all that are selected, instead of one for each place",

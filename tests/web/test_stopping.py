@@ -1,0 +1,148 @@
+"""Long scans: progress, stopping them before the charge, and what cannot be stopped any more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpselect as dps
+from dpselect.errors import AnswerLostError
+from dpselect.web import Site
+from dpselect.web.releasing import Stage, Work
+from tests.web.visitor import MEDIAN, Visitor
+
+ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
+ENOUGH = 30.0
+"""Seconds that nothing here takes."""
+
+
+class Slow:
+    """A scan that goes on until it is let go."""
+
+    def __init__(self) -> None:
+        self.half, self.go = threading.Event(), threading.Event()
+        self.charged = False
+
+    def scan(self, progress: Callable[[float], None]) -> str:
+        progress(0.5)
+        self.half.set()
+        assert self.go.wait(ENOUGH)
+        progress(1.0)
+        self.charged = True
+        return "answer"
+
+
+@pytest.fixture
+def slow() -> Iterator[Slow]:
+    held = Slow()
+    yield held
+    held.go.set()
+
+
+def test_a_scan_that_is_stopped_ends_before_the_charge(slow: Slow) -> None:
+    work = Work()
+    assert work.start(slow.scan)
+    assert slow.half.wait(ENOUGH)
+    assert (work.stage, work.fraction) == (Stage.READING, 0.5)
+    work.stop()
+    slow.go.set()
+    work.wait(ENOUGH)
+    assert work.stage is Stage.STOPPED
+    assert not slow.charged
+
+
+def test_one_that_was_stopped_can_be_begun_again(slow: Slow) -> None:
+    work = Work()
+    work.start(slow.scan)
+    work.stop()
+    slow.go.set()
+    work.wait(ENOUGH)
+    assert work.start(slow.scan)
+    work.wait(ENOUGH)
+    assert (work.stage, work.result) == (Stage.ANSWERED, "answer")
+
+
+def test_work_is_begun_once(slow: Slow) -> None:
+    work = Work()
+    assert work.start(slow.scan)
+    assert not work.start(slow.scan)
+    slow.go.set()
+    work.wait(ENOUGH)
+    assert not work.start(slow.scan)
+
+
+def test_an_answer_that_was_lost_is_not_asked_for_again() -> None:
+    def lose(progress: Callable[[float], None]) -> Any:
+        raise AnswerLostError("adult", 3, "The draw failed.")
+
+    work = Work()
+    work.start(lose)
+    work.wait(ENOUGH)
+    assert work.stage is Stage.LOST
+    assert "the charge stands" in work.refused
+    assert not work.start(lose)
+
+
+@pytest.fixture
+def held_up(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Medians that first scan slowly."""
+    median = dps.Dataset.median
+
+    def wait(self: Any, *given: Any, **named: Any) -> Any:
+        slow.scan(self._rows.progress)
+        return median(self, *given, **named)
+
+    monkeypatch.setattr(dps.Dataset, "median", wait)
+
+
+@pytest.mark.usefixtures("held_up")
+def test_the_page_shows_progress_and_stops(slow: Slow, tmp_path: Path) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("adult", epsilon=1.0, unit="person_id")
+    visitor = Visitor(Site(source=ADULT, unit="person_id", ledger=ledger, account="adult")).enter()
+    address = visitor.confirm("median", **MEDIAN)
+    visitor.post(address)
+    assert slow.half.wait(ENOUGH)
+    assert 'value="0.5"' in visitor.get(address).text
+    assert 'value="0.5"' in visitor.get(f"{address}/progress").text
+    asked = visitor.pages.questions.find(address.rpartition("/")[2])
+    asked.work.stop()
+    slow.go.set()
+    asked.work.wait(ENOUGH)
+    assert "Nothing was charged" in visitor.get(address).words
+    assert visitor.get(f"{address}/progress").headers["hx-redirect"] == address
+    assert ledger.account("adult").spent == 0
+    visitor.post(address)
+    asked.work.wait(ENOUGH)
+    assert "Charged to account adult as entry 1" in visitor.get(address).words
+    assert ledger.account("adult").spent == 0.5
+
+
+@pytest.mark.usefixtures("held_up")
+def test_the_end_of_the_server_stops_scans(slow: Slow) -> None:
+    visitor = Visitor(Site(source=ADULT, unit="person_id")).enter()
+    address = visitor.confirm("median", **MEDIAN)
+    visitor.post(address)
+    assert slow.half.wait(ENOUGH)
+    visitor.pages.questions.stop(0.0)
+    slow.go.set()
+    work = visitor.pages.questions.find(address.rpartition("/")[2]).work
+    work.wait(ENOUGH)
+    assert work.stage is Stage.STOPPED
+
+
+@pytest.mark.slow
+def test_a_long_scan_of_a_file_is_stopped(tmp_path: Path) -> None:
+    table = tmp_path / "long.csv"
+    line = "".join(f"{place},{place % 90}\n" for place in range(100_000))
+    table.write_text("person_id,age\n" + line * 100)
+    visitor = Visitor(Site(source=str(table), unit="person_id")).enter()
+    address = visitor.confirm("median", **MEDIAN)
+    visitor.post(address)
+    visitor.post(f"{address}/stop")
+    visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(ENOUGH)
+    assert "Stopped" in visitor.get(address).words
