@@ -1,7 +1,6 @@
 """Pictures of pages for the documents: taken by the tests where ``SCREENSHOTS`` names a folder to put them into.
 
-A picture keeps its 256 most frequent colours, which is a third of the size, and shows on a page of text and bars hardly
-anywhere.
+A picture keeps 256 colours, which is a third of the size, and shows on a page of text and bars hardly anywhere.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_COLOURS = 256
+_COLOURS, _FREQUENT = 256, 192
 _READ = """
 async png => {
     const bytes = Uint8Array.from(atob(png), each => each.charCodeAt(0));
@@ -34,14 +33,16 @@ async png => {
 """
 
 
-def take(page: Page, name: str, *, width: int = 1040, height: int | None = None, is_dark: bool = False) -> None:
-    """A picture of the page as it is now, if pictures are wanted: all of it, or as high as `height`."""
+def take(
+    page: Page, name: str, *, width: int = 1040, height: int | None = None, is_dark: bool = False, top: str = "body"
+) -> None:
+    """A picture of the page as it is now, if pictures are wanted: all of it, or as high as `height` from `top` on."""
     folder, before = os.environ.get("SCREENSHOTS"), page.viewport_size
     if not folder or before is None:
         return
     page.set_viewport_size({"width": width, "height": height or before["height"]})
     page.emulate_media(color_scheme="dark" if is_dark else "light")
-    page.evaluate("scroll(0, 0)")
+    page.locator(top).evaluate("each => each.scrollIntoView()")
     picture = page.screenshot(full_page=height is None, animations="disabled", caret="hide")
     browser = page.context.browser
     assert browser is not None
@@ -51,15 +52,20 @@ def take(page: Page, name: str, *, width: int = 1040, height: int | None = None,
 
 
 def with_few_colours(pixels: np.ndarray) -> bytes:
-    """A PNG with a palette of the most frequent colours; each other pixel gets the nearest of them."""
+    """A PNG with a palette of the most frequent colours, and of those that differ most from them.
+
+    Each other pixel gets the nearest one.
+    """
     height, width, _ = pixels.shape
     packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32)
     colours, places, counts = np.unique(packed.ravel(), return_inverse=True, return_counts=True)
-    kept = colours[np.argsort(counts)[::-1][:_COLOURS]]
-    palette, wanted = _channels(kept), _channels(colours)
-    nearest = np.concatenate(
-        [((part[:, None, :] - palette) ** 2).sum(axis=2).argmin(axis=1) for part in np.array_split(wanted, 64)]
-    )
+    wanted = _channels(colours)
+    palette = wanted[np.argsort(counts)[::-1][:_FREQUENT]]
+    far = np.concatenate([_squares(part, palette).min(axis=1) for part in np.array_split(wanted, 64)])
+    while len(palette) < _COLOURS and far.any():
+        palette = np.vstack([palette, wanted[far.argmax()]])
+        far = np.minimum(far, _squares(wanted, palette[-1:])[:, 0])
+    nearest = np.concatenate([_squares(part, palette).argmin(axis=1) for part in np.array_split(wanted, 64)])
     rows = nearest[places].astype(np.uint8).reshape(height, width)
     lines = np.hstack([np.zeros((height, 1), np.uint8), rows]).tobytes()  # 0: no filter
     return b"".join(
@@ -81,6 +87,11 @@ def pixels_of(browser: Browser, png: bytes) -> np.ndarray:
     finally:
         page.close()
     return np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, width, 4)[:, :, :3]
+
+
+def _squares(colours: np.ndarray, palette: np.ndarray) -> np.ndarray:
+    """Squares of the distances of each colour from each of the palette."""
+    return ((colours[:, None, :] - palette) ** 2).sum(axis=2)
 
 
 def _channels(packed: np.ndarray) -> np.ndarray:
