@@ -262,6 +262,10 @@ QUESTIONS: dict[str, Asked] = {
         PAGES,
         OF_ONE_PAGE,
     ),
+    "most_common with a gap": Asked(lambda q, e: q.most_common("page", candidates=XY, with_gap=True, epsilon=e), PAGES),
+    "top_k with gaps": Asked(
+        lambda q, e: q.top_k("page", 2, candidates=["x", "y", "w"], with_gap=True, epsilon=e), PAGES
+    ),
     "top_k once of two values": Asked(
         lambda q, e: q.top_k("page", 2, candidates=["x", "v", "y"], epsilon=e, max_values_per_unit=2, with_counts=True),
         PAGES,
@@ -456,8 +460,8 @@ def relations(name: str) -> list[Neighbours]:
     return [Neighbours.ADD_REMOVE] if "groups" in name else list(Neighbours)
 
 
-AT_NIGHT = ("top_k once in groups",)
-"""Twenty seconds; by day its parts are tried by themselves: noise once, and groups."""
+AT_NIGHT = ("top_k once in groups", "top_k with gaps")
+"""Twenty seconds; by day their parts are tried by themselves: noise once, groups, one gap."""
 
 
 def tried(name: str) -> list[Neighbours]:

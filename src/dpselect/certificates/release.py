@@ -20,6 +20,7 @@ from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
 from dpselect.questions.fields import wrong
+from dpselect.questions.gap import ReleasedGap, gaps_of
 from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced, ReleasedBound
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Release(Generic[Answer]):
             epsilon: see `NoisyUnits`. `counts` has the numbers alone.
         bound: the upper bound that was found first, if it was not public, with its accuracy and its part of epsilon:
             see `ReleasedBound`.
+        gap: by how much each selected candidate is ahead of the next one, if released: see `ReleasedGap`.
         seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
     >>> import dpselect as dps
@@ -138,6 +140,7 @@ class Release(Generic[Answer]):
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
     bound: ReleasedBound | None = None
+    gap: ReleasedGap | None = None
     seeded: bool = False
 
     @property
@@ -195,6 +198,18 @@ class Release(Generic[Answer]):
         return wording.bound_found(self)
 
     @property
+    def lead(self) -> str:
+        """By how much the selected candidates are surely ahead, in one sentence; empty if no gaps were released.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.most_common("education_num", candidates=range(1, 17), epsilon=1.0, with_gap=True)
+        >>> release.value, 3150 < release.gap.lead < 3240  # 3210 in truth
+        (9, True)
+        """
+        return wording.lead(self)
+
+    @property
     def rule(self) -> str:
         """How the noise was chosen, in one sentence; empty if there was no choice: see `planning.order_noise`."""
         return wording.rule(self)
@@ -213,11 +228,14 @@ class Release(Generic[Answer]):
             bound = replace(
                 bound, value=dict(zip(answer, found, strict=True)) if isinstance(answer, dict) else found[0]
             )
-        return replace(self, value=drawn.answer, usable=usable, counted=counted, bound=bound)
+        gap = self.gap
+        if gap is not None and drawn.gaps is not None:
+            gap = replace(gap, value=_gaps_shaped(drawn.gaps, drawn.answer, self.candidates["count"]))
+        return replace(self, value=drawn.answer, usable=usable, counted=counted, bound=bound, gap=gap)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        guarantee, usable, counted, bound = self.guarantee, self.usable, self.counted, self.bound
+        guarantee, usable, counted, bound, gap = self.guarantee, self.usable, self.counted, self.bound, self.gap
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
             "value": _plain(self.value),
@@ -246,6 +264,7 @@ class Release(Generic[Answer]):
             **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
             **({} if counted is None else {"counts": {"count": _plain(counted.count), **counted.description}}),
             **({} if bound is None else {"bound": {"value": _plain(bound.value), **bound.description}}),
+            **({} if gap is None else {"gap": {"value": _plain(gap.value), **gap.description}}),
             **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
             "version": self.version,
@@ -362,6 +381,7 @@ class Release(Generic[Answer]):
             usable=_noisy_units(held.get("usable"), groups=groups),
             counted=_noisy_units(held.get("counts"), groups=groups),
             bound=_released_bound(held.get("bound"), groups=groups),
+            gap=_released_gap(held.get("gap"), groups=groups),
             seeded="seeded" in held,
         )
 
@@ -381,7 +401,8 @@ class Release(Generic[Answer]):
         values: object = self.value
         count = len(cast("list[object]", values)) if isinstance(values, list) else None
         ending = "" if count is None else QUESTIONS[self.task].ending(self, count)
-        return ending, self.accuracy, self.bound_accuracy, self.count_accuracy, self.rule, self.basis
+        sure = self.accuracy, self.lead, self.bound_accuracy, self.count_accuracy
+        return ending, *sure, self.rule, self.basis
 
     def __repr__(self) -> str:
         shown = f"value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r}"
@@ -443,6 +464,7 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
         usable=terms.usable,
         counted=terms.counted,
         bound=terms.bound,
+        gap=terms.gap,
     )
 
 
@@ -465,8 +487,8 @@ def question_hash(held: Mapping[str, Any]) -> str:
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
     for numbers in {"usable", "counts"} & set(stated):
         stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}
-    if "bound" in stated:
-        stated["bound"] = {key: value for key, value in stated["bound"].items() if key != "value"}
+    for drawn in {"bound", "gap"} & set(stated):
+        stated[drawn] = {key: value for key, value in stated[drawn].items() if key != "value"}
     if held.get("groups") is not None:
         stated["groups asked"] = [group for group, _ in held["value"]]
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
@@ -478,6 +500,16 @@ def _shaped(numbers: list[int], answer: Answered) -> Numbers:
 
     def part(of: Value | list[Value]) -> int | list[int]:
         return [next(rest) for _ in of] if isinstance(of, list) else next(rest)
+
+    return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
+
+
+def _gaps_shaped(gaps: list[float], answer: Answered, n: int) -> Any:
+    """The gaps in the shape of the answer; if all candidates are selected, the last one has none."""
+    rest = iter(gaps)
+
+    def part(of: Value | list[Value]) -> float | list[float]:
+        return [next(rest) for _ in range(gaps_of(len(of), n))] if isinstance(of, list) else next(rest)
 
     return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
 
@@ -503,6 +535,18 @@ def _released_bound(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any]
         above=held["above"],
         epsilon=held["epsilon"],
         answer_epsilon=held["answer_epsilon"],
+    )
+
+
+def _released_gap(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> ReleasedGap | None:
+    if held is None:
+        return None
+    value = held["value"]
+    return ReleasedGap(
+        value=value if groups is None else {_value(group, kind=groups["kind"]): gap for group, gap in value},
+        step=held["step"],
+        noise=held["noise"],
+        scale=held["scale"],
     )
 
 

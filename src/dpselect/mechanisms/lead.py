@@ -52,7 +52,7 @@ class Lead:
     @property
     def p_value(self) -> float:
         """Bounds the probability of so large a gap if the winner is *not* better than all others."""
-        return min(1.0, 2.0 * _TAILS[self.noise](self.gap / self.scale))
+        return min(1.0, 2.0 * TAILS[self.noise](self.gap / self.scale))
 
     def lead_at_least(self, confidence: float = 0.99) -> float:
         """With probability `confidence`, the winner's true score is ahead of all others by at least this much.
@@ -72,7 +72,7 @@ class Lead:
         Proof: ``proofs/free_gap.md``, claim 4.
         """
         failure = 1.0 - probability(confidence, "confidence")
-        tail, gap = _TAILS[self.noise], self.gap / self.scale
+        tail, gap = TAILS[self.noise], self.gap / self.scale
         # The chance of so large a gap grows with the true lead; where it reaches the failure lies the bound.
         low, high = 0.0, gap
         if not gap or not tail(gap) <= failure * tail(0.0):
@@ -102,7 +102,7 @@ class Leads:
 
     >>> leads = Leads(winners=["a", "b"], gaps=[40.0, 3.0], step=0.125, scale=2.0)
     >>> [round(lead, 2) for lead in leads.leads_at_least()]
-    [30.79, 0.0]
+    [32.18, 0.0]
     """
 
     winners: Sequence[Any]
@@ -126,10 +126,10 @@ class Leads:
         Raises:
             InvalidParameterError: `confidence` is out of range.
 
-        Proof: ``proofs/free_gap.md``, claim 5.
+        Proof: ``proofs/free_gap.md``, claim 8.
         """
-        noise = -math.log1p(-probability(confidence, "confidence")) * self.scale
-        return [max(0.0, (gap - noise) * (1.0 - 1e-12)) for gap in self.gaps]
+        each = [Lead(winner=None, gap=gap, step=self.step, scale=self.scale, noise="exponential") for gap in self.gaps]
+        return [lead.lead_at_least(confidence) for lead in each]
 
 
 def default_step(scale: float) -> float:
@@ -173,5 +173,5 @@ def _laplace(x: float) -> float:
     return (2.0 + x) * math.exp(-x) / 4.0 if x >= 0.0 else 1.0 - (2.0 - x) * math.exp(x) / 4.0
 
 
-_TAILS: dict[Noise, Callable[[float], float]] = {"exponential": _exponential, "gumbel": _gumbel, "laplace": _laplace}
+TAILS: dict[Noise, Callable[[float], float]] = {"exponential": _exponential, "gumbel": _gumbel, "laplace": _laplace}
 """The probability that the difference of two noises of scale 1 is larger than a number."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -136,7 +137,9 @@ class NoisyOrder:
         if self.n_candidates == 1:
             return 0
         pairs = math.log(self.k * (self.n_candidates - 1) / failure)
-        above = self._difference() if isinstance(self.noise, GeometricMechanism) else self.noise.difference_bound
+        above = (
+            difference_above(self._rate) if isinstance(self.noise, GeometricMechanism) else self.noise.difference_bound
+        )
 
         def is_exceeded(bound: int) -> bool:  # by the difference of two noises, of one pair at least
             return pairs + above(bound) > -1e-12
@@ -180,24 +183,51 @@ class NoisyOrder:
         Raises:
             InvalidDataError: `counts` are not whole numbers.
         """
+        return self._largest(counts, self.k, rarest=rarest)
+
+    def select_with_gaps(self, counts: npt.ArrayLike, *, rarest: bool = False) -> tuple[RankedCounts, list[int]]:
+        """`select`, and by how much each noisy count is ahead of the next one's, at the same cost.
+
+        Returns:
+            The candidates, and a whole number >= 0 for each; if all candidates are selected, the last one has none.
+
+        Raises:
+            InvalidDataError: as for `select`.
+
+        Proof: ``proofs/free_gap.md``, claim 8.
+        """
+        ranked = self._largest(counts, min(self.k + 1, self.n_candidates), rarest=rarest)
+        gaps = [abs(one - next_one) for one, next_one in pairwise(ranked.counts)]
+        return RankedCounts(ranked.positions[: self.k], ranked.counts[: self.k]), gaps
+
+    def _largest(self, counts: npt.ArrayLike, k: int, *, rarest: bool) -> RankedCounts:
         noisy = np.clip(self.noise.draw_many(np.asarray(counts)), -_MOST, _MOST)
         keys = noisy if rarest else -noisy
-        worst = np.partition(keys, self.k - 1)[self.k - 1]
+        worst = np.partition(keys, k - 1)[k - 1]
         among = np.flatnonzero(keys <= worst)
-        positions = among[np.argsort(keys[among], kind="stable")][: self.k]
+        positions = among[np.argsort(keys[among], kind="stable")][:k]
         return RankedCounts(positions.tolist(), noisy[positions].tolist())
-
-    def _difference(self) -> Callable[[int], float]:
-        """The logarithm of the probability that the difference of two geometric noises is above a number."""
-        rate = self._rate
-        ratio, step = math.exp(-rate), -math.expm1(-rate)
-        constant = (1.0 + ratio + 2.0 * ratio**2) / (1.0 + ratio)
-        return lambda bound: math.log((bound + 1) * step + constant) - (bound + 1) * rate - 2.0 * math.log1p(ratio)
 
     @property
     def _rate(self) -> float:
         """1/b, limited so that its multiples are finite."""
         return 1.0 / min(max(self.noise.scale, 1e-300), 1e300)
+
+
+def difference_above(rate: float) -> Callable[[int], float]:
+    """The logarithm of the probability that the difference of two geometric noises is above a number >= -1.
+
+    Args:
+        rate: 1/b of each.
+
+    Proof: ``proofs/noisy_order.md``, claim 3.
+
+    >>> round(math.exp(difference_above(1.0)(3)), 4)
+    0.0365
+    """
+    ratio, step = math.exp(-rate), -math.expm1(-rate)
+    constant = (1.0 + ratio + 2.0 * ratio**2) / (1.0 + ratio)
+    return lambda bound: math.log((bound + 1) * step + constant) - (bound + 1) * rate - 2.0 * math.log1p(ratio)
 
 
 class OrderNoise(NamedTuple):
@@ -243,6 +273,7 @@ def order_noise(
     max_values_per_unit: int | None = None,
     delta: float = 0.0,
     with_counts: bool = False,
+    with_gap: bool = False,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> OrderNoise:
     r"""The rule that decides, from public arguments, how the `k` most common of `n_candidates` are selected.
@@ -267,6 +298,7 @@ def order_noise(
         max_values_per_unit: for how many candidates one unit counts; None for all of them.
         delta: in total, from 0 to below 1, as for `dpselect.top_k`.
         with_counts: whether the number of units with each selected candidate is wanted, too.
+        with_gap: whether gaps are wanted, too: the noise for the order alone is then that of one draw, without a delta.
         neighbours: which data sets the guarantee compares.
 
     Raises:
@@ -290,7 +322,7 @@ def order_noise(
         n,
         k,
         epsilon=left_for_selection(epsilon) if with_counts else epsilon,
-        delta=delta,
+        delta=0.0 if with_gap else delta,
         sensitivity=1.0,
         monotonic=relation is Neighbours.ADD_REMOVE,
         neighbours=relation,
@@ -301,7 +333,7 @@ def order_noise(
     return OrderNoise(
         once=math.sqrt(2.0) * moved / epsilon,
         each=of_one * plan.mechanism.scale,
-        gaussian=_gaussian_scale(epsilon, delta, moved) if delta else None,
+        gaussian=_gaussian_scale(epsilon, delta, moved) if delta_below_one(delta) else None,
         is_one_draw=isinstance(plan.mechanism, ExponentialNoiseTopK),
     )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, LaplaceProfileEvent, PureEvent
 from dpselect.mechanisms import NoisyOrder, PendingSelection, PermuteAndFlip
@@ -15,6 +15,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.gap import GAP_PROOF, WITH_GAP, ReleasedGap, checked_with_gap, planned_gap, stated_gap
 from dpselect.questions.list_question import ListQuestion, counts_or_draw, listed, public_values
 from dpselect.questions.ordering import (
     MAX_VALUES_PER_UNIT,
@@ -26,7 +27,7 @@ from dpselect.questions.ordering import (
     ruled_order,
     terms_once,
 )
-from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted
@@ -42,6 +43,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         mechanism: draws once, at the whole cost.
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose the mechanism.
+        gap: what is public of the gap, if it is released, too.
     """
 
     name: ClassVar[str] = "most_common"
@@ -55,7 +57,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, MAX_VALUES_PER_UNIT),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT),
         ),
     )
 
@@ -63,6 +65,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     mechanism: PermuteAndFlip | NoisyOrder
     max_values_per_unit: int | None = None
     is_ruled: bool = False
+    gap: ReleasedGap | None = None
 
     @classmethod
     def planned(
@@ -72,13 +75,14 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         epsilon: float,
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
+        with_gap: bool = False,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon`; for half of it if counts are wanted and cost the other half.
 
         Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, or `max_values_per_unit` not a whole number
-                from 1 to the number of candidates.
+            InvalidParameterError: `epsilon` is not a finite number > 0, `max_values_per_unit` not a whole number from 1
+                to the number of candidates, or there is a single candidate and a gap is wanted.
 
         >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
         0.5
@@ -99,9 +103,12 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
                 monotonic=moved.monotonic,
                 neighbours=moved.neighbours,
             )
-        is_ruled = with_counts or max_values_per_unit is not None
         return cls(
-            candidates=candidates, mechanism=mechanism, max_values_per_unit=max_values_per_unit, is_ruled=is_ruled
+            candidates=candidates,
+            mechanism=mechanism,
+            max_values_per_unit=max_values_per_unit,
+            is_ruled=with_counts or max_values_per_unit is not None,
+            gap=planned_gap(mechanism) if checked_with_gap(with_gap, len(candidates)) else None,
         )
 
     @property
@@ -118,7 +125,9 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """
         arguments = ruled_arguments(self.mechanism, self.max_values_per_unit, is_ruled=self.is_ruled)
         if isinstance(self.mechanism, NoisyOrder):
-            return terms_once(self.mechanism, task=self.name, candidates=self.candidates, arguments=arguments)
+            return terms_once(
+                self.mechanism, task=self.name, candidates=self.candidates, arguments=arguments, gap=self.gap
+            )
         return Terms(
             task=self.name,
             mechanism=type(self.mechanism).__name__,
@@ -126,8 +135,9 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
-            proofs=("proofs/permute_and_flip.md",),
+            proofs=("proofs/permute_and_flip.md", *([GAP_PROOF] if self.gap is not None else [])),
             arguments=arguments,
+            gap=self.gap,
         )
 
     @property
@@ -140,11 +150,12 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """The public arguments that distinguish this question from others about the same column."""
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
-        return {"candidates": public_values(self.candidates), **bounded}
+        ahead = {} if self.gap is None else {"with_gap": True}
+        return {"candidates": public_values(self.candidates), **bounded, **ahead}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
-        if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None:
+        if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
@@ -166,9 +177,14 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         if isinstance(summary, PendingSelection):
             return Drawn(summary.winner())
         if isinstance(self.mechanism, NoisyOrder):
-            (answer,), counts = drawn_once(self.mechanism, summary, self.choices, rarest=self.prefers_rare)
-            return Drawn(answer, counted=counts)
-        return Drawn(self.choices[self.mechanism.select(self.scores(summary).values)])
+            with_gap = self.gap is not None
+            drawn = drawn_once(self.mechanism, summary, self.choices, rarest=self.prefers_rare, with_gap=with_gap)
+            return drawn._replace(answer=cast("list[Value]", drawn.answer)[0])
+        scores = self.scores(summary).values
+        if self.gap is None:
+            return Drawn(self.choices[self.mechanism.select(scores)])
+        lead = self.mechanism.select_with_gap(scores, step=self.gap.step)
+        return Drawn(self.choices[lead.winner], gaps=[lead.gap])
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How good each candidate is."""
@@ -194,8 +210,13 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             mechanism = planned_order(candidates, 1, stated.epsilon, most, stated.neighbours)
         else:
             mechanism = cls.planned(candidates, **stated.price).mechanism
-        is_ruled = "rule" in stated.arguments
-        return cls(candidates=candidates, mechanism=mechanism, max_values_per_unit=most, is_ruled=is_ruled)
+        return cls(
+            candidates=candidates,
+            mechanism=mechanism,
+            max_values_per_unit=most,
+            is_ruled="rule" in stated.arguments,
+            gap=stated_gap(mechanism, stated.gap_step, len(candidates)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +238,7 @@ class LeastCommon(MostCommon):
             example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, MAX_VALUES_PER_UNIT),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT),
         ),
     )
 
@@ -266,6 +287,7 @@ class BestDate(MostCommon):
                 Option("bounds", "ends", "First and last date, instead of a list.", default=None),
                 Option("step", "whole", "With --bounds, the number of days from one date to the next.", default=1),
                 WITH_COUNTS,
+                WITH_GAP,
             ),
         ),
     )

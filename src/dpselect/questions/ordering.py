@@ -18,7 +18,8 @@ from dpselect.questions import fields
 from dpselect.questions.command import Option
 from dpselect.questions.count import LARGEST_COUNT, check_useful
 from dpselect.questions.fields import Fields
-from dpselect.questions.question import CONFIDENCE, NoisyUnits, Terms, Value
+from dpselect.questions.gap import GAP_PROOF, ReleasedGap
+from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Terms, Value
 from dpselect.questions.scores import noise_sensitivity
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
 
@@ -48,6 +49,7 @@ def ruled_order(
     delta: float = 0.0,
     max_values_per_unit: int | None,
     with_counts: bool,
+    with_gap: bool = False,
     neighbours: Neighbours,
 ) -> NoisyOrder | None:
     """The plan with noise once on all counts, where `order_noise` prefers it; None: a draw for each value.
@@ -65,6 +67,7 @@ def ruled_order(
         delta=delta,
         max_values_per_unit=max_values_per_unit,
         with_counts=with_counts,
+        with_gap=with_gap,
         neighbours=neighbours,
     )
     if not found.is_once:
@@ -95,7 +98,12 @@ def planned_order(
 
 
 def terms_once(
-    order: NoisyOrder, *, task: str, candidates: PublicCandidates | DistantCandidates, arguments: dict[str, Any]
+    order: NoisyOrder,
+    *,
+    task: str,
+    candidates: PublicCandidates | DistantCandidates,
+    arguments: dict[str, Any],
+    gap: ReleasedGap | None,
 ) -> Terms:
     """The certificate of noise once on all counts.
 
@@ -110,19 +118,26 @@ def terms_once(
         sensitivity=noise_sensitivity(order.noise),
         candidates=candidates.description(),
         error_bound=float(order.error_bound(CONFIDENCE)),
-        proofs=(page, "proofs/noisy_order.md"),
+        proofs=(page, "proofs/noisy_order.md", *([GAP_PROOF] if gap is not None else [])),
         arguments=arguments,
+        gap=gap,
         counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
     )
 
 
 def drawn_once(
-    order: NoisyOrder, summary: CandidateCounts, candidates: PublicCandidates, *, rarest: bool = False
-) -> tuple[list[Value], list[int]]:
+    order: NoisyOrder,
+    summary: CandidateCounts,
+    candidates: PublicCandidates,
+    *,
+    rarest: bool = False,
+    with_gap: bool = False,
+) -> Drawn:
     """The selected candidates, best first, and their noisy counts; negative ones are released as 0."""
-    ranked = order.select(summary.counts, rarest=rarest)
+    ranked, gaps = order.select_with_gaps(summary.counts, rarest=rarest)
     counts = [min(max(0, count), LARGEST_COUNT) for count in ranked.counts]
-    return [candidates[position] for position in ranked.positions], counts
+    answer: list[Value] = [candidates[position] for position in ranked.positions]
+    return Drawn(answer, counted=counts, gaps=[float(min(gap, LARGEST_COUNT)) for gap in gaps] if with_gap else None)
 
 
 def ruled_arguments(

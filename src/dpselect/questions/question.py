@@ -15,6 +15,7 @@ from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelectio
 from dpselect.privacy import Sensitivity
 from dpselect.questions.command import Command
 from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.gap import ReleasedGap
 from dpselect.questions.stated import Stated
 from dpselect.summaries import (
     CandidateCounts,
@@ -140,6 +141,7 @@ class Terms:
         usable: the accuracy and the cost of a noisy number of units, if one is released, without the number.
         counted: the same of the noisy numbers of units with each selected candidate.
         bound: the same of an upper bound that is found first, if there is one.
+        gap: what is public of the gaps, if they are released.
     """
 
     task: str
@@ -156,6 +158,7 @@ class Terms:
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
     bound: ReleasedBound | None = None
+    gap: ReleasedGap | None = None
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -186,6 +189,8 @@ class Planned(Protocol):
     def counted(self) -> NoisyUnits | None: ...
     @property
     def bound(self) -> ReleasedBound | None: ...
+    @property
+    def gap(self) -> ReleasedGap | None: ...
 
 
 class RowReader(Protocol):
@@ -225,12 +230,15 @@ class Drawn(NamedTuple):
         usable: the noisy number of units in each group, one without groups; None if none was released.
         counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
         bounds: the upper bound that was found first, of each group; None likewise.
+        gaps: by how much each selected candidate is ahead of the next one, of all groups one after another; None
+            likewise.
     """
 
     answer: Answered
     usable: list[int] | None = None
     counted: list[int] | None = None
     bounds: list[float] | None = None
+    gaps: list[float] | None = None
 
 
 class Priced(ABC, Generic[Summary]):

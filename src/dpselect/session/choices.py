@@ -16,6 +16,9 @@ from dpselect.questions.with_numbers import checked_with_counts
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
+NO_GAPS = "Who comes next may be a value that too few units have to be named."
+"""Why values that are not listed have no gaps."""
+
 
 class ChoiceQuestions(Asking):
     """Which of the candidates is the most common, the rarest, the best by a sum? `dpselect.questions` has the plans."""
@@ -33,6 +36,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
+        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -58,6 +62,8 @@ class ChoiceQuestions(Asking):
             allow_many: allow more than ten million candidates.
             with_counts: also release the number of units with each answer, with noise: ``release.counts``. Half of
                 `epsilon` selects and half counts, unless noise once on all counts is better: then both come from it.
+            with_gap: also release by how much the answer is ahead of all others, at no cost: ``release.gap``, with the
+                lead that is sure and a p-value, and ``release.lead``, a sentence.
             max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
@@ -85,9 +91,9 @@ class ChoiceQuestions(Asking):
         With 99% confidence the count of the released page is within 14 of the best.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None
+        is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None or with_gap is not False
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
-        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts}
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
         planned = partial(MostCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -102,6 +108,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
+        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -112,7 +119,7 @@ class ChoiceQuestions(Asking):
 
         Args:
             column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many: see `most_common`.
-            with_counts, max_values_per_unit, usable_epsilon: see `most_common`.
+            with_counts, with_gap, max_values_per_unit, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -131,6 +138,7 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": checked_with_counts(with_counts)}
+        counting |= {"with_gap": with_gap}
         planned = partial(LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -147,6 +155,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
+        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
@@ -172,6 +181,9 @@ class ChoiceQuestions(Asking):
             with_counts: also release the number of units with each answer, with noise: ``release.counts``. Half of
                 `epsilon` selects and half counts, unless noise once on all counts is better: then both come from it.
                 Without candidates, only ways to select that have counts are chosen from.
+            with_gap: also release by how much each answer is ahead of all after it, at no cost: ``release.gap``, with
+                the leads that are sure and p-values, and ``release.lead``, a sentence. Gaps are free in one draw only:
+                a `delta` is then spent on noise once on all counts, or not at all. Not without candidates.
             max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
@@ -200,6 +212,8 @@ class ChoiceQuestions(Asking):
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         if candidates is None:
             check_unlisted(delta)
+            if with_gap is not False:
+                raise InvalidParameterError("with_gap", with_gap, "False without candidates", NO_GAPS)
             most = 1 if max_values_per_unit is None else max_values_per_unit
             check_countable(most, usable_epsilon)
             held = self._rows.name_kind(column, kind)
@@ -209,10 +223,10 @@ class ChoiceQuestions(Asking):
             return self._ask(column, unlisted, epsilon, parts, request, usable_epsilon)
         if kind is not None:
             raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")
-        is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None
+        is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None or with_gap is not False
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         share = delta if parts is None else parts.share_of_delta(delta)
-        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts}
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
         planned = partial(TopK.planned, public, k, delta=share, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -228,6 +242,7 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
+        with_gap: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date] | Release[dict[Any, date]]:
@@ -244,6 +259,7 @@ class ChoiceQuestions(Asking):
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
             with_counts: also release the number of units that are free on the answer, with noise: see `most_common`.
+            with_gap: also release by how much the answer is ahead of all other dates, at no cost: see `most_common`.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
@@ -267,7 +283,7 @@ class ChoiceQuestions(Asking):
         """
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        planned = partial(BestDate.planned, public, with_counts=checked_with_counts(with_counts))
+        planned = partial(BestDate.planned, public, with_counts=checked_with_counts(with_counts), with_gap=with_gap)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def best_by(
