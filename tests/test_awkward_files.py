@@ -13,6 +13,7 @@ import pytest
 import dpselect as dps
 from dpselect.cli.main import main
 from tests.awkward_files import ANSWERS, CASES, Case
+from tests.slow import SLOW
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -32,7 +33,7 @@ def checked(case: Case, path: Path, *options: str) -> list[str]:
     return ["check", str(path), column, "--unit", "who", *more, "--to-file-i-keep-private", *options]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES if SLOW else CASES[::2], ids=lambda case: case.name)
 def test_nobody_is_answered_about_nothing(case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / case.file
     path.write_bytes(case.content)

@@ -146,6 +146,7 @@ def _agrees(table: Table, row: int, fresh: dict[str, str | float]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("setting", "n"), crossed([("1", 1.0), ("2", 0.1)], [256, 4096]), ids=str)
 def test_the_committed_errors_are_those_of_a_run(setting: tuple[str, float], n: int) -> None:
     name, epsilon = setting

@@ -80,6 +80,7 @@ def missing(output: str, expected: list[str]) -> list[str]:
     return lacking
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SAYS))
 def test_a_notebook_says_what_it_announces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER)

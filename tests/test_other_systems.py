@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.slow import SLOW
-
 ROOT = Path(__file__).parents[1]
 
 _WITHOUT = """\
@@ -62,9 +60,10 @@ print("all of it")
 """
 
 
-@pytest.mark.parametrize("system", ["windows", "darwin"] if SLOW else ["windows darwin"])
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["windows", "darwin"])
 def test_everything_is_imported_and_charges_where_names_are_missing(system: str) -> None:
-    """Simulated: what other libraries need is imported before the names are taken away; by day those of both."""
+    """Simulated: what other libraries need is imported before the names are taken away."""
     command = [sys.executable, "-c", _WITHOUT, system]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")

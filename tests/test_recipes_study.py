@@ -43,6 +43,7 @@ def _same(committed: Table, row: int, fresh: dict[str, Any], names: list[str]) -
     return all(math.isclose(committed[name][row], fresh[name], rel_tol=1e-6) for name in names)
 
 
+@pytest.mark.slow
 def test_committed_histograms_and_networks_are_those_of_a_run() -> None:
     names = ["permute_and_flip_error", "exponential_error", "exponential_delta_error"]
     last = len(synthetic.EPSILONS) - 1

@@ -63,7 +63,13 @@ DRAWS: dict[str, Draw] = {
 }
 
 
-@pytest.mark.parametrize("name", DRAWS)
+BY_NIGHT = {"sample", "quantiles", "units"}
+"""Others draw by the same ways."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in BY_NIGHT else []) for name in DRAWS]
+)
 def test_a_block_repeats_its_draws_and_nothing_else_does(name: str) -> None:
     repeats = 2 if name == "many draws, for several threads" else 12
     draw = DRAWS[name]

@@ -112,6 +112,7 @@ def test_known_calibrations(k: int, ratio: float) -> None:
     assert calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=k) * k == pytest.approx(ratio, abs=5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-300, 1e300])
 def test_extreme_totals(epsilon: float) -> None:
     for delta in (0.0, 1e-300, 1e-6, 0.9):

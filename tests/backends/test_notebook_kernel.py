@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 # A kernel without widgets, as DuckDB recognises it.
@@ -41,6 +43,7 @@ def _run(program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_in_a_kernel_without_widgets() -> None:
     done = _run(_ASK)
     assert (done.returncode, done.stdout) == (0, "37.0\n"), done.stderr

@@ -65,6 +65,7 @@ def test_repeated_rows_of_a_unit_count_once() -> None:
     assert found.counts.tolist() == [2, 1]
 
 
+@pytest.mark.slow
 def test_disjoint_units_add_up() -> None:
     assert sums_add_up([open_table(spark_frame(rows).coalesce(1)) for rows in halves(rows_of(1), 1)])
 
@@ -110,6 +111,7 @@ def counted(frame: Any, candidates: list[Any]) -> list[int]:
     return found.counts.tolist()
 
 
+@pytest.mark.slow
 def test_units_are_told_apart_letter_by_letter() -> None:
     rows = pa.table({"unit": ["ann", "Ann", "ANN", "ann"], "value": ["x", "x", "X", "x"]})
     collated = spark_frame(rows).selectExpr("unit COLLATE UTF8_LCASE AS unit", "value COLLATE UTF8_LCASE AS value")

@@ -37,6 +37,7 @@ def test_a_short_list_is_fetched(clicks: dps.Dataset) -> None:
     assert fetched.proofs == clicks.most_common("page", candidates=NAMES, epsilon=4.0).proofs
 
 
+@pytest.mark.slow
 def test_a_long_list_stays_in_spark(clicks: dps.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("clicks", epsilon=10, unit="who")
@@ -91,6 +92,7 @@ def test_long_lists_that_are_refused(clicks: dps.Dataset, monkeypatch: pytest.Mo
             clicks.most_common("page", candidates=catalogue(values), epsilon=4.0)
 
 
+@pytest.mark.slow
 def test_days_that_python_does_not_have_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("days", epsilon=10, unit="who")

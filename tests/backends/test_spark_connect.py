@@ -54,6 +54,7 @@ def test_numbers(awkward: Table) -> None:
     assert sorted(found.values.tolist()) == sorted(number for each in expected.values() for number in each)
 
 
+@pytest.mark.slow
 def test_very_many_candidates_stay_in_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
     rows = spark_connect().createDataFrame(pa.table({"who": list(range(40)), "page": [7] * 30 + [11] * 10}))

@@ -130,6 +130,7 @@ def test_a_table_that_cannot_be_read_costs_nothing(
     assert ledger.remaining("pages") == 1.25
 
 
+@pytest.mark.slow
 def test_scores_are_forgotten_whatever_comes_of_them(ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
     closed: list[object] = []

@@ -122,6 +122,7 @@ def test_one_job_ranks_all_candidates() -> None:
     kept.close()
 
 
+@pytest.mark.slow
 def test_rounds_take_all_and_leave_nothing_behind() -> None:
     scores = frame_of({"third": 40, "first": 120, "last": 0, "second": 80}, parts=3)
     before = held()
@@ -134,6 +135,7 @@ def test_rounds_take_all_and_leave_nothing_behind() -> None:
     kept.close()
 
 
+@pytest.mark.slow
 def test_who_keeps_the_same_scores_keeps_them_longer(tmp_path: Path) -> None:
     """A session's own frame, two questions: whoever ends takes nothing of the others."""
     pq.write_table(pa.table({"what": [1, 2, 3], "number": [0, 60, 0]}), tmp_path / "scores.parquet")
@@ -214,6 +216,7 @@ def test_candidates_that_do_not_occur_score_zero() -> None:
     assert ends == [-(2**61), 0, 2**61]
 
 
+@pytest.mark.slow
 def test_a_task_that_dies_is_drawn_again() -> None:
     def dies_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext

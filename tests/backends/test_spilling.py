@@ -43,6 +43,7 @@ def ended(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=60)
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_removed_and_what_a_living_one_uses_is_not(tmp_path: Path) -> None:
     killed, left = holding(tmp_path)
     living, used = holding(tmp_path)

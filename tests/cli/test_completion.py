@@ -59,6 +59,7 @@ def test_bash_offers(words: list[str], expected: list[str], tmp_path: Path, bash
     assert "-o filenames" in registered
 
 
+@pytest.mark.slow
 def test_other_shells_offer_files(capsys: Captured) -> None:
     completion("zsh")
     assert "_files" in capsys.readouterr().out

@@ -118,6 +118,7 @@ def test_bash_completes_commands_and_options(capsys: Captured) -> None:
     assert said.split() == ["quantile", "quantiles", "--unit"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_have_a_script_too(shell: str, capsys: Captured) -> None:
     assert main(["completion", shell]) == 0

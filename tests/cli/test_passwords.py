@@ -47,8 +47,8 @@ def wrong_places(command: str, address: str) -> list[list[str]]:
 def test_no_message_shows_a_password(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By day at each fifth place, at others for the next address."""
-    turns = 1 if SLOW else 5
+    """By day at each tenth place, at others for the next address."""
+    turns = 1 if SLOW else 10
     monkeypatch.chdir(tmp_path)
     assert main(["ledger", "open", "budget.db", "clicks", "--epsilon", "100", "--quiet"]) == 0
     told = 0

@@ -37,6 +37,7 @@ def test_the_ratio_is_between_one_and_two_on_random_vectors() -> None:
     assert furthest_outside_one_to_two(exponential, permute_and_flip, count=count) <= 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("larger", "smaller"),
     [

@@ -9,6 +9,7 @@ from scipy import stats
 from tests.laws.goodness_of_fit import NEVER, p_value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probability", [0.01, 0.02, 0.1, 0.5, 0.9])
 def test_a_right_law_is_refuted_less_than_once_in_a_billion_runs(probability: float) -> None:
     draws = 2000

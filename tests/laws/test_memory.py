@@ -47,11 +47,13 @@ def extra_memory(kind: str, dtype: str, *, also: str = "") -> float:
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "dtype"), crossed(["exponential mechanism", "permute-and-flip"], ["float64", "int8"]))
 def test_a_selection_needs_hardly_more_memory_than_the_scores(kind: str, dtype: str) -> None:
     assert kind in KINDS
     assert extra_memory(kind, dtype) <= 0.05
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_scores_would_be_noticed() -> None:
     assert extra_memory("permute-and-flip", "int8", also="copy") > 0.9

@@ -460,8 +460,13 @@ def relations(name: str) -> list[Neighbours]:
     return [Neighbours.ADD_REMOVE] if "groups" in name else list(Neighbours)
 
 
-AT_NIGHT = ("top_k once in groups", "top_k with gaps")
-"""Twenty seconds; by day their parts are tried by themselves: noise once, groups, one gap."""
+AT_NIGHT = (
+    *("top_k once in groups", "top_k once of two values", "top_k with gaps", "best_by and its units"),
+    *("quantile 0.9 None", "quantile 1 None", "upper_bound 2"),
+    *("sum from -2 to a private clip", "sum (-2, 3)", "sum scaled", "best_by (-3, 0)"),
+    *("best_price (0.5, 2, 2.5)", "quantiles joint of two rows", "quantile 0.5 line of two rows"),
+)
+"""The longest; by day their parts are tried by themselves, or other levels, clips and prices."""
 
 
 def tried(name: str) -> list[Neighbours]:
@@ -615,12 +620,12 @@ UNKNOWN: dict[str, tuple[Asked, Any]] = {
 """Questions without candidates, and for controls the noise of one that pays for less."""
 
 
-def of_three(name: str) -> list[pytest.MarkDecorator]:
-    """The same as of two, and the longest."""
-    return [pytest.mark.slow] if name.endswith("three") else []
+def by_night(name: str) -> list[pytest.MarkDecorator]:
+    """The longest, and the same as of one and of two, and in groups of `values`."""
+    return [pytest.mark.slow] if name.endswith(("three", "four", "steep")) or name == "top_k first in groups" else []
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=of_three(name)) for name in UNKNOWN])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_night(name)) for name in UNKNOWN])
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_without_candidates_epsilon_fails_no_more_often_than_delta(name: str, neighbours: Neighbours) -> None:
     asked, cheap = UNKNOWN[name]
@@ -655,6 +660,7 @@ def test_contributions_that_are_not_bounded_fail_more_often(broken: Any) -> None
         assert worst_delta(question(asked), universe, UNLIMITED, neighbours) > FAILING + SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize(("most", "limits"), [(1, OF_ONE_PAGE), (2, UNLIMITED)])
 def test_gaussian_noise_fails_no_more_often_than_delta(neighbours: Neighbours, most: int, limits: Limits) -> None:
@@ -669,6 +675,7 @@ def test_gaussian_noise_fails_no_more_often_than_delta(neighbours: Neighbours, m
     assert with_less > task.terms.delta + SLACK  # control
 
 
+@pytest.mark.slow
 def test_order_and_counts_of_gaussian_noise_fail_no_more_often_than_delta() -> None:
     """Under add/remove the rule prefers other noise in tables this small: `tests/reference/test_noisy_order.py`."""
     neighbours = Neighbours.REPLACE_ONE

@@ -89,6 +89,7 @@ def emptied(anchor: str, place: Path) -> None:
         Path(anchor.removeprefix("sqlite:///")).unlink()
 
 
+@pytest.mark.slow
 def test_of_two_copies_that_charge_at_once_one_is_refused(
     place: Path, anchor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

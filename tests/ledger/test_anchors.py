@@ -284,6 +284,7 @@ def _charge_often(url: str, anchor: str, times: int) -> None:
             ledger.charge("clicks", EVENT)
 
 
+@pytest.mark.slow
 def test_processes_share_an_anchor(tmp_path: Path, place: Path) -> None:
     anchor = tmp_path / "anchor"
     with Ledger(place, anchor=anchor) as ledger:

@@ -98,6 +98,7 @@ def test_a_lost_log_loses_no_account(file: Path, tmp_path: Path) -> None:
         assert left.account("pets").entries == 1
 
 
+@pytest.mark.slow
 def test_a_copy_made_by_the_charging_process_costs_no_charge(file: Path, tmp_path: Path) -> None:
     """Closing any other descriptor of the file drops the locks of the whole process: POSIX has it so."""
     with Ledger(file) as ledger:
@@ -178,6 +179,7 @@ print(child, flush=True)
 """
 
 
+@pytest.mark.slow
 def test_a_connection_that_a_fork_carried_along_deletes_no_log(file: Path) -> None:
     """Closed as the last one, as it believes, it would delete whatever log is there by then."""
     die = "import os, sys; from dpselect import Ledger; from dpselect.accounting import PureEvent\n"

@@ -95,6 +95,7 @@ def long(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_long_history_takes_no_more_memory_than_a_short_one(long: Path) -> None:
     def peak(act: Callable[[], object]) -> int:
         tracemalloc.start()

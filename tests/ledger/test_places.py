@@ -146,6 +146,7 @@ def frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
 
 
+@pytest.mark.slow
 def test_a_file_that_moves_while_it_is_read_as_one_that_does_not_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

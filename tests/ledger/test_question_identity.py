@@ -40,6 +40,7 @@ def test_other_candidates_or_another_order_are_another_question() -> None:
     assert len({text_of(each) for each in others}) == len(others)
 
 
+@pytest.mark.slow
 def test_a_long_list_is_compared_to_its_end() -> None:
     listed, text = np.arange(2**20 + 5), text_of(range(2**20 + 5))
     assert text_of(listed) == text

@@ -44,6 +44,7 @@ def test_orders_have_the_exact_law() -> None:
     assert _counts(draws, rounds) < NEVER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", [[5], [3, 5], [1, 2, 2, 4, 5]])
 def test_parts_have_the_law_of_all(cuts: list[int]) -> None:
     mechanism = _mechanism()

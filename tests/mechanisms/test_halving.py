@@ -142,6 +142,7 @@ def test_on_the_line(levels: Any, neighbours: Any) -> None:
     assert fit(counts, line_law(values, levels=exact, scale=lambda level: scale(level) / 2)) < NEVER  # control
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [(0.25, 0.5), (0, 1)])
 def test_equal_values_on_a_grid_are_shared_out(levels: Any) -> None:
     points = [1, 1, 2]

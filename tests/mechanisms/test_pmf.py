@@ -63,6 +63,7 @@ def test_permute_and_flip(n: int, shape: str, epsilon: float) -> None:
     check(mechanism, high_precision.permute_and_flip, scores_of(shape, n), at_most=1e-11)
 
 
+@pytest.mark.slow
 def test_permute_and_flip_uses_enough_nodes_for_any_sum_of_the_flip_probabilities() -> None:
     """One best and 199 equal others: nearest to the exponentials that are the hardest to integrate."""
     mechanism = dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0)

@@ -46,6 +46,7 @@ def node(values: list[float], level: float, first: int, last: int, epsilon: floa
     return mechanism.pmf(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("levels", "neighbours"), crossed([QUARTILES, EXTREMES], ["add_remove", "replace_one"]))
 def test_three_levels_have_the_law_of_three_nodes(neighbours: Any, levels: tuple[float, ...]) -> None:
     values = [0.5, 1.0, 1.0, 2.0, 9.0]

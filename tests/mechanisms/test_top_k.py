@@ -110,6 +110,7 @@ def _peeled(flips: Sequence[Fraction], *, k: int) -> dict[tuple[int, ...], Fract
     return peeled(permute_and_flip.law_by_heads, flips, k=k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [10, 50, 100])
 def test_rounds_are_planned_by_the_exact_recursion(k: int) -> None:
     """With 2 to 7 percent more of epsilon a round than by Rényi divergences, and still within the total."""

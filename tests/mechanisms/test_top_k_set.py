@@ -20,6 +20,7 @@ from dpselect.mechanisms.top_k_set import _SetDraw
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
 from tests.reference.top_k_sets import law
+from tests.slow import SLOW
 
 SECRET = 7919.125
 DRAWS = 1000
@@ -47,7 +48,7 @@ def law_of(mechanism: TopKSet, scores: list[int]) -> np.ndarray:
     return np.array([float(p) for p in law(scores, mechanism.k, exponential(mechanism.rate)).values()])
 
 
-@pytest.mark.parametrize(("scores", "k"), SHAPES)
+@pytest.mark.parametrize(("scores", "k"), SHAPES if SLOW else SHAPES[1::3])
 def test_draws_have_the_law_of_all_sets(scores: list[int], k: int) -> None:
     mechanism = made(k)
     counts, probabilities = counts_of(mechanism, scores, len(scores)), law_of(mechanism, scores)
@@ -61,6 +62,7 @@ def test_equal_scores_drawn_unevenly_would_be_noticed() -> None:
     assert p_value(counts, np.array([3.0, 1, 1, 1, 1, 1]) / 8) < NEVER
 
 
+@pytest.mark.slow
 def test_scores_within_one_stretch_are_told_apart_by_the_coin() -> None:
     scores, mechanism = np.array([1.0, 0.0, -3.4, -3.4, -3.4]), made(1, epsilon=0.2)
     draw = _SetDraw(mechanism, scores)

@@ -56,6 +56,7 @@ def test_two_hundred_scores_with_laplace_noise(shape: str) -> None:
     check("Laplace noisy max", shape, 200)
 
 
+@pytest.mark.slow
 def test_a_hundred_different_scores_with_laplace_noise() -> None:
     """Few settings: the integral has a piece for each pair of neighbouring scores."""
     for epsilon in (1e-3, 0.5):

@@ -118,6 +118,7 @@ def test_no_error_at_all() -> None:
     assert "Every error is 0." in subtitle(chart)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "about",
     [

@@ -24,6 +24,7 @@ def test_pure_privacy_is_for_permute_and_flip(selections: int, n: int) -> None:
     assert "never errs more" in advice.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", DELTAS)
 def test_one_selection_is_for_permute_and_flip_and_many_are_not(delta: float) -> None:
     chosen = [recommend(selections=k, delta=delta) for k in ((*range(1, 16), 20, 39) if SLOW else (1, 2, 4, 8, 15, 39))]

@@ -64,6 +64,7 @@ def test_no_neighbour_moves_the_law_by_more_than_epsilon(neighbours: Neighbours)
     assert 0.9 < worst <= 1.0 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 3, 5, 8])
 def test_the_draws_follow_the_law_around_the_reference_mean(count: int) -> None:
     """Of five units, as far as is known. The control is the law of the mean of the values alone."""

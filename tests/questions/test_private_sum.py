@@ -76,6 +76,7 @@ def test_what_is_above_the_clip_counts_as_the_clip() -> None:
         assert summary.clipped_to(place) == int(np.minimum(amounts, cut).sum())
 
 
+@pytest.mark.slow
 def test_the_error_bound_holds_as_often_as_it_says(data: dps.Dataset) -> None:
     drawn = [data.sum("paid", clip="private", epsilon=2.0) for _ in range(300)]
     missed = 0

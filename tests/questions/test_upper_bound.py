@@ -40,6 +40,7 @@ def test_without_noise_it_is_the_largest_value(source: Any) -> None:
     assert [*data.upper_bound("age", epsilon=SURE, **BY_CITY).value] == ["south", "north"]
 
 
+@pytest.mark.slow
 def test_few_values_are_above_it() -> None:
     """The stated bound is kept, and what is usual is far less."""
     values = np.random.default_rng(3).lognormal(3, 1, 5000)

@@ -149,6 +149,7 @@ def test_a_delta_is_weighed_by_its_own_deviation() -> None:
     assert order_noise(1000, 100, epsilon=1.0, max_values_per_unit=20).gaussian is None
 
 
+@pytest.mark.slow
 def test_for_one_answer_a_delta_gives_nothing() -> None:
     """So the most common and the rarest value take none. Control: for many answers it does."""
     settings = product(Neighbours, (0.01, 0.5, 4.0), (1e-12, 1e-6, 0.01), (1, 2, 30), (False, True))

@@ -47,6 +47,7 @@ def test_two_positives(kind: str, gaps: int) -> None:
     assert tuple(map(math.log2, found)) == model.claimed(kind, positives=2, root=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "positives", "root"), [(1, 1, 1), (1, 1, 2), (2, 1, 1), (1, 2, 1), (2, 2, 1)])
 def test_queries_less_a_share_of_a_private_number(level: int, positives: int, root: int) -> None:
     """One unit is two units of the lattice, of which 1 or 2 are subtracted: a level of one half or one."""

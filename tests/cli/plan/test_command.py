@@ -335,6 +335,7 @@ def subtitle(spec: Any) -> str:
     return " ".join(spec["title"]["subtitle"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [["--candidates-count", "60"], ["--scores", PUBLIC]])
 def test_a_chart_of_the_epsilons_in_the_table(capsys: Captured, tmp_path: Path, source: list[str]) -> None:
     spec = drawn(capsys, tmp_path, *source, "--epsilon", "0.02", "--epsilon", "2")
@@ -384,6 +385,7 @@ def test_wanted_errors_are_marked_where_they_are_reached(capsys: Captured, tmp_p
     assert not [row for row in _parts(unmarked) if {"label", "x", "y"} <= row.keys()]
 
 
+@pytest.mark.slow
 def test_a_bound_that_falls_to_0_is_drawn_down_to_the_axis(capsys: Captured, tmp_path: Path) -> None:
     spec = drawn(capsys, tmp_path, "--scores", PUBLIC, "--within", "10")
     rows = [row for row in _rows(spec) if row["series"] == "permute-and-flip: 99 % bound"]
@@ -417,6 +419,7 @@ def test_epsilons_at_the_ends_of_the_doubles_are_drawn(capsys: Captured, tmp_pat
         planned(capsys, "--candidates-count", "60", "--epsilon", epsilon, "--plot", str(tmp_path / "out.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("missing", "suffix", "refused"),
     [("altair", "svg", True), ("altair", "json", True), ("vl_convert", "svg", True), ("vl_convert", "json", False)],
