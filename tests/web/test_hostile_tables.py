@@ -216,3 +216,11 @@ def test_the_help_of_a_page_has_no_words_of_the_command_line() -> None:
         for field in Form.empty(about, site).fields:
             assert "--" not in field.help
             assert "@" not in field.help
+
+
+def test_a_password_is_on_no_page() -> None:
+    url = "postgresql://ann:Rumpelstilzchen@db.example.org/shop"
+    pages = Visitor(Site(source=url, table="people", unit="who")).enter().pages
+    shown = pages.shown("error.html", title="x", text="x").body.decode()
+    assert "postgresql://ann@db.example.org/shop" in shown
+    assert SECRET not in shown

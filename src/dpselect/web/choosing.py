@@ -26,6 +26,9 @@ from dpselect.web.releasing import Stage
 _STEPS = len(EPSILONS) - 1
 """The last place of both sliders."""
 
+_SHORTLY = "private, max-age=600"
+"""How long a browser may keep a picture, so that none is loaded again while a slider moves. They hold no rows."""
+
 _CHECKED = frozenset(signature(check).parameters)
 
 
@@ -258,7 +261,8 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 def picture(svg: str, *, dark: bool) -> Response:
     """A picture as a response."""
-    return Response(in_the_dark(svg) if dark else svg, media_type="image/svg+xml")
+    text = in_the_dark(svg) if dark else svg
+    return Response(text, media_type="image/svg+xml", headers={"cache-control": _SHORTLY})
 
 
 ROUTES = (

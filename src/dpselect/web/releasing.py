@@ -9,7 +9,8 @@ from __future__ import annotations
 import secrets
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -24,8 +25,8 @@ PREFIX = "page-"
 _MOST_OPEN = 1000
 """Confirmations that were shown and not used; older ones are forgotten."""
 
-_AT_ONCE = 2
-"""Scans that run at the same time."""
+_SECONDS = 0.1
+"""Between looks at whether a scan that waits for another one was stopped."""
 
 CHANGED = (
     "The table was written after this page had been opened: its files differ in size or time. Nothing was read or "
@@ -95,10 +96,20 @@ class Work:
             raise StoppedError
         self.fraction = fraction
 
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        """Wait for other scans to end: they would share the disk and the memory, and warnings are of a process."""
+        while not _SCANNING.acquire(timeout=_SECONDS):
+            self._advance(0.0)
+        try:
+            yield
+        finally:
+            _SCANNING.release()
+
     def _run(self, act: Callable[[Callable[[float], None]], Any]) -> None:
         stage, said, about = Stage.REFUSED, "", ""
         try:
-            with _PLACES, warnings.catch_warnings(record=True) as caught:
+            with self._alone(), warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", AnswerNotStoredWarning)
                 self._advance(0.0)
                 self.result = act(self._advance)
@@ -116,7 +127,7 @@ class Work:
             self.refused, self.about, self.stage = said, about, stage
 
 
-_PLACES = threading.BoundedSemaphore(_AT_ONCE)
+_SCANNING = threading.Lock()
 
 
 @dataclass(eq=False, slots=True)

@@ -14,10 +14,9 @@ from dpselect.formats import Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.questions.wording import as_text
-from dpselect.server_urls import may_hold_password, without_password
 from dpselect.web.forms import PRIVATE
 from dpselect.web.releasing import PageRequest
-from dpselect.web.site import Site
+from dpselect.web.site import Site, shown_address
 
 _LISTS = frozenset({"candidates", "values", "groups", "prices", "dates"})
 
@@ -26,7 +25,7 @@ def in_python(asked: PageRequest) -> str:
     """The question as a program, line by line."""
     form, site = asked.form, asked.form.site
     table = {name: value for name, value in _reading(site).items() if value}
-    opened = [repr(_address(site.source or "")), f"unit={form.unit!r}"]
+    opened = [repr(shown_address(site.source or "")), f"unit={form.unit!r}"]
     opened += [f"{name}={value!r}" for name, value in table.items()]
     if words := _format_words(site.format):
         opened.append(f"format=dps.Format({', '.join(f'{name}={value!r}' for name, value in words.items())})")
@@ -47,7 +46,7 @@ def on_the_command_line(asked: PageRequest) -> str:
     """The question as a command for a POSIX shell, on one line."""
     form, site = asked.form, asked.form.site
     arguments = dict(form.arguments)
-    words = ["dpselect", form.about.name.replace("_", "-"), _address(site.source or "")]
+    words = ["dpselect", form.about.name.replace("_", "-"), shown_address(site.source or "")]
     if (column := arguments.pop("column", None)) is not None:
         words.append(str(column))
     for each in form.about.positional:
@@ -81,7 +80,7 @@ def _reading(site: Site) -> dict[str, Any]:
         "source_name": site.source_name,
         "neighbours": None if site.neighbours is Neighbours.ADD_REMOVE else str(site.neighbours),
         "times": None if site.times is Times.DAY else str(site.times),
-        "ledger": None if site.ledger_url is None else _address(site.ledger_url),
+        "ledger": None if site.ledger_url is None else shown_address(site.ledger_url),
         "account": site.account,
     }
 
@@ -90,13 +89,6 @@ def _format_words(format: Format) -> dict[str, Any]:
     held = {each.name: getattr(format, each.name) for each in fields(format)}
     usual = Format()
     return {name: value for name, value in held.items() if value != getattr(usual, name)}
-
-
-def _address(text: str) -> str:
-    """A file, or a server without the password that only the ledger's or table's own process needs."""
-    if text.startswith(("postgres://", "postgresql://", "postgresql+")) and may_hold_password(text):
-        return without_password(text)
-    return text
 
 
 def _written(name: str, value: Any) -> list[str]:

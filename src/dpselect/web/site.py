@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
@@ -15,11 +16,14 @@ from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
+from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session import Dataset, DryRun
 from dpselect.session.columns import columns_of
 
 NOBODY = "person"
 """Whom a plan without a table protects."""
+
+_LATELY_SECONDS = 0.5
 
 _MOST_FILES = 10_000
 """Whose times are looked at."""
@@ -130,6 +134,11 @@ class Site:
         )
 
     @property
+    def shown_source(self) -> str:
+        """The table as pages name it, without a password."""
+        return shown_address(self.source or "")
+
+    @property
     def stamp(self) -> str:
         """What differs once a file of the table has been written: sizes and times. Empty for a server."""
         source = self.source
@@ -144,14 +153,33 @@ class Site:
                 paths.append(each)
         return "|".join(map(_written, paths[:_MOST_FILES])) + f"|{len(paths)}"
 
+    def _stamp_lately(self) -> str:
+        """The stamp, at most a little old: a plan looks many times in a row."""
+        now = time.monotonic()
+        held = self._known.get("stamp")
+        if held is None or now - held[0] > _LATELY_SECONDS:
+            held = self._known["stamp"] = now, self.stamp
+        return held[1]
+
     def _remembered(self, key: str, make: Callable[[], Any]) -> Any:
         """What was made for the files as they are now."""
-        stamp = self.stamp
         with self._lock:
+            stamp = self._stamp_lately()
             held = self._known.get(key)
             if held is None or held[0] != stamp:
                 held = self._known[key] = stamp, make()
             return held[1]
+
+
+def shown_address(text: str) -> str:
+    """A file, or a server without the password.
+
+    >>> shown_address("people.csv"), shown_address("postgresql://ann:secret@db/shop")
+    ('people.csv', 'postgresql://ann@db/shop')
+    """
+    if text.startswith(("postgres://", "postgresql://", "postgresql+")) and may_hold_password(text):
+        return without_password(text)
+    return text
 
 
 def _written(path: str) -> str:
