@@ -28,7 +28,7 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test test-slow lint bench house docs mutants sanitize loom address thread fuzz miri paper readme wheel clean
+.PHONY: help demo test test-slow lint bench house docs mutants sanitize loom address thread fuzz miri paper readme pages wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -43,6 +43,7 @@ help:
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, whole distributions, trees and synthetic data'
 	@echo 'make docs      the documents as a site, with notebooks run: docs/_build/index.html'
 	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
+	@echo 'make pages     pictures of the pages of dpselect serve, and how fast they are, into docs (needs a browser)'
 	@echo 'make wheel     wheels for Linux (x86_64, aarch64) and a source distribution, into dist/'
 	@echo 'make clean     remove environments and build products'
 
@@ -152,6 +153,11 @@ readme: $(VENV)/.paper
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
 	$(BIN)/python docs/plan_schema.py
 	$(BIN)/python docs/consoles.py README.md docs/*.md docs/tasks/*.md
+
+# Pictures of the pages are taken by their tests, in a real browser.
+pages: $(VENV)/.dev
+	env SLOW=1 SCREENSHOTS=docs/static $(BIN)/python -m pytest tests/web/test_whole_way.py
+	$(BIN)/python -m tests.web.speed | $(BIN)/python docs/blocks.py docs/page.md speed
 
 # Zig links against an old C library, so that one wheel serves every distribution of the last ten years. Wheels are built
 # from the source distribution, which shows that it is complete, and from nothing: its files all have one old date, so

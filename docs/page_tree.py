@@ -35,6 +35,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "Tables on servers and in Spark </docs/engines>",
         "docs/planning",
         "docs/rows",
+        "docs/page",
         "docs/plans",
         "docs/unlike",
         "docs/ledger",
