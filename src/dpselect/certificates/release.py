@@ -19,9 +19,11 @@ from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
+from dpselect.questions.combined_counts import CombinedCounts, combined_counts
 from dpselect.questions.fields import wrong
 from dpselect.questions.gap import ReleasedGap, gaps_of
 from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced, ReleasedBound
+from dpselect.questions.with_numbers import noise_of_counts
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -186,6 +188,35 @@ class Release(Generic[Answer]):
         ([9, 10, 13], 3, True)
         """
         return None if self.counted is None else self.counted.count
+
+    @property
+    def combined_counts(self) -> CombinedCounts | None:
+        """`counts`, combined with the gaps: lower variance at no cost. None unless both were released with own noises.
+
+        That is for ``top_k`` of two or more values with ``with_counts=True`` and ``with_gap=True``, where the counts
+        did not come from the noise that selects.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> asked = {"candidates": range(1, 17), "epsilon": 1.0, "with_counts": True, "with_gap": True}
+        >>> better = people.top_k("education_num", 6, **asked).combined_counts
+        >>> abs(better.counts[0] - 10501) < 120, round(better.variance_ratio, 2)  # 10501 in truth
+        (True, 0.44)
+        """
+        counted, gap = self.counted, self.gap
+        if counted is None or counted.epsilon is None or gap is None or gap.noise != "exponential":
+            return None
+        k = self.arguments.get("k", 1)
+        if k == 1 or counted.count is None:
+            return None
+        noise = noise_of_counts(
+            k,
+            epsilon=counted.epsilon,
+            most_per_unit=self.arguments.get("max_values_per_unit"),
+            neighbours=self.neighbours,
+            groups=self.groups,
+        )
+        return combined_counts(counted.count, gap, noise, k=k, n_candidates=self.candidates["count"])
 
     @property
     def count_accuracy(self) -> str:

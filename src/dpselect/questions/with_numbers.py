@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -148,6 +149,32 @@ def noise_of(
     return noise
 
 
+def noise_of_counts(
+    answers: int,
+    *,
+    epsilon: float,
+    most_per_unit: int | None,
+    neighbours: Neighbours,
+    groups: Mapping[str, Any] | None,
+) -> GeometricMechanism:
+    """The noise of the numbers of units with each of so many answers.
+
+    Raises:
+        InvalidParameterError: `epsilon` is too small for a count to be of use.
+
+    Proof: ``proofs/noisy_order.md``, claim 5.
+    """
+    of_a_unit = min(answers, most_per_unit or answers)
+    moved = of_a_unit if neighbours is Neighbours.ADD_REMOVE else min(2 * of_a_unit, answers)
+    return noise_of(
+        epsilon=epsilon,
+        sensitivity=moved * (1 if groups is None else groups["max_per_unit"]),
+        neighbours=neighbours,
+        size=answers,
+        argument="epsilon",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class WithUsable(WithNumbers[Summary, list[int]], Generic[Summary]):
     """A question, and the number of units it could use with two-sided geometric noise.
@@ -230,15 +257,12 @@ class WithCounts(WithNumbers[Summary, list[CandidateCounts]], Generic[Summary]):
             InvalidParameterError: `epsilon` is too small for a count to be of use.
         """
         of_one, terms = _one(question), question.terms
-        relation, answers = terms.sensitivity.neighbours, of_one.answers
-        of_a_unit = min(answers, of_one.most_per_unit or answers)
-        moved = of_a_unit if relation is Neighbours.ADD_REMOVE else min(2 * of_a_unit, answers)
-        noise = noise_of(
+        noise = noise_of_counts(
+            of_one.answers,
             epsilon=epsilon,
-            sensitivity=moved * (1 if terms.groups is None else terms.groups["max_per_unit"]),
-            neighbours=relation,
-            size=answers,
-            argument="epsilon",
+            most_per_unit=of_one.most_per_unit,
+            neighbours=terms.sensitivity.neighbours,
+            groups=terms.groups,
         )
         return cls(question=question, noise=noise)
 
