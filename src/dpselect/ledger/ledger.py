@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import store
+from dpselect.ledger.ahead import AHEAD, beginning, charged_ahead
 from dpselect.ledger.anchoring import head_of
 from dpselect.ledger.anchors import Anchor
 from dpselect.ledger.arguments import any_text, moment, short_text
@@ -20,7 +21,7 @@ from dpselect.ledger.managed import ManagedLedger
 from dpselect.ledger.records import Receipt
 from dpselect.ledger.refusals import refusal, refuse_seeded_release
 from dpselect.ledger.requests import answered, stored_release
-from dpselect.ledger.unsettled import Attempt, Unstored, is_paid, store_remembered
+from dpselect.ledger.unsettled import PASSING, Attempt, Patience, Unstored, is_paid, store_remembered
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
 
@@ -114,9 +115,73 @@ class Ledger(ManagedLedger):
         hour = None if shown is None else as_utc_text(shown)
         store_remembered(self._place, self._stored_release)
         attempt = Attempt.new(self._place, charge, note=note, time=hour)
-        return attempt.settled(lambda: self._charged(attempt, hour), wait=self._wait, ledger=self._database.shown)
+        patience = Patience(self._wait)
 
-    def _charged(self, attempt: Attempt, hour: str | None) -> Receipt:
+        def act() -> Receipt:
+            while True:
+                try:
+                    return self._charged(attempt, hour, wait_for_others=True)
+                except _BegunElsewhereError:
+                    if not patience.lasts():
+                        return self._charged(attempt, hour, wait_for_others=False)
+
+        return attempt.settled(act, wait=self._wait, ledger=self._database.shown)
+
+    def charge_ahead(self, account: str, questions: Sequence[tuple[Run, str, str, str, datetime]]) -> None:
+        """Charge all questions in one transaction, or none. Each is drawn after its own `charge`, which then is free.
+
+        Nothing is charged for a question whose answer is stored, or that was charged ahead before and not drawn for. So
+        after a crash the same call costs nothing for all questions but one: the one that was being drawn.
+
+        Args:
+            account: name of the account.
+            questions: of each question what `charge` takes: what runs, the id of its request, the question in public
+                words, the hash of its certificate, and the public time.
+
+        Raises:
+            ChargeRefusedError: there is not enough left for all.
+            InvalidAccountError, WrongAccountError, RequestReusedError, InvalidParameterError, LedgerError: as `charge`.
+
+        Proof: ``proofs/ledger.md``.
+        """
+        refuse_seeded()
+        charges = [
+            (ChargeRequest.of(account, what, request=request, question=question, certificate=certificate), time)
+            for what, request, question, certificate, time in questions
+        ]
+        store_remembered(self._place, self._stored_release)
+        patience = Patience(self._wait)
+        while True:
+            try:
+                return self._charged_ahead(account, charges)
+            except PASSING:  # if the commit took effect all the same, the next attempt finds its entries
+                if not patience.lasts():
+                    raise
+
+    def _charged_ahead(self, account: str, charges: Sequence[tuple[ChargeRequest, datetime]]) -> None:
+        ledger = self._database.shown
+        with self._writing() as (connection, heads):
+            row = self._locked(connection, account)
+            unpaid = [
+                (charge, time)
+                for charge, time in charges
+                if self._answered(connection, row, charge) is None
+                and not charged_ahead(connection, row, charge, ledger=ledger)[0]
+            ]
+            if not unpaid:
+                heads.append(head_of(row.terms, row.state, row.head))
+                return
+            self._allowed(row, *(charge for charge, _ in unpaid))
+            for charge, time in unpaid:
+                cost = row.terms.cost(charge.event)
+                body = self._stamp("charge") | {"public_time": as_utc_text(time)} | charge.entry_fields
+                after = row.state.charged(row.state.total + cost, unit=charge.unit)
+                head = store.append(connection, row, after, {**body, "cost": cost.to_list(), AHEAD: True})
+                row = store.AccountRow(row.terms, after, head.hash, row.version)
+                heads[:] = [head]
+            self._database.refuse_another_file(connection)
+
+    def _charged(self, attempt: Attempt, hour: str | None, *, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
         with self._writing() as (connection, heads):
             row = self._locked(connection, charge.account)
@@ -127,6 +192,17 @@ class Ledger(ManagedLedger):
             if standing is not None:
                 heads.append(head_of(row.terms, row.state, row.head))
                 return standing
+            waiting, begun = charged_ahead(connection, row, charge, ledger=self._database.shown)
+            if waiting:
+                now = self._stamp("charge")
+                after = row.state.charged(row.state.total, unit=None)
+                head = store.append(connection, row, after, now | beginning(charge, waiting[0]))
+                heads.append(head)
+                self._database.refuse_another_file(connection)
+                attempt.receipt, attempt.begun = waiting[0], (head.sequence, head.hash)
+                return attempt.receipt
+            if begun and wait_for_others:
+                raise _BegunElsewhereError
             cost, total = self._allowed(row, charge)
             now = datetime.now(UTC)
             body = self._stamp("charge", now) | {"public_time": hour or day_text(now.date())}
@@ -146,7 +222,7 @@ class Ledger(ManagedLedger):
         For use before long work that is wasted if the charge is refused. `charge` decides again.
         """
         (known,) = self.look_at_all(account, [(what, request, question)])
-        return known
+        return None if known is None or known.release is None else known
 
     def look_at_all(
         self, account: str, questions: Sequence[tuple[Event | Run, str | None, str]]
@@ -159,7 +235,8 @@ class Ledger(ManagedLedger):
                 question in public words.
 
         Returns:
-            For each question its stored answer, or None.
+            For each question its stored answer; or the receipt of a charge that was made ahead and not drawn for; or
+            None.
         """
         charges = [
             ChargeRequest.of(account, what, request=request, question=question) for what, request, question in questions
@@ -168,7 +245,9 @@ class Ledger(ManagedLedger):
         with self._reading() as connection:
             row = store.account_row(connection, account, ledger=self._database.shown)
             self._refuse_behind(connection, row)
-            known = [self._answered(connection, row, charge) for charge in charges]
+            known = [
+                self._answered(connection, row, charge) or self._ahead(connection, row, charge) for charge in charges
+            ]
             unpaid = [
                 charge
                 for charge, answer in zip(charges, known, strict=True)
@@ -215,6 +294,11 @@ class Ledger(ManagedLedger):
     def _answered(self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest) -> Receipt | None:
         return answered(connection, row, charge, ledger=self._database.shown)
 
+    def _ahead(self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest) -> Receipt | None:
+        """The receipt of a charge that was made ahead and not drawn for, or None."""
+        waiting, _ = charged_ahead(connection, row, charge, ledger=self._database.shown)
+        return waiting[0] if waiting else None
+
     def _allowed(self, row: store.AccountRow, *charges: ChargeRequest) -> tuple[Cost, Cost]:
         """The cost of the charges together, and the total with it, if the account allows it."""
         self._refuse_closed(row)
@@ -227,6 +311,10 @@ class Ledger(ManagedLedger):
         if not row.terms.allow(row.state.epsilon, total):
             raise refusal(event, cost, row.terms, row.state, ledger=self._database.shown)
         return cost, total
+
+
+class _BegunElsewhereError(Exception):
+    """Another process has begun the draw for this charge, and will store its answer, unless it was stopped."""
 
 
 def _opened(url: sa.URL, wait: float, anchor: Anchor | None = None) -> Ledger:

@@ -28,18 +28,21 @@ def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
 def _entry_of(row: Mapping[Any, Any]) -> Entry:
     body = _body(row)
     epsilon, delta, what = 0.0, 0.0, ""
-    if body["kind"] == "charge":
+    kind = "begin" if "begins" in body else _text(body["kind"])
+    if kind == "charge":
         run = from_json(body["event"])
         event = run.event if isinstance(run, Run) else run
         epsilon, delta = event.epsilon, event.delta
         what = run.mechanism if isinstance(run, Run) else type(event).__name__
-    elif body["kind"] in ("open", "limit"):
+    elif kind in ("open", "limit"):
         epsilon = fraction_down(fraction_of(body["epsilon"]))
-    if body["kind"] == "open":
+    elif kind == "begin":
+        what = f"the draw for entry {int(body['begins'])}"
+    if kind == "open":
         delta = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
     return Entry(
         sequence=row["sequence"],
-        kind=_text(body["kind"]),
+        kind=kind,
         time=_text(body["time"]),
         epsilon=epsilon,
         delta=delta,
@@ -49,7 +52,7 @@ def _entry_of(row: Mapping[Any, Any]) -> Entry:
         hash=row["hash"],
         body=body,
         release=row["release"],
-        receipt=_receipt(row, body) if body["kind"] == "charge" else None,
+        receipt=_receipt(row, body) if kind == "charge" else None,
     )
 
 

@@ -128,7 +128,8 @@ class Entry:
 
     Attributes:
         sequence: number of the entry. Entries are ordered by it, because clocks may jump.
-        kind: ``"open"``, ``"charge"``, ``"limit"``, ``"close"`` or ``"written-off"``.
+        kind: ``"open"``, ``"charge"``, ``"begin"``, ``"limit"``, ``"close"`` or ``"written-off"``. A ``"begin"`` costs
+            nothing: a charge that was made ahead is drawn for after it.
         time: the time by the clock of the process that wrote it; for the ledger's holder only
             (``docs/sharp-edges.md``).
         epsilon: for a charge, its epsilon by basic composition, rounded up; for an opening or a limit, the limit.

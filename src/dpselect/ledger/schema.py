@@ -134,11 +134,20 @@ def _name_ledger(connection: sa.Connection) -> None:
     )
 
 
+def _charge_ahead(connection: sa.Connection) -> None:
+    """From version 5 on, charges may be made ahead, and entries without a cost begin their draws; see `ahead`.
+
+    Tables and entries stay as they are. An older library would not understand such entries.
+    """
+    del connection
+
+
 _STEPS: dict[int, Callable[[sa.Connection], None]] = {
     1: _create_tables,
     2: _guard_against_accidents,
     3: _salt_entries,
     4: _name_ledger,
+    5: _charge_ahead,
 }
 CURRENT = max(_STEPS)
 

@@ -88,7 +88,8 @@ class Attempt:
         ledger: identity of the ledger.
         charge: the requested charge.
         note: its note.
-        receipt: receipt of the entry whose commit was started and not confirmed, or None.
+        receipt: receipt of the charge whose commit was started and not confirmed, or None.
+        begun: number and hash of the entry that begins its draw, if it is this entry whose commit was started.
         process: id of the process that remembers it.
     """
 
@@ -96,6 +97,7 @@ class Attempt:
     charge: ChargeRequest
     note: str
     receipt: Receipt | None = None
+    begun: tuple[int, str] | None = None
     process: int = 0
     _commits: int = 0
     _failed: LedgerError | None = None
@@ -117,17 +119,23 @@ class Attempt:
                     _charges.remove(each)
                 except ValueError:  # another thread was faster
                     continue
-                return cls(ledger, charge, note, each.receipt)
+                return cls(ledger, charge, note, each.receipt, each.begun)
         return cls(ledger, charge, note)
 
     def standing(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> Receipt | None:
         """The receipt of the entry whose commit failed, if it was recorded. The transaction has locked the account."""
-        if self.receipt is None or found_in(connection, row, self.receipt, ledger=ledger):
+        if self.receipt is None or self.is_in(connection, row, ledger=ledger):
             return self.receipt
-        self.receipt = None
+        self.receipt = self.begun = None
         if self._commits >= _COMMITS and self._failed is not None:
             raise self._failed
         return None
+
+    def is_in(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> bool:
+        """Whether the entry whose commit was started is in the ledger."""
+        assert self.receipt is not None
+        sequence, digest = self.begun or (self.receipt.sequence, self.receipt.hash)
+        return found_in(connection, row, sequence, digest, ledger=ledger)
 
     def settled(self, act: Callable[[], Receipt], *, wait: float, ledger: str) -> Receipt:
         """The result of `act`, which is repeated if its commit failed.
@@ -173,10 +181,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_charges.clear)  # otherwise both processes would draw for one charge
 
 
-def found_in(connection: sa.Connection, row: store.AccountRow, receipt: Receipt, *, ledger: str) -> bool:
-    """Whether the entry of `receipt` is in the ledger."""
-    found = store.entry_at(connection, row.terms, receipt.sequence, ledger=ledger)
-    return found is not None and found["hash"] == receipt.hash
+def found_in(connection: sa.Connection, row: store.AccountRow, sequence: int, digest: str, *, ledger: str) -> bool:
+    """Whether the account has an entry of this number with this hash."""
+    found = store.entry_at(connection, row.terms, sequence, ledger=ledger)
+    return found is not None and found["hash"] == digest
 
 
 def is_paid(
@@ -189,7 +197,7 @@ def is_paid(
             replace(charge, certificate_hash=None),
         )
         if same and each.process == os.getpid() and each.receipt is not None:
-            return found_in(connection, row, each.receipt, ledger=ledger)
+            return each.is_in(connection, row, ledger=ledger)
     return False
 
 

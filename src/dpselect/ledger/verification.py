@@ -142,6 +142,8 @@ def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) ->
     if not state.is_open:
         raise _WrongEntryError("comes after the account was closed")
     match body["kind"]:
+        case "charge" if "begins" in body:
+            return _begun(body, state)
         case "charge":
             return _charged(body, state, terms)
         case "limit":
@@ -165,6 +167,13 @@ def _written_off(body: Mapping[str, Any], state: State, terms: AccountTerms) -> 
     if state.unit not in (None, lost.unit) or not terms.allow(lost.epsilon, lost.total):
         raise _WrongEntryError("is about another account")
     return lost
+
+
+def _begun(body: Mapping[str, Any], state: State) -> State:
+    """The state after a draw begins for a charge that was made ahead: nothing is spent."""
+    if type(body["begins"]) is not int or not 0 < body["begins"] < state.entries or {"event", "cost"} & body.keys():
+        raise _WrongEntryError("begins no draw")
+    return state.charged(state.total, unit=None)
 
 
 def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:

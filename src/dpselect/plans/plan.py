@@ -194,9 +194,9 @@ class Plan:
     ) -> Answers:
         """The answers to all questions.
 
-        All rows are read before the first charge, and nothing is charged unless all fits into what the account has
-        left. Each answer is stored before the next question is charged: a run that was interrupted is begun again at no
-        cost for what was answered, and so is one that was not.
+        All rows are read before the first charge. Then all questions are charged in one transaction, or none if they
+        do not fit into what the account has left. Each answer is stored before the next is drawn: a run that is begun
+        again, after an interruption or not, costs nothing for what was answered or not drawn.
 
         Args:
             out: a folder for ``answers.json``, the certificates and ``report.html``; see `Answers.save`.

@@ -122,8 +122,9 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
         Files, frames and DuckDB relations are read once for all of them, where the questions allow (``docs/plans.md``).
 
         All are checked, and all rows read, before the first is charged. With a ledger nothing is charged unless all of
-        them fit into what the account has left. Then they are charged and drawn one after another; if that is
-        interrupted, those that have a `request` are free when they are asked again, so give each its own.
+        them fit into what the account has left. If each has a `request`, all are charged in one transaction; then
+        they are drawn one after another. If that is interrupted, asking again costs nothing for those that were
+        answered or not drawn. Without requests they are charged one after another.
 
         Args:
             questions: for each a dictionary: its name, as in ``"ask": "median"``, and its arguments by name.

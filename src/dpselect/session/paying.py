@@ -133,8 +133,9 @@ class Spending(Payer[Release]):
         certificate also comes before the charge: an answer that cannot be written would be paid for and lost. Its time
         is taken before anything is read, so it reveals nothing about the rows.
 
-        Then each question is charged, drawn and stored before the next is charged: a crash can cost at most the
-        question in progress, and those with a request are free when they are asked again.
+        If all have a request, all are charged in one transaction; otherwise one after another. Then each is drawn and
+        stored before the next is drawn: a crash can cost at most the question in progress, and those with a request are
+        free when they are asked again.
         """
         time = public_time(datetime.now(UTC), self._times)
         for each in questions:
@@ -142,23 +143,40 @@ class Spending(Payer[Release]):
         if self._ledger is not None:
             refuse_seeded()
         _, seeded_before = seeded_draws()
-        known = self._looked(questions)
-        unanswered = [each for each, release in zip(questions, known, strict=True) if release is None]
+        looked = self._looked(questions)
+        known = [None if each is None or each.release is None else Release.from_json(each.release) for each in looked]
+        new = [place for place, release in enumerate(known) if release is None]
         with ExitStack() as held:
-            gathered = _gathered(unanswered, held)
-            drafts = [_draft(*each, time=time, seeded=seeded_before) for each in zip(unanswered, gathered, strict=True)]
+            gathered = _gathered([questions[place] for place in new], held)
+            drafts: list[_Draft] = []
+            for place, values in zip(new, gathered, strict=True):
+                ahead = looked[place]  # charged before a crash, on the day on which it was asked
+                since = time if ahead is None else datetime.fromisoformat(ahead.time)
+                drafts.append(_draft(questions[place], values, time=since, seeded=seeded_before))
             if len(questions) > 1:
                 self._looked(questions)  # reading may have taken long, and others charge meanwhile
-            new = (self._answer(draft) for draft in drafts)
-            return [next(new) if release is None else release for release in known]
+                self._charge_ahead(drafts)
+            answers = (self._answer(draft) for draft in drafts)
+            return [next(answers) if release is None else release for release in known]
 
-    def _looked(self, questions: Sequence[TableQuestion[Any]]) -> list[Release | None]:
-        """The stored answers. Raises what charging all others together would raise now."""
+    def _charge_ahead(self, drafts: Sequence[_Draft]) -> None:
+        """Charge all questions in one transaction, if an interruption could then find what was charged."""
+        if self._ledger is None or any(each.asked.request is None for each in drafts):
+            return
+        self._ledger.charge_ahead(
+            self.account,
+            [
+                (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
+                for each in drafts
+            ],
+        )
+
+    def _looked(self, questions: Sequence[TableQuestion[Any]]) -> list[Receipt | None]:
+        """What the ledger has of each. Raises what charging all others together would raise now."""
         if self._ledger is None:
             return [None] * len(questions)
         asked = [(each.run, each.request, each.text) for each in questions]
-        known = self._ledger.look_at_all(self.account, asked)
-        return [None if each is None or each.release is None else Release.from_json(each.release) for each in known]
+        return self._ledger.look_at_all(self.account, asked)
 
     def _answer(self, draft: _Draft) -> Release:
         """Charge, draw and store, in this order; or return what is stored for the request by now."""

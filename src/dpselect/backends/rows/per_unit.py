@@ -23,7 +23,7 @@ from dpselect.backends.rows.arrow import BATCH_ROWS
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.queries import ROW_LOT, is_narrow
-from dpselect.backends.rows.relation import Relation, chooses, joined_lot
+from dpselect.backends.rows.relation import Relation, chooses, joined_lot, value_lot, value_of
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 
 _BITS = 63
@@ -70,9 +70,31 @@ class UnitNumbers:
     found: Callable[[list[NDArray[Any]]], Any]
 
 
-def counted(column: Column, candidates: PublicCandidates, grouping: Grouping | None) -> Places | None:
-    """What `queries.counted` finds, without a limit on a unit's values."""
-    return _places({"position": (column, candidates)}, None, None, grouping)
+def counted(
+    column: Column, candidates: PublicCandidates, most: int | None, grouping: Grouping | None
+) -> Places | UnitNumbers | None:
+    """What `queries.counted` finds, without a limit on a unit's values; or with one value of each, without groups."""
+    if most is None:
+        return _places({"position": (column, candidates)}, None, None, grouping)
+    return _one_value(column, candidates) if most == 1 and grouping is None else None
+
+
+def _one_value(column: Column, candidates: PublicCandidates) -> UnitNumbers:
+    """One of each unit's candidates, chosen as `relation.chosen` does."""
+
+    def held(rows: Relation, prefix: str, names: Mapping[str, str]) -> str:
+        rows.match(f"{prefix}_position", column, candidates, name=names["value"], required=False)
+        position = f"{prefix}_position"
+        lot = value_lot(("who",), position, among=len(candidates))
+        return f"min(CASE WHEN {position} IS NOT NULL THEN {lot} END)"
+
+    def found(numbers: list[NDArray[Any]]) -> NDArray[np.int64]:
+        counts = np.zeros(len(candidates), np.int64)
+        for each in numbers:
+            counts += np.bincount(each, minlength=len(candidates))
+        return counts[np.newaxis]
+
+    return UnitNumbers(held, lambda held: value_of(held, among=len(candidates)), found)
 
 
 def units_counted(

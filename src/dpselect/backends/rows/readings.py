@@ -72,7 +72,7 @@ def count(
         candidates=candidates_of(grouping, value=candidates),
         query=partial(counted, unit=unit, column=column, candidates=candidates, most=most, grouping=grouping),
         summary=lambda found: [CandidateCounts(counts) for counts in found],
-        together=None if most is not None else per_unit.counted(column, candidates, grouping),
+        together=per_unit.counted(column, candidates, most, grouping),
     )
 
 

@@ -116,14 +116,23 @@ def chosen(rows: str, keys: tuple[str, ...], column: str, *, among: int, most: i
         among: how many different values there can be.
         most: how many are chosen.
     """
-    whose, bits = ", ".join(keys), among.bit_length()
-    # The last bits of a lot are the value itself: no two are equal, and the smallest lot says which value has it.
-    lot = f"(({value_hash(keys, column)} >> {bits} << {bits}) | {column}::UBIGINT)"
+    whose, lot = ", ".join(keys), value_lot(keys, column, among=among)
     if most == 1:
-        value = f"(min({lot}) & {2**bits - 1}::UBIGINT)::BIGINT"
+        value = value_of(f"min({lot})", among=among)
         return f"SELECT {whose}, {value} AS {column} FROM {rows} GROUP BY {whose}"
     lots = f"SELECT DISTINCT {whose}, {column}, {lot} AS lot FROM {rows}"
     return f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {among_first(most, keys, ('lot',))}"
+
+
+def value_lot(keys: tuple[str, ...], column: str, *, among: int) -> str:
+    """SQL for the lot of a value: the first bits of its hash, and then the value, so that no two are equal."""
+    bits = among.bit_length()
+    return f"(({value_hash(keys, column)} >> {bits} << {bits}) | {column}::UBIGINT)"
+
+
+def value_of(lot: str, *, among: int) -> str:
+    """SQL for the value in a lot."""
+    return f"({lot} & {2 ** among.bit_length() - 1}::UBIGINT)::BIGINT"
 
 
 def value_hash(keys: tuple[str, ...], column: str) -> str:

@@ -1,0 +1,136 @@
+"""Charges made ahead: all or none, each drawn for once, and found again by whoever asks the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from dpselect.accounting import PureEvent, Run
+from dpselect.errors import ChargeRefusedError, InvalidParameterError, LedgerUnavailableError, RequestReusedError
+from dpselect.ledger import Ledger, unsettled
+from dpselect.privacy import Neighbours
+from dpselect.testing import seeded
+from tests.ledger.granted import Granted
+
+DAY = datetime(2026, 11, 25, tzinfo=UTC)
+QUARTER = Run(event=PureEvent(epsilon=0.25), mechanism="m", neighbours=Neighbours.ADD_REMOVE, unit="person")
+HALF = replace(QUARTER, event=PureEvent(epsilon=0.5))
+TWO = [(QUARTER, "a", "ages", "1" * 64, DAY), (HALF, "b", "towns", "2" * 64, DAY)]
+
+
+def opened(ledger: Ledger, epsilon: float = 1.0) -> Ledger:
+    ledger.open_account("plans", epsilon=epsilon, unit="person")
+    return ledger
+
+
+def kinds(ledger: Ledger) -> list[str]:
+    return [each.kind for each in ledger.history("plans")]
+
+
+def drawn_for(ledger: Ledger, at: int = 0) -> int:
+    what, request, question, certificate, time = TWO[at]
+    receipt = ledger.charge("plans", what, request=request, question=question, certificate=certificate, time=time)
+    return receipt.sequence
+
+
+def test_all_are_charged_once_and_each_is_drawn_for_once(ledger: Ledger) -> None:
+    opened(ledger).charge_ahead("plans", TWO)
+    ledger.charge_ahead("plans", TWO)  # they are there
+    assert (ledger.remaining("plans"), kinds(ledger)) == (0.25, ["open", "charge", "charge"])
+    known = ledger.look_at_all("plans", [(what, request, question) for what, request, question, _, _ in TWO])
+    assert [each and (each.sequence, each.release) for each in known] == [(1, None), (2, None)]
+    assert ledger.look("plans", QUARTER, request="a", question="ages") is None
+    receipt = ledger.charge("plans", QUARTER, request="a", question="ages", certificate="1" * 64, time=DAY)
+    assert (receipt.sequence, receipt.question, receipt.time) == (1, "1" * 64, "2026-11-25T00:00:00+00:00")
+    assert ledger.store_release(receipt, "answer") == "answer"
+    begin = ledger.history("plans")[-1]
+    assert (begin.kind, begin.epsilon, begin.what, begin.receipt) == ("begin", 0.0, "the draw for entry 1", None)
+    assert (ledger.remaining("plans"), drawn_for(ledger, 1)) == (0.25, 2)
+    assert ledger.verify()[0].entries == 5
+
+
+def test_a_draw_that_was_begun_and_left_is_paid_for_again(ledger: Ledger) -> None:
+    quick = Ledger(ledger._database.address[0], wait=0.05)  # pyright: ignore
+    opened(quick).charge_ahead("plans", TWO)
+    assert drawn_for(quick) == 1
+    quick.charge_ahead("plans", TWO)
+    assert (quick.remaining("plans"), kinds(quick)[-1]) == (0.0, "charge")
+    assert drawn_for(quick) == 4
+    quick.set_limit("plans", epsilon=2.0)
+    assert drawn_for(quick) == 7  # by one charge alone, after waiting for an answer
+    assert quick.remaining("plans") == 0.75
+    quick.disconnect()
+
+
+def test_one_too_many_charges_none(ledger: Ledger) -> None:
+    opened(ledger, 0.7)
+    with pytest.raises(ChargeRefusedError, match="the sum of its parts"):
+        ledger.charge_ahead("plans", TWO)
+    assert kinds(ledger) == ["open"]
+    with pytest.raises(RequestReusedError):
+        ledger.charge_ahead("plans", [TWO[0]]) or ledger.charge_ahead("plans", [(HALF, "a", "ages", "1" * 64, DAY)])
+    with seeded(3), pytest.raises(InvalidParameterError, match="ledger"):
+        ledger.charge_ahead("plans", TWO)
+
+
+def test_another_certificate_is_another_charge(ledger: Ledger) -> None:
+    opened(ledger).charge_ahead("plans", TWO[:1])
+    other = ledger.charge("plans", QUARTER, request="a", question="ages", certificate="3" * 64, time=DAY)
+    assert (other.sequence, ledger.remaining("plans")) == (2, 0.5)
+    assert drawn_for(ledger) == 1
+
+
+def test_a_begun_draw_whose_commit_is_in_doubt_is_not_begun_twice(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit of the entry that begins a draw takes effect, and its news is lost: this process may still draw."""
+    opened(ledger).charge_ahead("plans", TWO)
+    real, failures = Ledger._charged, [1]  # pyright: ignore
+
+    def lost(self: Ledger, *given: object, **named: object) -> object:
+        receipt = real(self, *given, **named)  # pyright: ignore
+        if failures:
+            failures.pop()
+            raise LedgerUnavailableError("ledger", "the connection broke.")
+        return receipt
+
+    monkeypatch.setattr(Ledger, "_charged", lost)
+    assert drawn_for(ledger) == 1
+    assert kinds(ledger) == ["open", "charge", "charge", "begin"]
+    assert unsettled._charges == []  # pyright: ignore
+
+
+def test_a_beginning_whose_commit_failed_is_written_before_the_draw(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if it were in doubt, but it took no effect."""
+    opened(ledger).charge_ahead("plans", TWO)
+    real, failures = Ledger._writing, [1]  # pyright: ignore
+
+    @contextmanager
+    def failing(self: Ledger) -> Iterator[Any]:
+        with real(self) as held:  # pyright: ignore
+            yield held
+            if failures:
+                failures.pop()
+                raise LedgerUnavailableError("ledger", "the connection broke.")
+
+    monkeypatch.setattr(Ledger, "_writing", failing)
+    assert drawn_for(ledger) == 1
+    assert kinds(ledger) == ["open", "charge", "charge", "begin"]
+
+
+def test_who_may_charge_may_charge_ahead(granted: Granted) -> None:
+    with granted.of("charge") as charger:
+        unit = next(each.unit for each in charger.accounts() if each.name == "clicks")
+        run = replace(QUARTER, event=PureEvent(epsilon=0.125), unit=unit or "session")
+        charger.charge_ahead("clicks", [(run, "a", "ages", "1" * 64, DAY)])
+        receipt = charger.charge("clicks", run, request="a", question="ages", certificate="1" * 64, time=DAY)
+        assert charger.history("clicks")[-1].kind == "begin"
+        assert charger.store_release(receipt, "answer") == "answer"
+        charger.verify()
