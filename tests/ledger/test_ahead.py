@@ -67,6 +67,13 @@ def test_a_draw_that_was_begun_and_left_is_paid_for_again(ledger: Ledger) -> Non
     quick.disconnect()
 
 
+def test_a_charge_that_was_not_made_ahead_may_have_been_drawn_for(ledger: Ledger) -> None:
+    opened(ledger)
+    assert [drawn_for(ledger), drawn_for(ledger)] == [1, 2]
+    ledger.charge_ahead("plans", TWO[:1])
+    assert (kinds(ledger), ledger.remaining("plans")) == (["open", "charge", "charge", "charge"], 0.25)
+
+
 def test_one_too_many_charges_none(ledger: Ledger) -> None:
     opened(ledger, 0.7)
     with pytest.raises(ChargeRefusedError, match="the sum of its parts"):
