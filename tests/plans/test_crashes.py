@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,20 +130,6 @@ def test_what_was_charged_on_another_day_is_not_charged_again(
     answers = planned(folder, "days").run()
     assert ledger.remaining("days") == spent
     assert all(each.time.year < 2031 for each in answers.values())
-
-
-def test_two_runs_at_once_give_the_same_answers_and_share_their_charges(folder: Path) -> None:  # noqa: F811
-    ledger = dps.Ledger(folder / "budget.db")
-    ledger.open_account("both", epsilon=2.0, unit="who")
-    found: list[dict[str, Any]] = []
-    runs = [threading.Thread(target=lambda: found.append(dict(planned(folder, "both").run()))) for _ in range(2)]
-    for each in runs:
-        each.start()
-    for each in runs:
-        each.join()
-    assert {name: each.value for name, each in found[0].items()} == {n: e.value for n, e in found[1].items()}
-    assert 2.0 - ledger.remaining("both") <= sum(COSTS.values()) + max(COSTS.values())
-    ledger.verify()
 
 
 def test_a_plan_that_does_not_fit_charges_nothing(folder: Path) -> None:  # noqa: F811
