@@ -13,6 +13,7 @@ import pytest
 import dpselect as dps
 from dpselect.web import Site
 from dpselect.web.fields import COMMANDS
+from dpselect.web.planning import ErrorCurve
 from tests.web.visitor import COMMON, MEDIAN, Visitor
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
@@ -183,3 +184,50 @@ def test_without_a_table_there_are_plans_alone() -> None:
     assert "within 8 of the best" in visitor.post("/ask/most_common/plan", form).words
     assert "nothing is released" in visitor.post("/ask/most_common/confirm", form).words
     assert visitor.post("/ask/most_common/look", form).status == 404
+
+
+def test_the_first_page_is_small(visitor: Visitor) -> None:
+    parts = ("/", "/static/style.css", "/static/page.js", "/static/htmx.min.js", "/static/icon.svg")
+    came = [visitor.get(part) for part in parts]
+    assert all(each.status == 200 for each in came)
+    assert sum(len(each.body) for each in came) < 1_000_000
+
+
+def test_moving_a_slider_draws_no_picture_anew(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    svg = ErrorCurve.svg
+
+    def counted(self: ErrorCurve) -> str:
+        drawn.append(self.key)
+        return svg(self)
+
+    monkeypatch.setattr(ErrorCurve, "svg", counted)
+    form = {name.replace("__", "."): text for name, text in MEDIAN.items()}
+    said = set[str]()
+    for place in range(100, 200, 20):
+        for slider in ("epsilon-place", "error-place"):
+            came = visitor.post("/ask/median/plan", form | {slider: str(place)}, hx_trigger_name=slider)
+            said.add(came.words.partition("ranks")[0])
+    assert len(drawn) == 1
+    assert len(said) > 5
+    other = visitor.post("/ask/median/plan", form | {"bounds.upper-end": "90"})
+    assert f"/chart/{drawn[1]}.svg" in other.text
+    picture = visitor.get(f"/chart/{drawn[0]}.svg")
+    assert picture.headers["cache-control"].startswith("private")
+    assert visitor.get("/chart/guessed.svg").status == 404
+
+
+def test_the_wrong_field_has_the_focus(visitor: Visitor) -> None:
+    form = {name.replace("__", "."): text for name, text in MEDIAN.items()}
+    came = visitor.post("/ask/median/confirm", form | {"usable_epsilon": "x"})
+    focused = [line for line in came.text.splitlines() if " autofocus" in line]
+    assert len(focused) == 1
+    assert 'id="usable_epsilon"' in focused[0]
+    assert "<details open>" in came.text
+
+
+def test_the_unit_is_chosen_on_the_page_if_it_was_not_given() -> None:
+    visitor = Visitor(Site(source=ADULT)).enter()
+    came = visitor.post("/ask/median/plan", {name.replace("__", "."): text for name, text in MEDIAN.items()})
+    assert "Still needed: unit." in came.words
+    assert "Answer 3" in visitor.release("median", **MEDIAN, unit="person_id").words
