@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,3 +102,65 @@ def test_what_cannot_be_divided_is_refused(questions: dict[str, Any], about: dic
 
 def test_a_delta_that_covers_those_of_the_questions_is_no_error() -> None:
     assert forecast({"a": NAMES, "b": COUNT}, delta=1e-6).delta == 1e-6
+
+
+BINS: dict[str, Any] = {"ask": "top_k", "column": "years", "k": 2, "candidates": "1..16", "delta": 1e-7}
+
+
+def many(count: int) -> dict[str, dict[str, Any]]:
+    return {f"q{place}": MEDIAN if place % 2 else COUNT for place in range(count)}
+
+
+def test_with_a_delta_many_questions_err_less_together_than_one_by_one() -> None:
+    apart, together = forecast(many(24)), forecast(many(24), delta=1e-6)
+    assert not apart.division.is_composed
+    assert together.division.is_composed
+    assert (together.epsilon, together.delta) == (pytest.approx(1.0, abs=1e-3), 1e-6)
+    assert together.epsilon <= 1.0
+    for name in apart:
+        assert (together[name].error_bound or 0) < 0.9 * (apart[name].error_bound or 0)
+    assert "The parts add up to epsilon = " in str(together)
+    assert "The parts add up" not in str(apart)
+
+
+def test_few_questions_get_their_sums() -> None:
+    assert forecast(many(3), delta=1e-6).division == forecast(many(3)).division
+
+
+@pytest.mark.parametrize(
+    "questions", [many(24), many(20) | {"k": BINS, "n": NAMES}, many(16) | {"m": MEDIAN | {"within": 60}}]
+)
+def test_an_account_with_the_same_limits_accepts_a_composed_plan_and_not_a_larger_one(
+    questions: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    own = 1e-6 if "n" in questions else 0.0
+    ledger.open_account("a", epsilon=1.0, delta=2e-6, set_aside=own)
+    paying: dict[str, Any] = {"ledger": ledger, "account": "a", "name": "p", "delta": 2e-6}
+    found = forecast(questions, **paying)
+    assert found.division.is_composed
+    assert found.fits, found.refused
+    larger = {name: each.guarantee.epsilon * 1.01 for name, each in found.items() if "within" not in questions[name]}
+    fixed = {name: each | {"epsilon": larger[name]} for name, each in questions.items() if name in larger}
+    with pytest.raises(InvalidParameterError, match=r"epsilon=1\.0: .*at least"):
+        forecast(questions | fixed, **paying)
+
+
+def test_fixed_parts_that_only_fit_by_composition() -> None:
+    asked = {f"q{place}": MEDIAN | {"epsilon": 0.06} for place in range(24)}
+    with pytest.raises(InvalidParameterError, match=r"epsilon=1\.0: .*at least 1\.44"):
+        forecast(asked)
+    found = forecast(asked, delta=1e-6)
+    assert (found.division.is_composed, found.epsilon <= 1.0) == (True, True)
+    wanted = {f"w{place}": MEDIAN | {"within": 150} for place in range(24)}
+    assert forecast(wanted, delta=1e-6).division.is_composed
+    with pytest.raises(InvalidParameterError, match=r"epsilon=1\.0"):
+        forecast(wanted)
+
+
+def test_answers_state_what_a_composed_plan_promises(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("who,age,years\n" + "".join(f"{at},{at % 90},{at % 16}\n" for at in range(200)))
+    plan = dps.Plan(table=str(tmp_path / "t.csv"), unit="who", epsilon=1.0, delta=1e-6, questions=many(24))
+    answers = plan.run()
+    assert (answers.epsilon <= 1.0, answers.delta) == (True, 1e-6)
+    assert sum(each.epsilon for each in answers.values()) > 1.1

@@ -13,6 +13,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
+from dpselect.plans.division import Division
 from dpselect.plans.report import report
 from dpselect.questions.wording import as_text, html_table
 
@@ -28,6 +29,7 @@ class Answers(Mapping[str, Release[Any]]):
         releases: the answer to each question.
         name: of the plan.
         words: what each question asks, in a few words.
+        division: how epsilon was divided, and what all cost together. None: the sum of what each cost.
         account: the account that was charged, after it was; None without a ledger.
 
     >>> import dpselect as dps
@@ -36,11 +38,18 @@ class Answers(Mapping[str, Release[Any]]):
     ([9, 10, 13], 1.0)
     """
 
-    __slots__ = ("_releases", "account", "name", "words")
+    __slots__ = ("_division", "_releases", "account", "name", "words")
 
     def __init__(
-        self, releases: Mapping[str, Release[Any]], *, name: str, words: Mapping[str, str], account: Account | None
+        self,
+        releases: Mapping[str, Release[Any]],
+        *,
+        name: str,
+        words: Mapping[str, str],
+        account: Account | None,
+        division: Division | None = None,
     ) -> None:
+        self._division = division
         self._releases, self.name, self.words, self.account = dict(releases), name, dict(words), account
 
     def __getitem__(self, name: str) -> Release[Any]:
@@ -55,12 +64,14 @@ class Answers(Mapping[str, Release[Any]]):
     @property
     def epsilon(self) -> float:
         """Privacy loss of all answers together, rounded up."""
-        return fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
+        parts = sum((Fraction(each.epsilon) for each in self.values()), Fraction(0))
+        return fraction_up(parts) if self._division is None else self._division.epsilon
 
     @property
     def delta(self) -> float:
         """Probability with which it may fail, rounded up."""
-        return fraction_up(sum((Fraction(each.delta) for each in self.values()), Fraction(0)))
+        parts = sum((Fraction(each.delta) for each in self.values()), Fraction(0))
+        return fraction_up(parts) if self._division is None else self._division.delta
 
     def __repr__(self) -> str:
         return f"Answers({', '.join(self)}; epsilon={self.epsilon!r}, delta={self.delta!r})"

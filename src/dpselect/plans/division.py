@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
+from dpselect.accounting.events import Event
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidParameterError, Shown
+from dpselect.ledger.limits import NewAccount
 from dpselect.plans.planned_question import PlannedQuestion
 from dpselect.questions import Terms
 from dpselect.questions.wording import as_text, rounded_up
@@ -18,27 +21,141 @@ from dpselect.questions.wording import as_text, rounded_up
 Price = Callable[[PlannedQuestion, float], Terms]
 """The terms of a question at an epsilon."""
 
+Charge = Callable[[PlannedQuestion, float], Event]
+"""The event that it costs."""
+
 _SMALLEST = 2.0**-20
 """Of the plan's epsilon: below this no smaller epsilon is looked for."""
+
+_TOO_MUCH = "epsilon"
+"""The argument that is too small, if the parts add up to more."""
 
 _STEPS = 20
 _DIGITS = 4
 """Of an epsilon that was searched for: people read it."""
 
 
-def divided(questions: Sequence[PlannedQuestion], price: Price, *, epsilon: float, delta: float) -> dict[str, float]:
-    """The epsilon of each question, by name, so that all together cost at most the plan's.
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How the epsilon of a plan is divided.
+
+    Attributes:
+        epsilons: of each question, by name.
+        epsilon: privacy loss of all answers together, rounded up.
+        delta: probability with which it may fail, rounded up.
+        is_composed: whether it is proved by composition, and the parts add up to more.
+    """
+
+    epsilons: Mapping[str, float]
+    epsilon: float
+    delta: float
+    is_composed: bool = False
+
+
+def divided(
+    questions: Sequence[PlannedQuestion], price: Price, charge: Charge, *, epsilon: float, delta: float
+) -> Division:
+    """The epsilon of each question, so that all together cost at most the plan's epsilon and delta.
+
+    The parts add up to the plan's epsilon. If this leaves some of delta, they may be larger together: as large as an
+    account with the plan's epsilon and delta accepts. Then all parts that are not fixed grow by the same factor.
 
     Args:
         questions: of the plan.
-        price: what each would cost and reach.
+        price: what each would reach.
+        charge: what each would cost.
         epsilon: of the plan.
         delta: of the plan.
 
     Raises:
         InvalidParameterError: they need more than there is, a wanted error cannot be reached, or nothing is left for a
             question that says nothing of its part.
+
+    Proof: ``proofs/ledger.md``.
     """
+    refused: InvalidParameterError | None = None
+    summed: dict[str, float] = {}
+    try:
+        summed = _by_sums(questions, price, epsilon=epsilon, delta=delta)
+    except InvalidParameterError as error:
+        if error.name not in (_TOO_MUCH, *(f"{each.place}" for each in questions)):
+            raise
+        refused = error
+    own = sum((Fraction(charge(each, epsilon).delta) for each in questions), Fraction(0))
+    whole = Fraction(delta)
+    if whole > own:
+        account = NewAccount(epsilon=Fraction(epsilon), delta=whole, set_aside=own)
+        composed = _by_composition(questions, price, charge, account, summed, epsilon=epsilon)
+        if composed is not None and _is_more(questions, composed, summed):
+            spent = account.spent([charge(each, composed[each.name]) for each in questions])
+            return Division(composed, fraction_up(spent), delta, is_composed=True)
+    if refused is not None:
+        raise refused
+    cost = _cost(questions, summed, price)
+    deltas = sum((Fraction(price(each, summed[each.name]).delta) for each in questions), Fraction(0))
+    return Division(summed, fraction_up(cost), fraction_up(deltas))
+
+
+def _by_composition(
+    questions: Sequence[PlannedQuestion],
+    price: Price,
+    charge: Charge,
+    account: NewAccount,
+    summed: Mapping[str, float],
+    *,
+    epsilon: float,
+) -> dict[str, float] | None:
+    """The largest parts that the account accepts together; None if it does not accept what is fixed."""
+    fixed, parts = dict[str, float](), dict[str, float]()
+    free = [each for each in questions if each.epsilon is None and each.within is None]
+    shares = sum(each.share or 0.0 for each in free)
+    silent = sum(each.share is None for each in free)
+    for each in questions:
+        if each.epsilon is not None:
+            fixed[each.name] = each.epsilon
+        elif each.within is not None:
+            fixed[each.name] = summed.get(each.name) or _reaching(each, price, epsilon)
+        elif each.name in summed:
+            parts[each.name] = summed[each.name]
+        else:
+            parts[each.name] = epsilon * (each.share or max(0.0, 1.0 - shares) / silent)
+
+    def at(factor: float) -> dict[str, float]:
+        return fixed | {name: factor * part for name, part in parts.items()}
+
+    def fits(factor: float) -> bool:
+        chosen = at(factor)
+        return account.allows([charge(each, chosen[each.name]) for each in questions])
+
+    if not parts:
+        return fixed if fits(1.0) else None
+    if min(parts.values()) <= 0.0:
+        return None
+    enough, too_much = _SMALLEST, 1.0
+    if not fits(enough):
+        return None
+    while fits(too_much):
+        enough, too_much = too_much, 2 * too_much
+    for _ in range(_STEPS):
+        middle = (enough + too_much) / 2
+        if fits(middle):
+            enough = middle
+        else:
+            too_much = middle
+    rounded = fixed | {name: _down(enough * part) for name, part in parts.items()}
+    return rounded if account.allows([charge(each, rounded[each.name]) for each in questions]) else at(enough)
+
+
+def _is_more(questions: Sequence[PlannedQuestion], composed: Mapping[str, float], summed: Mapping[str, float]) -> bool:
+    """Whether every question gets at least as much, and one gets more; or there is no other way."""
+    if not summed:
+        return True
+    more = [composed[each.name] - summed[each.name] for each in questions]
+    return min(more) >= 0.0 < max(more)
+
+
+def _by_sums(questions: Sequence[PlannedQuestion], price: Price, *, epsilon: float, delta: float) -> dict[str, float]:
+    """The parts, by name, so that they add up to at most the plan's epsilon."""
     whole = Fraction(epsilon)
     shares = {each.name: Fraction(repr(each.share)) for each in questions if each.share is not None}
     if sum(shares.values()) > 1:
@@ -132,6 +249,17 @@ def _reaching(question: PlannedQuestion, price: Price, epsilon: float) -> float:
             too_small = middle
     rounded = _up(enough)
     return rounded if rounded <= epsilon and reaches(rounded) else enough
+
+
+def _down(epsilon: float) -> float:
+    """A double of a few digits that is not larger.
+
+    >>> _down(0.182399), _down(0.5)
+    (0.1823, 0.5)
+    """
+    digits = _DIGITS - 1 - math.floor(math.log10(epsilon))
+    scaled = math.floor(Fraction(epsilon) * Fraction(10) ** digits)
+    return float(Fraction(scaled) / Fraction(10) ** digits)
 
 
 def _up(epsilon: float) -> float:

@@ -10,12 +10,13 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from dpselect.accounting.events import Event
 from dpselect.arguments import delta_below_one, positive_epsilon
 from dpselect.errors import ChargeRefusedError, InvalidDataError, InvalidParameterError, RequestReusedError, Shown
 from dpselect.formats import Format
 from dpselect.ledger import Ledger
 from dpselect.plans.answers import Answers, new_folder
-from dpselect.plans.division import divided
+from dpselect.plans.division import Division, divided
 from dpselect.plans.plan_forecast import PlanForecast
 from dpselect.plans.planned_question import PlannedQuestion, ask_of
 from dpselect.plans.toml_file import in_folder, read_toml
@@ -44,7 +45,8 @@ class Plan:
             the question states its error: the smallest epsilon that reaches it is looked for. Questions that say
             nothing share what is left equally.
         delta: probability with which epsilon may fail, for all answers together. It has to cover the deltas that
-            questions have as arguments of their own.
+            questions have as arguments of their own. If it is larger, many questions get more than their parts of
+            epsilon: as much as an account with this epsilon and delta accepts (``docs/plans.md``).
         name: name of the plan, without which no account can be charged: each answer is stored under the id
             ``NAME/QUESTION``.
         ledger, account: as for the `dpselect.Dataset`.
@@ -165,12 +167,13 @@ class Plan:
                 format=self._about["format"],
                 neighbours=self._about["neighbours"],
             )
-        questions, chosen = self._divided(Planner(dry))
+        questions, division = self._divided(Planner(dry))
+        chosen = division.epsilons
         forecasting = Forecasting(None, None)
         asked = {each.name: each.planned(Planner(dry), chosen[each.name]) for each in questions}
         forecasts = {name: forecasting.answer(each) for name, each in asked.items()}
         plain: dict[str, Any] = {"words": {each.name: each.words for each in questions}, "unchecked": dry.unchecked}
-        plain |= {"budget": self.epsilon, "budget_delta": self.delta}
+        plain |= {"budget": self.epsilon, "budget_delta": self.delta, "division": division}
         if self.ledger is None or self.account is None:
             return PlanForecast(forecasts=forecasts, **plain)
         looked = [(each.run, self._request(name), each.text) for name, each in asked.items()]
@@ -213,7 +216,8 @@ class Plan:
         with _named_table():
             about = {key: value for key, value in self._about.items() if value is not None}
             data = Dataset(self.table, unit=self.unit, **about, **paying)
-        questions, chosen = self._divided(Planner(data))
+        questions, division = self._divided(Planner(data))
+        chosen = division.epsilons
         asked = [ask_of(each, chosen[each.name], self._request(each.name)) for each in questions]
         with self._renamed():
             releases = data.ask(asked)
@@ -221,24 +225,31 @@ class Plan:
             {each.name: release for each, release in zip(questions, releases, strict=True)},
             name=self.name or "Answers",
             words={each.name: each.words for each in questions},
+            division=division,
             account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
         )
         if folder is not None:
             answers.save(folder)
         return answers
 
-    def _divided(self, table: Planner) -> tuple[list[PlannedQuestion], dict[str, float]]:
+    def _divided(self, table: Planner) -> tuple[list[PlannedQuestion], Division]:
         """The questions with their lists, and the epsilon of each."""
         questions = [each.with_lists(table, self.table, self._folder) for each in self._questions]
         known: dict[tuple[str, float], TableQuestion[Any]] = {}
 
-        def price(question: PlannedQuestion, epsilon: float) -> Terms:
+        def planned(question: PlannedQuestion, epsilon: float) -> TableQuestion[Any]:
             place = question.name, epsilon
             if place not in known:
                 known[place] = question.planned(table, epsilon)
-            return known[place].question.terms
+            return known[place]
 
-        return questions, divided(questions, price, epsilon=self.epsilon, delta=self.delta)
+        def price(question: PlannedQuestion, epsilon: float) -> Terms:
+            return planned(question, epsilon).question.terms
+
+        def charge(question: PlannedQuestion, epsilon: float) -> Event:
+            return planned(question, epsilon).question.event
+
+        return questions, divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
 
     def _request(self, question: str) -> str | None:
         return None if self.ledger is None else f"{self.name}/{question}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from dpselect.accounting.rounding import fraction_up
 from dpselect.ledger.records import epsilon_left
+from dpselect.plans.division import Division
 from dpselect.questions import QUESTIONS
 from dpselect.questions.wording import as_text, html_table, rounded_up
 from dpselect.session import Forecast
@@ -27,6 +28,7 @@ class PlanForecast(Mapping[str, Forecast]):
         words: what each asks, in a few words.
         budget: the epsilon of the plan.
         budget_delta: its delta.
+        division: how they are divided.
         unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
         account: name of the account that would be charged, or None.
         left: the epsilon left in it, or None.
@@ -42,6 +44,7 @@ class PlanForecast(Mapping[str, Forecast]):
     forecasts: Mapping[str, Forecast]
     words: Mapping[str, str]
     budget: float
+    division: Division
     budget_delta: float = 0.0
     unchecked: str = ""
     account: str | None = None
@@ -61,12 +64,12 @@ class PlanForecast(Mapping[str, Forecast]):
     @property
     def epsilon(self) -> float:
         """Privacy loss of all answers together, rounded up."""
-        return fraction_up(sum((Fraction(each.terms.epsilon) for each in self.forecasts.values()), Fraction(0)))
+        return self.division.epsilon
 
     @property
     def delta(self) -> float:
         """Probability with which it may fail, rounded up."""
-        return fraction_up(sum((Fraction(each.terms.delta) for each in self.forecasts.values()), Fraction(0)))
+        return self.division.delta
 
     @property
     def fits(self) -> bool | None:
@@ -99,7 +102,11 @@ class PlanForecast(Mapping[str, Forecast]):
         """What the errors are about, a sentence for each question; and what an account would be charged."""
         delta = f"delta = {as_text(self.delta)} of {as_text(self.budget_delta)}." if self.budget_delta else ""
         said = [f"{name}: {each.accuracy}" for name, each in self.forecasts.items()]
-        return [*said, *filter(None, (delta, self.charge))]
+        composed = ""
+        if self.division.is_composed:
+            parts = fraction_up(sum((Fraction(each.terms.epsilon) for each in self.forecasts.values()), Fraction(0)))
+            composed = f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together."
+        return [*said, *filter(None, (composed, delta, self.charge))]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""
