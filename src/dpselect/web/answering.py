@@ -116,7 +116,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         for place, line in enumerate(lines[:MOST_ROWS])
     ]
     is_one = len(lines) == 1 and tallies is None and release.groups is None
-    svg, no_chart = _drawn(release)
+    svg, no_chart = _drawn(pages, id, release)
     width, height = size_of(svg)
     account = None
     if pages.site.ledger is not None and pages.site.account is not None:
@@ -143,13 +143,13 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
     )
 
 
-def _drawn(release: Release[Any]) -> tuple[str, str]:
+def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
     """The picture of an answer, and why there is none."""
     _, lines = release.rows()
     if len(lines) < 2 and not QUESTIONS[release.task].is_amount:
         return "", ""  # one point on a line shows nothing
     try:
-        return svg_without_title(release.plot()), ""
+        return pages.answers.once(id, lambda: svg_without_title(release.plot())), ""
     except InvalidParameterError:
         return "", ""
     except MissingExtraError as missing:
@@ -158,8 +158,9 @@ def _drawn(release: Release[Any]) -> tuple[str, str]:
 
 def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The picture of an answer."""
-    release = _release(pages, request.path_params["id"])
-    svg = "" if release is None else _drawn(release)[0]
+    id = request.path_params["id"]
+    release = _release(pages, id)
+    svg = "" if release is None else _drawn(pages, id, release)[0]
     if not svg:
         return pages.error(404, "No such page", "There is no picture of this name.")
     return picture(svg, dark=request.path_params["look"] == "dark.svg")

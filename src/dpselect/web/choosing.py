@@ -27,7 +27,7 @@ _STEPS = len(EPSILONS) - 1
 """The last place of both sliders."""
 
 _SHORTLY = "private, max-age=600"
-"""How long a browser may keep a picture, so that none is loaded again while a slider moves. They hold no rows."""
+"""How long a browser may keep a picture, so that none is loaded again while a slider moves. Of curves alone."""
 
 _CHECKED = frozenset(signature(check).parameters)
 
@@ -256,13 +256,15 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     curve = pages.curves.named(key)
     if curve is None:
         return pages.error(404, "No such page", "There is no picture of this name.")
-    return picture(pages.curves.picture(curve), dark=look == "dark")
+    shown = picture(pages.curves.picture(curve), dark=look == "dark")
+    shown.headers["cache-control"] = _SHORTLY
+    return shown
 
 
 def picture(svg: str, *, dark: bool) -> Response:
     """A picture as a response."""
     text = in_the_dark(svg) if dark else svg
-    return Response(text, media_type="image/svg+xml", headers={"cache-control": _SHORTLY})
+    return Response(text, media_type="image/svg+xml")
 
 
 ROUTES = (

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
 
 from dpselect.charts.theme import DARK, LINE_COLOURS, MEDIUM
+
+_KEPT = 64
+"""Pictures."""
 
 _FRAME = re.compile(r'<g fill="none" stroke-miterlimit="10" transform="translate\(([0-9.]+),([0-9.]+)\)">')
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
@@ -33,6 +39,26 @@ def in_the_dark(svg: str) -> str:
     '<rect fill="#1d2023"/><text fill="#e6e6e6">white</text>'
     """
     return _PAINT.sub(lambda found: _IN_THE_DARK[found[1]], svg)
+
+
+class Drawn:
+    """The latest pictures, each drawn once: to draw one takes longer than all the rest of a page."""
+
+    def __init__(self) -> None:
+        self._held = OrderedDict[str, str]()
+        self._lock = Lock()
+
+    def once(self, key: str, draw: Callable[[], str]) -> str:
+        """The picture of this name."""
+        with self._lock:
+            held = self._held.get(key)
+        if held is None:
+            held = draw()
+            with self._lock:
+                self._held[key] = held
+                while len(self._held) > _KEPT:
+                    self._held.popitem(last=False)
+        return held
 
 
 def frame_of(svg: str) -> tuple[float, float]:
