@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from dpselect import __version__
 from dpselect.questions.wording import as_text, rounded_up
-from dpselect.web.pictures import KeptPictures
+from dpselect.web.pictures import PictureCache
 from dpselect.web.planning import Curves
 from dpselect.web.releasing import Questions
 from dpselect.web.site import Site
@@ -44,7 +44,7 @@ class Pages:
     site: Site
     questions: Questions = field(default_factory=Questions)
     curves: Curves = field(default_factory=Curves)
-    answers: KeptPictures = field(default_factory=KeptPictures)
+    answers: PictureCache = field(default_factory=PictureCache)
 
     def shown(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """A template as a page, or as a part of one. All values are escaped."""

@@ -41,7 +41,7 @@ def in_the_dark(svg: str) -> str:
     return _PAINT.sub(lambda found: _IN_THE_DARK[found[1]], svg)
 
 
-class KeptPictures:
+class PictureCache:
     """The latest pictures, each drawn once: to draw one takes longer than all the rest of a page."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text, rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import Form
-from dpselect.web.pictures import KeptPictures, frame_of
+from dpselect.web.pictures import PictureCache, frame_of
 from dpselect.web.site import Site
 
 EPSILONS = *(digits / 10**places for places in (3, 2, 1) for digits in range(10, 100)), 10.0
@@ -110,7 +110,7 @@ class Curves:
 
     def __init__(self) -> None:
         self._curves = OrderedDict[tuple[object, ...], ErrorCurve | None]()
-        self._pictures = KeptPictures()
+        self._pictures = PictureCache()
         self._lock = Lock()
 
     def of(self, form: Form) -> ErrorCurve | None:
