@@ -83,6 +83,9 @@ QUESTIONS: dict[str, Question] = {
         "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5, with_counts=True
     ),
     "most_common-gap": lambda asked: asked.most_common("page", candidates=PAGES, epsilon=0.5, with_gap=True),
+    "least_common-weights": lambda asked: asked.least_common(
+        "name", candidates=NAMES, epsilon=0.5, weights=[1, 4, 2, 0.5]
+    ),
     "top_k-gap-by": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5, with_gap=True, **BY_PAGE),
     "top_k-unknown": lambda asked: asked.top_k("name", 2, max_values_per_unit=3, epsilon=2.0, delta=0.2),
     "top_k-unknown-gaussian": lambda asked: asked.top_k(

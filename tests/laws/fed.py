@@ -272,7 +272,18 @@ def _selection(mechanism: Mechanism, scores: tuple[Any, ...], rounds: int) -> li
     """Of each order of winners."""
     one = {"permute_and_flip": permute_and_flip.law_by_positions, "exponential": exponential.law}[mechanism.terms[0]]
     coins = flip_probabilities(scores, scale=Fraction(mechanism.scale))
+    weights = getattr(mechanism, "weights", None)
+    if weights is not None:
+        assert rounds == 1
+        weighed = [coin * weight for coin, weight in zip(coins, exactly(weights), strict=True)]
+        return [each / sum(weighed) for each in weighed]
     return [chance for _, chance in sorted(top_k.peeled(one, coins, k=rounds).items())]
+
+
+def exactly(weights: Any) -> list[Fraction]:
+    """What they were given as."""
+    _, (given,) = weights.__reduce__()
+    return [Fraction(each) for each in given]
 
 
 def _gaps(drawn: WithGaps, scores: tuple[Any, ...], k: int) -> list[Fraction]:

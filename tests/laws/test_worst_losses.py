@@ -263,6 +263,9 @@ QUESTIONS: dict[str, Asked] = {
         OF_ONE_PAGE,
     ),
     "most_common with a gap": Asked(lambda q, e: q.most_common("page", candidates=XY, with_gap=True, epsilon=e), PAGES),
+    "most_common with weights": Asked(
+        lambda q, e: q.most_common("page", candidates=["x", "v", "y"], weights=[2, 1, 5], epsilon=e), PAGES, less=2.5
+    ),
     "top_k with gaps": Asked(
         lambda q, e: q.top_k("page", 2, candidates=["x", "y", "w"], with_gap=True, epsilon=e), PAGES
     ),

@@ -51,11 +51,11 @@ _WRITTEN = {
 """What a value is called in a line about usage."""
 
 
-def _levels(text: str) -> list[float]:
+def _levels(text: str, name: str) -> list[float]:
     try:
         return [float(level) for level in text.split(",")]
     except ValueError:
-        raise InvalidParameterError("levels", typed(text), "numbers separated by commas, such as 0.25,0.5") from None
+        raise InvalidParameterError(name, typed(text), "numbers separated by commas, such as 0.25,0.5") from None
 
 
 def _read(option: Option, given: Any, source: str) -> Any:
@@ -64,7 +64,9 @@ def _read(option: Option, given: Any, source: str) -> Any:
         return None
     match option.kind:
         case "levels":
-            return _levels(given)
+            if given.startswith("@"):
+                return list(public.parsed_prices(given, private=source, argument=option.name))
+            return _levels(given, option.name)
         case "prices":
             return public.parsed_prices(given, private=source)
         case "dates":

@@ -158,7 +158,7 @@ def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
-def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:
+def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range | Sequence[int | float]:
     """The prices that `text` names, as `parsed` names candidates.
 
     Raises:
@@ -167,17 +167,17 @@ def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:
     >>> parsed_prices("1..100", private="offers.csv"), parsed_prices("5, 9.99", private="offers.csv")
     (range(1, 101), [5, 9.99])
     """
-    _refuse_dashed(text, "prices")
-    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
-    given = members(text, private=private, argument="prices") if column is None else column
-    given = _several(given, text, "prices")
+    _refuse_dashed(text, argument)
+    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument=argument)
+    given = members(text, private=private, argument=argument) if column is None else column
+    given = _several(given, text, argument)
     if isinstance(given, range):
         return given
     listed = [member for member in given if isinstance(member, str)]
     if len(listed) < len(given):  # of a Parquet file; checked as prices with the question
         return cast("Sequence[int | float]", given)
     if not all(map(_DECIMAL.fullmatch, listed)):
-        raise InvalidCandidatesError("prices", Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
+        raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
     return [int(member) if INTEGER.fullmatch(member) else float(member) for member in listed]
 
 

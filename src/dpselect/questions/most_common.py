@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self, cast
 
 from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, LaplaceProfileEvent, PureEvent
-from dpselect.mechanisms import NoisyOrder, PendingSelection, PermuteAndFlip
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
@@ -30,6 +31,14 @@ from dpselect.questions.ordering import (
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.questions.stated import Stated
+from dpselect.questions.weights import (
+    WEIGHTED_PROOFS,
+    WEIGHTS,
+    WEIGHTS_OPTION,
+    WeighedCandidates,
+    checked_weights,
+    stand_in,
+)
 from dpselect.questions.wording import counted
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
@@ -44,6 +53,8 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose the mechanism.
         gap: what is public of the gap, if it is released, too.
+        weights: the description of the candidates' weights, if they have any: their hash, and the logarithm of the
+            weight of all others over that of the lightest.
     """
 
     name: ClassVar[str] = "most_common"
@@ -57,15 +68,16 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS_OPTION),
         ),
     )
 
     candidates: PublicCandidates | DistantCandidates
-    mechanism: PermuteAndFlip | NoisyOrder
+    mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder
     max_values_per_unit: int | None = None
     is_ruled: bool = False
     gap: ReleasedGap | None = None
+    weights: Mapping[str, Any] | None = None
 
     @classmethod
     def planned(
@@ -76,17 +88,30 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
         with_gap: bool = False,
+        weights: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon`; for half of it if counts are wanted and cost the other half.
 
+        With `weights` by the exponential mechanism, as permute-and-flip has none.
+
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0, `max_values_per_unit` not a whole number from 1
-                to the number of candidates, or there is a single candidate and a gap is wanted.
+                to the number of candidates, there is a single candidate and a gap is wanted, or the weights are not
+                valid or not combined with these arguments.
 
         >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
         0.5
         """
+        if weights is not None:
+            if with_gap or max_values_per_unit is not None:
+                name = "with_gap" if with_gap else "max_values_per_unit"
+                hint = "A draw with weights has no gap, and noise once on all counts has no weights."
+                raise InvalidParameterError(name, with_gap or max_values_per_unit, "none with weights", hint)
+            given = checked_weights(weights, len(candidates))
+            part = left_for_selection(epsilon) if with_counts else epsilon
+            weighted = _weighted(given, epsilon=part, neighbours=neighbours)
+            return cls(candidates=candidates, mechanism=weighted, weights=given.description)
         mechanism: PermuteAndFlip | NoisyOrder | None = ruled_order(
             candidates,
             1,
@@ -135,8 +160,10 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
-            proofs=("proofs/permute_and_flip.md", *([GAP_PROOF] if self.gap is not None else [])),
-            arguments=arguments,
+            proofs=WEIGHTED_PROOFS
+            if self.weights is not None
+            else ("proofs/permute_and_flip.md", *([GAP_PROOF] if self.gap is not None else [])),
+            arguments=arguments if self.weights is None else {**arguments, "weights": dict(self.weights)},
             gap=self.gap,
         )
 
@@ -151,11 +178,14 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
         ahead = {} if self.gap is None else {"with_gap": True}
-        return {"candidates": public_values(self.candidates), **bounded, **ahead}
+        weighed = {} if self.weights is None else {"weights": dict(self.weights)}
+        return {"candidates": public_values(self.candidates), **bounded, **ahead, **weighed}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
         if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
+            return [*self.counts(rows, groups)]
+        if isinstance(self.mechanism, ExponentialMechanism):  # parts with weights cannot be merged
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
@@ -199,17 +229,27 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
-        check_ruled(held, has_k=False)
+        arguments = dict(cast("Fields", held.get("arguments", {})))
+        weights: object = arguments.pop("weights", None)
+        if (weights is not None) != (held["mechanism"]["name"] == ExponentialMechanism.__name__):
+            raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
+        if weights is not None:
+            fields.object_with(weights, "arguments.weights", WEIGHTS)
+        check_ruled({**held, "arguments": arguments}, has_k=False)
         return AnswerFields(listed(held))
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the mechanism by another rule."""
+        mechanism: PermuteAndFlip | NoisyOrder
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
+        if (weights := stated.arguments.get("weights")) is not None:
+            alike = stand_in(weights, len(candidates))
+            return cls(candidates=candidates, mechanism=_weighted(alike, **stated.price), weights=weights)
         if stated.is_noise_once:
             mechanism = planned_order(candidates, 1, stated.epsilon, most, stated.neighbours)
         else:
-            mechanism = cls.planned(candidates, **stated.price).mechanism
+            mechanism = cast("PermuteAndFlip", cls.planned(candidates, **stated.price).mechanism)
         return cls(
             candidates=candidates,
             mechanism=mechanism,
@@ -217,6 +257,22 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             is_ruled="rule" in stated.arguments,
             gap=stated_gap(mechanism, stated.gap_step, len(candidates)),
         )
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"{super().origin(release)}{', with public weights' if 'weights' in release.arguments else ''}"
+
+
+def _weighted(given: WeighedCandidates, *, epsilon: float, neighbours: Neighbours) -> ExponentialMechanism:
+    moved = count_sensitivity(neighbours)
+    return ExponentialMechanism(
+        epsilon=epsilon,
+        sensitivity=moved.value,
+        monotonic=moved.monotonic,
+        neighbours=moved.neighbours,
+        weights=given.weights,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +294,7 @@ class LeastCommon(MostCommon):
             example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS_OPTION),
         ),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
@@ -16,7 +17,7 @@ from dpselect.questions.with_numbers import checked_with_counts
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
-NO_GAPS = "Who comes next may be a value that too few units have to be named."
+_NO_GAPS = "Who comes next may be a value that too few units have to be named."
 """Why values that are not listed have no gaps."""
 
 
@@ -38,6 +39,7 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
+        weights: Sequence[float] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -68,6 +70,10 @@ class ChoiceQuestions(Asking):
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
                 `dpselect.planning.order_noise`, and the release states it.
+            weights: public numbers >= 0, one for each candidate in their order: what is known beforehand of how likely
+                each one is to be the answer, never from the data. The probability of a candidate is proportional to its
+                weight, and 0 leaves it out; the bound is for the lightest one (``proofs/weighted_candidates.md``).
+                Drawn by the exponential mechanism. Not with `with_gap` or `max_values_per_unit`.
             usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
                 ``release.usable``. Where it is near zero, the answer is about hardly anybody: numbers were written with
                 a ``$``, candidates in another case, dates in another order. A tenth of `epsilon` is often enough.
@@ -92,8 +98,10 @@ class ChoiceQuestions(Asking):
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None or with_gap is not False
+        is_counted = is_counted or weights is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
+        counting |= {"weights": weights}
         planned = partial(MostCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -110,6 +118,7 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
+        weights: Sequence[float] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -119,7 +128,7 @@ class ChoiceQuestions(Asking):
 
         Args:
             column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many: see `most_common`.
-            with_counts, with_gap, max_values_per_unit, usable_epsilon: see `most_common`.
+            with_counts, with_gap, max_values_per_unit, weights, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -138,7 +147,7 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": checked_with_counts(with_counts)}
-        counting |= {"with_gap": with_gap}
+        counting |= {"with_gap": with_gap, "weights": weights}
         planned = partial(LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -213,7 +222,7 @@ class ChoiceQuestions(Asking):
         if candidates is None:
             check_unlisted(delta)
             if with_gap is not False:
-                raise InvalidParameterError("with_gap", with_gap, "False without candidates", NO_GAPS)
+                raise InvalidParameterError("with_gap", with_gap, "False without candidates", _NO_GAPS)
             most = 1 if max_values_per_unit is None else max_values_per_unit
             check_countable(most, usable_epsilon)
             held = self._rows.name_kind(column, kind)

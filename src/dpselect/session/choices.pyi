@@ -3,6 +3,7 @@
 `choices.py` has the methods and their documentation; `stubtest` compares the two.
 """
 
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from typing import Any, overload
@@ -25,6 +26,7 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
+        weights: Sequence[float] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -42,6 +44,7 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
+        weights: Sequence[float] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
@@ -59,6 +62,7 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
+        weights: Sequence[float] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -76,6 +80,7 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
+        weights: Sequence[float] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...

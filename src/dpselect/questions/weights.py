@@ -1,0 +1,86 @@
+"""Public weights of the candidates of a table, and what a certificate says of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms.weights import CandidateWeights
+from dpselect.questions import fields
+from dpselect.questions.command import Option
+
+WEIGHTED_PROOFS = ("proofs/exponential_mechanism.md", "proofs/weighted_candidates.md")
+
+WEIGHTS: dict[str, fields.Check] = {"hash": fields.sha256, "log_odds": fields.or_null(fields.number)}
+
+WEIGHTS_OPTION = Option(
+    "weights",
+    "levels",
+    "Public weights of the candidates, in their order, such as 1,2,5. A candidate with twice the weight is"
+    " selected twice as often at the same count; 0 leaves it out. Drawn by the exponential mechanism.",
+    default=None,
+)
+
+_MOST = 600.0
+"""Of the logarithm of odds, so that these are doubles."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedCandidates:
+    """Weights, and their description in a certificate.
+
+    Attributes:
+        weights: one for each candidate.
+        description: their hash, and the logarithm of the weight of all others over that of the lightest, from which the
+            error bound follows; None if there is only one that is not left out.
+
+    >>> checked_weights([1, 2, 5], 3).description["log_odds"] == math.log(7)
+    True
+    """
+
+    weights: CandidateWeights
+    description: Mapping[str, Any]
+
+
+def checked_weights(weights: object, n_candidates: int) -> WeighedCandidates:
+    """The weights of so many candidates.
+
+    Raises:
+        InvalidParameterError: they are not weights, or not one for each candidate, or too far apart.
+    """
+    held = CandidateWeights.of(weights)
+    if len(held) != n_candidates:
+        raise InvalidParameterError(
+            "weights", Shown(f"<{len(held)} weights>"), f"{n_candidates}, one for each candidate"
+        )
+    found = held.logarithms[held.logarithms > -math.inf]
+    log_odds = None
+    if found.size > 1:
+        lightest = found.min()
+        others = np.delete(found, int(found.argmin())) - lightest
+        log_odds = float(others.max() + math.log(float(np.exp(others - others.max()).sum())))
+        if log_odds > _MOST:
+            raise InvalidParameterError(
+                "weights", Shown("<weights>"), "weights less than 10^250 times as large as others"
+            )
+    return WeighedCandidates(held, {"hash": held.hash(), "log_odds": log_odds})
+
+
+def stand_in(description: Mapping[str, Any], n_candidates: int) -> WeighedCandidates:
+    """Weights with the same error bound, for a certificate, which does not list them.
+
+    Raises:
+        InvalidCertificateError: there are no such weights.
+    """
+    log_odds = description["log_odds"]
+    least = 1 if log_odds is None else 2
+    if n_candidates < least or (log_odds is not None and not -1e-9 <= log_odds <= _MOST):
+        raise fields.wrong("arguments.weights", "odds that so many candidates can have")
+    weights = np.zeros(n_candidates)
+    weights[:least] = [1.0, 1.0 if log_odds is None else max(1.0, math.exp(log_odds))][:least]
+    return WeighedCandidates(CandidateWeights.of(weights), description)

@@ -1,0 +1,111 @@
+"""Public weights of the candidates of a table: the law, the bound, the certificate, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpselect as dps
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.certificates import check
+from dpselect.certificates.release import canonical_json, digest
+from dpselect.cli import main
+from dpselect.errors import InvalidCertificateError, InvalidParameterError
+from dpselect.questions import MostCommon
+from dpselect.summaries import CandidateCounts, PublicCandidates
+from tests.backends.table_questions import BY_CITY, NAMES, ROWS
+from tests.laws.goodness_of_fit import NEVER, p_value
+
+PEOPLE = dps.Dataset(ROWS, unit="who")
+
+
+def test_answers_have_the_law_of_the_weighted_mechanism() -> None:
+    task = MostCommon.planned(PublicCandidates.given(["a", "b", "c"]), epsilon=1.0, weights=[1, Fraction(5, 2), 0])
+    counts = CandidateCounts(np.array([5, 4, 9]))
+    found = [task.draw(counts) for _ in range(4000)]
+    odds = np.array([math.e, 2.5, 0.0])
+    drawn = np.array([found.count(name) for name in "abc"])
+    assert p_value(drawn[:2], odds[:2] / odds.sum()) >= NEVER
+    assert p_value(drawn[:2], np.array([math.e, 1.0]) / (math.e + 1)) < NEVER  # control: without weights
+    assert drawn[2] == 0
+    assert task.event == BoundedRangeEvent(epsilon=1.0)
+
+
+def test_the_bound_is_that_of_the_lightest_and_recomputed() -> None:
+    for weights in ([1, 1, 1, 1], [90, 5, 5, 2.5], [0, 0, 1, 0], np.array([1e-200, 1.0, 1.0, 2.0])):
+        release: Any = PEOPLE.most_common("name", candidates=NAMES, epsilon=1.0, weights=weights)
+        mechanism = dps.ExponentialMechanism(epsilon=1.0, sensitivity=1.0, monotonic=True, weights=weights)
+        assert release.error_bound == pytest.approx(mechanism.error_bound(4))
+        assert check(release.to_json()).error_bound
+        assert dps.Release.from_json(release.to_json()) == release
+    assert "with public weights" in str(dps.DryRun(unit="who").most_common("name", **ASKED, weights=[1, 2, 3, 4]))
+
+
+ASKED: dict[str, Any] = {"candidates": NAMES, "epsilon": 1.0}
+
+
+def test_groups_counts_and_the_rarest() -> None:
+    for release in (
+        PEOPLE.most_common("name", **ASKED, weights=[1, 2, 3, 4], with_counts=True),
+        PEOPLE.most_common("name", **ASKED, weights=[1, 2, 3, 4], **BY_CITY),
+        PEOPLE.least_common("name", **ASKED, weights=[1, 2, 3, 4]),
+    ):
+        assert check(release.to_json()).error_bound
+    assert PEOPLE.least_common("name", **ASKED, weights=[0, 0, 1, 0]).value == NAMES[2]
+
+
+def test_a_certificate_is_bound_to_its_weights() -> None:
+    release = PEOPLE.most_common("name", **ASKED, weights=[1, 2, 3, 4])
+    for change in ({"log_odds": 1.0}, {"log_odds": -5.0}, {"log_odds": None}, {"hash": "x"}):
+        held = json.loads(release.to_json())
+        held["arguments"]["weights"] |= change
+        del held["digest"]
+        with pytest.raises(InvalidCertificateError):
+            check(canonical_json(held | {"digest": digest(held)}))
+    held = json.loads(release.to_json())
+    del held["arguments"], held["digest"]
+    with pytest.raises(InvalidCertificateError, match="weights"):
+        check(canonical_json(held | {"digest": digest(held)}))
+
+
+def test_other_weights_are_another_question(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("a", epsilon=9, unit="who")
+    data = dps.Dataset(ROWS, unit="who", ledger=ledger, account="a")
+    for weights in ([1, 2, 3, 4], [1.0, 2.0, 3.0, 4.0], [4, 3, 2, 1]):
+        data.most_common("name", **ASKED, weights=weights)
+    _, first, same, other = (entry.body.get("asked") for entry in ledger.history("a"))
+    assert first == same != other
+
+
+@pytest.mark.parametrize(
+    "weights", [[1, 2], [1, 2, 3, -1], [0, 0, 0, 0], "abcd", [1, 2, 3, math.nan], [1e-300, 1, 1, 1]]
+)
+def test_bad_weights_are_refused(weights: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="weights"):
+        PEOPLE.most_common("name", **ASKED, weights=weights)
+
+
+def test_what_has_no_weights_says_so() -> None:
+    for more in ({"with_gap": True}, {"max_values_per_unit": 1}):
+        with pytest.raises(InvalidParameterError, match="none with weights"):
+            PEOPLE.most_common("name", **ASKED, weights=[1, 2, 3, 4], **more)
+
+
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["examples/data/adult.csv", "education_num", "--unit", "person_id", "--epsilon", "1", "--json"]
+    codes = tmp_path / "codes.csv"
+    codes.write_text("code,weight\n9,1\n10,2.5\n13,0\n")
+    listed = ["--candidates", f"@{codes}:code", "--weights", f"@{codes}:weight"]
+    for weights in (["--candidates", "9,10,13", "--weights", "1,2.5,0"], listed):
+        assert main(["most-common", *asked, *weights]) == 0
+        checked = check(capsys.readouterr().out)
+        assert checked.release.mechanism == "ExponentialMechanism"
+    assert main(["most-common", *asked, "--candidates", "9,10", "--weights", "1,x"]) == 2
+    assert "weights" in capsys.readouterr().err
