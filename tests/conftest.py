@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 _FIRST = (
     "spark",
     *("test_processes.py", "test_calls_that_end.py", "test_stopped_server.py", "test_process.py"),
-    *("test_lost_answers.py", "test_long_text.py", "test_names.py", "test_worst_losses.py"),
+    *("test_lost_answers.py", "test_long_text.py", "test_names.py", "test_worst_losses.py", "test_whole_way.py"),
 )
 """What takes or waits longest: a process that came to it last would be waited for by all others."""
 

@@ -40,7 +40,7 @@ def take(
     folder, before = os.environ.get("SCREENSHOTS"), page.viewport_size
     if not folder or before is None:
         return
-    page.set_viewport_size({"width": width, "height": height or before["height"]})
+    page.set_viewport_size({"width": width, "height": height or 480})
     page.emulate_media(color_scheme="dark" if is_dark else "light")
     page.locator(top).evaluate("each => each.scrollIntoView()")
     picture = page.screenshot(full_page=height is None, animations="disabled", caret="hide")

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parents[2] / "examples" / "data"
 MOST_ACTIONS = 12
 MOST_BYTES = 1_000_000
+MOST_SHIFT = 0.05
+"""Share of the window by which things move that nobody has moved: an error that appears moves what is below it."""
+
+_SHIFT = """
+() => new Promise(done => {
+    let sum = 0;
+    new PerformanceObserver(list => {
+        for (const each of list.getEntries()) if (!each.hadRecentInput) sum += each.value;
+    }).observe({type: "layout-shift", buffered: true});
+    setTimeout(() => done(sum), 50);
+})
+"""
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +169,8 @@ def test_everybody_can_use_every_page(person: Person, width: tuple[int, int], co
         found[name] = violations(page)
         if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             found[name].append("wider than the window")
+        if (shift := page.evaluate(_SHIFT)) > MOST_SHIFT:
+            found[name].append(f"moves by {shift}")
     assert len(found) > 10
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
