@@ -12,7 +12,9 @@ import pytest
 import dpselect as dps
 from dpselect.errors import AnswerLostError
 from dpselect.web import Site
-from dpselect.web.releasing import Stage, Work
+from dpselect.web.fields import COMMANDS
+from dpselect.web.forms import Form
+from dpselect.web.releasing import Questions, Stage, Work
 from tests.web.visitor import MEDIAN, Visitor
 
 ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
@@ -146,3 +148,26 @@ def test_a_long_scan_of_a_file_is_stopped(tmp_path: Path) -> None:
     visitor.post(f"{address}/stop")
     visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(ENOUGH)
     assert "Stopped" in visitor.get(address).words
+
+
+def test_what_was_looked_at_and_not_used_is_forgotten() -> None:
+    questions = Questions()
+    looked = [questions.look(lambda progress: "found") for _ in range(60)]
+    for id in looked:
+        if (work := questions.looked(id)) is not None:
+            work.wait(ENOUGH)
+    latest = questions.look(lambda progress: "found")
+    assert questions.looked(looked[0]) is None
+    assert all(questions.looked(id) is not None for id in (*looked[-50:], latest))
+
+
+def test_a_confirmation_that_was_never_used_is_forgotten() -> None:
+    questions, site = Questions(), Site(source=ADULT, unit="person_id")
+    form = Form.read(COMMANDS["count"], site, {"epsilon": "1"})
+    first, second = questions.confirm(form, 1.0), questions.confirm(form, 1.0)
+    second.start()
+    second.work.wait(ENOUGH)
+    for _ in range(1001):
+        questions.confirm(form, 1.0)
+    assert questions.find(first.id) is None
+    assert questions.find(second.id) is second

@@ -25,6 +25,9 @@ PREFIX = "page-"
 _MOST_OPEN = 1000
 """Confirmations that were shown and not used; older ones are forgotten."""
 
+_MOST_LOOKED = 50
+"""Looks at the rows that are over and can still be shown; they hold exact numbers."""
+
 _SECONDS = 0.1
 """Between looks at whether a scan that waits for another one was stopped."""
 
@@ -204,6 +207,9 @@ class Questions:
         id, work = secrets.token_hex(8), Work()
         with self._lock:
             self._looked[id] = work
+            ended = [each for each, held in self._looked.items() if held.stage not in (Stage.OPEN, Stage.READING)]
+            for each in ended[:-_MOST_LOOKED]:
+                del self._looked[each]
         work.start(act)
         return id
 

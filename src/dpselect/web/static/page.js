@@ -5,10 +5,9 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-copy]");
   if (!button) return;
   const text = document.getElementById(button.dataset.copy).textContent;
-  navigator.clipboard.writeText(text).then(
-    () => { button.textContent = "Copied"; },
-    () => { button.textContent = "Select it, and copy with the keyboard"; },
-  );
+  const failed = () => { button.textContent = "Select it, and copy with the keyboard"; };
+  if (!navigator.clipboard) failed(); // browsers have none for pages of other machines
+  else navigator.clipboard.writeText(text).then(() => { button.textContent = "Copied"; }, failed);
 });
 
 document.addEventListener("submit", (event) => {
