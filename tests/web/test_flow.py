@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -231,3 +232,14 @@ def test_the_unit_is_chosen_on_the_page_if_it_was_not_given() -> None:
     came = visitor.post("/ask/median/plan", {name.replace("__", "."): text for name, text in MEDIAN.items()})
     assert "Still needed: unit." in came.words
     assert "Answer 3" in visitor.release("median", **MEDIAN, unit="person_id").words
+
+
+def test_without_the_library_of_charts_there_are_tables(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    form = {name.replace("__", "."): text for name, text in MEDIAN.items()}
+    planned = visitor.post("/ask/median/plan", form)
+    answered = visitor.release("histogram", **COMMON)
+    for came in (planned, answered):
+        assert "No picture: plots: this needs the extra 'plots'" in came.words
+        assert "<img" not in came.text
+        assert "<table>" in came.text
