@@ -6,10 +6,11 @@ number of candidates alone, with last year's published figures, or with made-up 
 
 from dpselect.mechanisms.noisy_order import OrderNoise, order_noise
 from dpselect.mechanisms.unknown_noise import NamingNoise, UnknownNoise, naming_noise, unknown_noise
+from dpselect.planning.choosing import recommend, why
 from dpselect.planning.curves import error_curve
 from dpselect.planning.optimal import Optimum, optimal_error, optimal_ratio
 from dpselect.planning.plots import plot_error
-from dpselect.planning.recommendation import Recommendation, recommend, recommendation
+from dpselect.planning.recommendation import Recommendation, recommendation
 from dpselect.planning.targets import epsilon_for
 from dpselect.planning.testing import power_bound
 from dpselect.planning.top_k_ways import TopKRecommendation, recommend_top_k
@@ -44,6 +45,7 @@ __all__ = [
     "recommend_top_k",
     "recommendation",
     "unknown_noise",
+    "why",
     "worst_case_bounds",
     "worst_case_error",
     "worst_case_scores",

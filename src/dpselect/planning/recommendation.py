@@ -37,19 +37,6 @@ class Recommendation:
         return self.exponential_epsilon / self.permute_and_flip_epsilon
 
 
-def recommend(
-    selections: int, delta: float = 0.0, *, epsilon: float = 1.0, n: int = 2, confidence: float = 0.99
-) -> type[PermuteAndFlip] | type[ExponentialMechanism]:
-    """The mechanism class with the lower error when `selections` share a budget; `recommendation` says why.
-
-    Args and Raises: as for `recommendation`.
-
-    >>> recommend(selections=1, delta=1e-6).__name__, recommend(selections=10, delta=1e-6).__name__
-    ('PermuteAndFlip', 'ExponentialMechanism')
-    """
-    return recommendation(selections, delta, epsilon=epsilon, n=n, confidence=confidence).mechanism
-
-
 def recommendation(
     selections: int, delta: float = 0.0, *, epsilon: float = 1.0, n: int = 2, confidence: float = 0.99
 ) -> Recommendation:

@@ -9,7 +9,7 @@ from dpselect.accounting import calibrate
 from dpselect.arguments import probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
-from dpselect.planning import recommend
+from dpselect.planning import recommendation
 from dpselect.privacy import Neighbours
 
 Selection = Literal["auto", "permute_and_flip", "exponential"]
@@ -37,7 +37,7 @@ def shared_selections(
     if selection not in get_args(Selection):
         raise unknown_word("selection", selection, get_args(Selection))
     kinds = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialMechanism}
-    kind = recommend(count, delta, epsilon=epsilon) if selection == "auto" else kinds[selection]
+    kind = recommendation(count, delta, epsilon=epsilon).mechanism if selection == "auto" else kinds[selection]
     return calibrate(
         kind,
         count=count,
