@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -13,7 +14,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.charts import files
-from dpselect.errors import MissingExtraError
+from dpselect.errors import InvalidParameterError, MissingExtraError
+from dpselect.plans import pdf
 from tests.backends.tables import write_csv
 
 NASTY = "<script>alert(1)</script>\"'&"
@@ -147,3 +149,38 @@ def test_the_promise_of_replaced_units_is_another(tmp_path: Path) -> None:
     questions: dict[str, Any] = {"q": {"ask": "histogram", "column": "age", "candidates": [1, 2]}}
     said = dps.Plan(**about, questions=questions, neighbours="replace_one").run().report()
     assert "Which rows any one who has in the table hardly changes these answers" in said
+
+
+def test_the_report_is_printed_as_pdf(tmp_path: Path) -> None:
+    """Its text is compressed and encoded by font; so what is looked at is the text that the library lays out."""
+    weasyprint = pytest.importorskip("weasyprint")
+    answers = plan(tmp_path).run(out=tmp_path / "out", pdf=True)
+    held = (tmp_path / "out" / "report.pdf").read_bytes()
+    assert held.startswith(b"%PDF-")
+    assert b"/CreationDate" not in held  # nothing tells the time
+    laid_out = weasyprint.HTML(string=answers.report()).render()
+    boxes = [each for page in laid_out.pages for each in page._page_box.descendants()]
+    text = " ".join(each.text for each in boxes if type(each).__name__ == "TextBox")
+    for name, release in answers.items():
+        assert name.replace("_", " ") in text
+        if isinstance(release.value, int | float):
+            assert str(release.value).removesuffix(".0") in text
+
+
+def test_a_pdf_that_cannot_be_made_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    monkeypatch.setattr(dps.Dataset, "ask", lambda *_: pytest.fail("asked"))
+    with pytest.raises(MissingExtraError, match="extra 'pdf'"):
+        plan(tmp_path).run(out=tmp_path / "out", pdf=True)
+    with pytest.raises(InvalidParameterError, match="pdf=True: expected a folder"):
+        plan(tmp_path).run(pdf=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_pdf_loads_nothing(tmp_path: Path) -> None:
+    weasyprint = pytest.importorskip("weasyprint")
+    (tmp_path / "near.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>")
+    _, fetcher = pdf._library()
+    with pytest.raises(Exception, match=r"protocol|not allowed|[Ff]orbidden"):
+        fetcher.fetch((tmp_path / "near.svg").as_uri())
+    assert weasyprint.urls.URLFetcher().fetch((tmp_path / "near.svg").as_uri()) is not None  # control

@@ -65,6 +65,7 @@ _EXTRAS = (
     _Extra("postgres", "tables and ledgers on PostgreSQL", ("psycopg", "ibis")),
     _Extra("spark", "tables on Spark", ("pyspark", "pandas"), _missing_java),
     _Extra("plots", "plots", ("altair", "vl_convert")),
+    _Extra("pdf", "reports of plans in PDF", ("weasyprint",)),
     _Extra("web", "pages in a browser, dpselect serve", ("starlette", "uvicorn", "jinja2")),
     _Extra("sklearn", "selecting features in scikit-learn", ("sklearn",)),
     _Extra("pld", "composition by privacy loss distributions", ("dp_accounting",)),

@@ -17,6 +17,7 @@ def run(
     /,
     *,
     out: Text | None = None,
+    pdf: Flag = False,
     dry_run: Flag = False,
     quiet: Flag = False,
     as_json: Json = False,
@@ -29,14 +30,14 @@ def run(
     account is to be charged, the ledger and the account. Each [questions.NAME] in it
     asks one question: ask = "median", and the arguments of it. See docs/plans.md.
 
-    All rows are read before the first charge, and nothing is charged unless all fits
-    into what the account has left. Run it again after an interruption: answers that
-    were stored are free.
+    All rows are read before the first charge, and all questions are charged, or none.
+    Run it again after an interruption: what was answered or not drawn costs nothing.
 
     Args:
         plan: File in TOML. Paths in it start from its own folder.
         out: Folder for answers.json, report.html and the certificates. Default: a folder called like the file, with
             -answers at its end, in the folder you are in.
+        pdf: Also write report.pdf; needs the extra pdf.
         dry_run: Print what each question would cost and how accurate it would be; read no row, charge nothing. Exit
             status 2: the account would refuse it.
         quiet: Print nothing but where the answers are, without a progress bar; with --dry-run, only epsilon.
@@ -56,13 +57,14 @@ def run(
     refuse_unread()
     folder = f"{Path(plan).stem}-answers" if out is None else out
     with scan_progress(wanted=not quiet) as progress:
-        answers = planned.run(out=folder, progress=progress)
+        answers = planned.run(out=folder, pdf=pdf, progress=progress)
     if as_json:
         print(answers.to_json())
         return 0
     if not quiet:
         print(_lines(f"{answers}\n"))
-    print(f"Written to {printable(folder)}: answers.json, report.html and certificates.")
+    reports = "report.html, report.pdf" if pdf else "report.html"
+    print(f"Written to {printable(folder)}: answers.json, {reports} and certificates.")
     return 0
 
 

@@ -14,11 +14,13 @@ from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
 from dpselect.plans.division import Division
+from dpselect.plans.pdf import as_pdf
 from dpselect.plans.report import report
 from dpselect.questions.wording import as_text, html_table
 
 ANSWERS = "answers.json"
 REPORT = "report.html"
+PDF = "report.pdf"
 CERTIFICATES = "certificates"
 
 
@@ -107,15 +109,18 @@ class Answers(Mapping[str, Release[Any]]):
         """
         return report(self.name, self._releases, self.words, self.account, epsilon=self.epsilon, delta=self.delta)
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
+    def save(self, folder: str | os.PathLike[str], *, pdf: bool = False) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.
 
         Args:
             folder: where to; it is made if there is none. Files of these names are replaced.
+            pdf: also write ``report.pdf``.
 
         Raises:
             InvalidParameterError: it cannot be written to.
+            MissingExtraError: a PDF is wanted, and the extra ``pdf`` is not installed. Nothing is written then.
         """
+        printed = as_pdf(self.report()) if pdf else None
         place = new_folder(folder, may_exist=True)
         files = {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
         files[place / REPORT] = self.report()
@@ -123,6 +128,8 @@ class Answers(Mapping[str, Release[Any]]):
         try:
             for path, text in files.items():
                 path.write_text(text + "\n", encoding="utf-8")
+            if printed is not None:
+                (place / PDF).write_bytes(printed)
         except OSError as failure:
             raise _unwritable(place, failure) from None
 

@@ -17,6 +17,7 @@ from dpselect.formats import Format
 from dpselect.ledger import Ledger
 from dpselect.plans.answers import Answers, new_folder
 from dpselect.plans.division import Division, divided
+from dpselect.plans.pdf import check_library
 from dpselect.plans.plan_forecast import PlanForecast
 from dpselect.plans.planned_question import PlannedQuestion, ask_of
 from dpselect.plans.toml_file import in_folder, read_toml
@@ -193,6 +194,7 @@ class Plan:
         self,
         *,
         out: str | os.PathLike[str] | None = None,
+        pdf: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> Answers:
         """The answers to all questions.
@@ -203,6 +205,7 @@ class Plan:
 
         Args:
             out: a folder for ``answers.json``, the certificates and ``report.html``; see `Answers.save`.
+            pdf: also write ``report.pdf``; needs the extra ``pdf``.
             progress: as for the `dpselect.Dataset`; it is called for each question.
 
         Raises:
@@ -210,7 +213,12 @@ class Plan:
             ChargeRefusedError: the account has not enough left for all questions.
             RequestReusedError: a question of this name was asked before with other arguments.
             AnswerLostError, LedgerError: see `dpselect.Dataset`.
+            MissingExtraError: a PDF is wanted, and the extra ``pdf`` is not installed. Nothing is asked then.
         """
+        if pdf and out is None:
+            raise InvalidParameterError("pdf", pdf, "a folder `out` together with it")
+        if pdf:
+            check_library()
         folder = None if out is None else new_folder(out, may_exist=self.ledger is not None)
         paying: dict[str, Any] = {"ledger": self.ledger, "account": self.account, "progress": progress}
         with _named_table():
@@ -229,7 +237,7 @@ class Plan:
             account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
         )
         if folder is not None:
-            answers.save(folder)
+            answers.save(folder, pdf=pdf)
         return answers
 
     def _divided(self, table: Planner) -> tuple[list[PlannedQuestion], Division]:

@@ -47,7 +47,10 @@ th { color: var(--soft); font-weight: 600; }
 img { background: #fff; border: 1px solid var(--line); display: block; height: auto; margin: .75rem 0;
   max-width: 100%; }
 code { font: .875em/1.4 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; }
-@media print { body { max-width: none; padding: 0; } section { break-inside: avoid; } }
+@media (max-width: 34rem) { th, td { font-size: .875rem; padding-right: .75rem; }
+  .spent :is(th, td):nth-child(2) { display: none; } .spent td:last-child { overflow-wrap: anywhere; } }
+@media print { body { max-width: none; padding: 0; } section { break-inside: avoid; } .scroll { overflow: visible; }
+  h2, .asks { break-after: avoid; } tr, img { break-inside: avoid; } }
 """
 
 
@@ -171,7 +174,8 @@ def _spent(
         for name, each in releases.items()
     ]
     rows.append(("together", "", as_text(epsilon), as_text(delta), ""))
-    parts = ["<h2>What was spent</h2>", _table(("question", "asks", "epsilon", "delta", "drawn by"), rows)]
+    table = _table(("question", "asks", "epsilon", "delta", "drawn by"), rows)
+    parts = ["<h2>What was spent</h2>", f'<div class="spent">{table}</div>']
     if account is None:
         text = (
             "Nothing was charged to a ledger; the costs of other answers about the same table have to be added by hand."

@@ -1,0 +1,37 @@
+"""The report as a PDF file, by WeasyPrint, for archives and printers. It loads nothing either."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpselect.errors import MissingExtraError
+
+
+def as_pdf(page: str) -> bytes:
+    """The report as PDF.
+
+    Args:
+        page: what `dpselect.plans.report.report` made; its pictures are in it.
+
+    Raises:
+        MissingExtraError: the extra ``pdf`` is not installed, or the system's library Pango, which it needs.
+    """
+    weasyprint, fetcher = _library()
+    return weasyprint.HTML(string=page, url_fetcher=fetcher).write_pdf()
+
+
+def check_library() -> None:
+    """Refuse early what would fail after everything was paid for; see `as_pdf`."""
+    _library()
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        import weasyprint  # pyright: ignore[reportMissingTypeStubs, reportMissingImports, reportUnknownVariableType]
+        from weasyprint.urls import (  # pyright: ignore[reportMissingTypeStubs, reportMissingImports, reportUnknownVariableType]
+            URLFetcher,
+        )
+    except (ImportError, OSError):  # the latter without Pango
+        raise MissingExtraError("reports in PDF", "pdf") from None
+    only_inside: Any = URLFetcher
+    return weasyprint, only_inside(allowed_protocols=["data"])
