@@ -231,6 +231,12 @@ def test_another_question_under_the_same_name_is_refused(folder: Path) -> None:
 
 
 BAD: list[tuple[tuple[str, str], type[Exception], str]] = [
+    (("share = 0.5", "share = 1.5"), InvalidParameterError, r"questions\.typical_age\.share=1\.5: .*at most 1"),
+    (
+        ("share = 0.5", "within = 1"),
+        InvalidParameterError,
+        r"typical_age\.within=1\.0: .*it is 9.*Allow a",
+    ),
     (("epsilon = 1.0", "epsilom = 1.0"), InvalidParameterError, "epsilom=<unknown key>: .*Did you mean 'epsilon'"),
     (("bounds =", "bound ="), InvalidParameterError, r"questions\.typical_age\.bound=.*Did you mean 'bounds'"),
     (("share =", "shares ="), InvalidParameterError, r"questions\.typical_age\.shares=.*Did you mean 'share'"),
@@ -275,6 +281,20 @@ def test_a_table_that_is_missing_can_be_planned_for_but_not_asked(folder: Path) 
     with pytest.raises(InvalidDataError, match=r"table='.*nowhere\.csv'"):
         plan.run(out=folder / "out")
     assert left(folder) == 1.5
+
+
+def test_a_table_that_changes_while_it_is_read_costs_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    attach = Scan.attach
+
+    def replaced(self: Scan, connection: Any) -> None:
+        write_csv(folder / "people.csv", [b"1,2,A"], header=b"who,town,age\n")
+        attach(self, connection)
+
+    monkeypatch.setattr(Scan, "attach", replaced)
+    with pytest.raises(InvalidDataError, match=r"table='.*people\.csv': .*changed while it was read"):
+        dps.Plan.from_toml(folder / "plan.toml").run(out=folder / "out")
+    assert left(folder) == 1.5
+    assert not (folder / "out" / "answers.json").exists()
 
 
 @pytest.mark.parametrize("path", ["nowhere.toml", ".", "binary.toml"])

@@ -227,7 +227,7 @@ class Plan:
         questions, division = self._divided(Planner(data))
         chosen = division.epsilons
         asked = [ask_of(each, chosen[each.name], self._request(each.name)) for each in questions]
-        with self._renamed():
+        with self._renamed(), _named_table():
             releases = data.ask(asked)
         answers = Answers(
             {each.name: release for each, release in zip(questions, releases, strict=True)},
