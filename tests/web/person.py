@@ -65,7 +65,7 @@ class Person:
 def visiting(browser: Browser, server: Served) -> Iterator[Person]:
     """Somebody who opens the address that the server printed. At the end nothing may have gone wrong."""
     context = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(120_000)  # a loaded machine is no error of the pages
     person = Person(server, context, context.new_page())
 
     def hear(message: ConsoleMessage) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import Empty, Queue
 
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S*")
-_PATIENCE = 60.0
+_PATIENCE = 180.0
 """Seconds for the server to say where it is; far more than it needs on a loaded machine."""
 
 
