@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -175,8 +176,17 @@ class ThresholdCounts(NoisyThreshold):
         return self.noise.draw_many(counts)
 
 
+@lru_cache(maxsize=1024)
 def _at_least(noise: int, rate: Fraction) -> tuple[Fraction, Fraction]:
-    """The probability of noise that is at least as large as a number >= 1: a^noise / (1 + a), enclosed."""
-    one_low, one_high = exp_minus(rate, _BITS)
+    """The probability of noise that is at least as large as a number >= 1: a^noise / (1 + a), enclosed.
+
+    Of public numbers alone, which one plan asks for many times.
+    """
+    one_low, one_high = _of_one(rate)
     low, high = exp_minus(noise * rate, _BITS)
     return low / (1 + one_high), high / (1 + one_low)
+
+
+@lru_cache(maxsize=64)
+def _of_one(rate: Fraction) -> tuple[Fraction, Fraction]:
+    return exp_minus(rate, _BITS)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
+from anyio import from_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -16,11 +18,20 @@ from dpselect.errors import MissingExtraError, SelectionError
 from dpselect.questions.wording import rounded_up
 from dpselect.session.check import check
 from dpselect.session.findings import WARNING
+from dpselect.web import planning
 from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import PRIVATE, START, Form
 from dpselect.web.pages import Pages, route
 from dpselect.web.pictures import in_the_dark, size_of
-from dpselect.web.planning import EPSILONS, Budget, budget_of, epsilon_reaching, error_unit, in_words, why
+from dpselect.web.planning import (
+    EPSILONS,
+    Budget,
+    budget_of,
+    epsilon_reaching,
+    error_unit,
+    in_words,
+    why,
+)
 from dpselect.web.releasing import Stage
 
 _STEPS = len(EPSILONS) - 1
@@ -49,6 +60,7 @@ class ShownPlan:
         width, height: of the picture.
         point: where the answer is on it.
         table: epsilons and errors, for those who cannot see the picture.
+        is_later: whether the curve takes so long that the page asks for it by itself.
     """
 
     epsilon: str
@@ -68,10 +80,17 @@ class ShownPlan:
     height: int = 0
     point: tuple[float, float] | None = None
     table: tuple[tuple[float, float], ...] = ()
+    is_later: bool = False
 
 
-def planned(pages: Pages, form: Form) -> ShownPlan:
-    """The plan of what was typed; errors are kept in the form."""
+def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -> ShownPlan:
+    """The plan of what was typed; errors are kept in the form.
+
+    Args:
+        pages: what all pages need.
+        form: what was typed.
+        go_on: whether somebody still waits for the curve; None: a curve that takes long is left for later.
+    """
     epsilon = form.epsilon
     text = form.typed["epsilon"]
     if epsilon is None:
@@ -79,17 +98,19 @@ def planned(pages: Pages, form: Form) -> ShownPlan:
     place = _place(epsilon)
     if not form.is_complete:
         return ShownPlan(epsilon=text, place=place)
+    began = time.perf_counter()
     forecast = form.forecast(epsilon, paying=True)
     if forecast is None:
         return ShownPlan(epsilon=text, place=place)
-    curve = pages.curves.of(form)
-    about: dict[str, Any] = {}
     bound = forecast.error_bound
+    until = began + planning.AT_ONCE_SECONDS
+    curve = pages.curves.of(form, go_on or (lambda: time.perf_counter() < until))
+    about: dict[str, Any] = {"is_later": go_on is None and not pages.curves.has(form)}
     if curve is not None and bound is not None and math.isfinite(bound):
         about["unit"] = error_unit(forecast)
         about["error"] = rounded_up(bound).replace(",", "")
         about["error_place"] = _error_place(bound, curve.lowest, curve.highest)
-        about["table"] = tuple(curve.errors.items())[::5]
+        about["table"] = tuple(curve.errors.items())[:: max(1, len(curve.errors) // 9)]
         try:
             svg = pages.curves.picture(curve)
             about["chart"] = curve.key
@@ -167,6 +188,20 @@ def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
             refused = str(error)
     shown = planned(pages, form)
     return pages.shown("plan_update.html", form=form, plan=shown, steps=_STEPS, moved=moved, refused_within=refused)
+
+
+def curve(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """The curve of a plan that is shown already. Its points end with the connection: the question was changed."""
+    about = COMMANDS.get(request.path_params["question"])
+    if about is None:
+        return pages.error(404, "No such question", "There is no question of this name.")
+
+    def go_on() -> bool:
+        return not from_thread.run(request.is_disconnected)
+
+    form = Form.read(about, pages.site, typed)
+    shown = planned(pages, form, go_on)
+    return pages.shown("curve_update.html", form=form, plan=shown, steps=_STEPS)
 
 
 def _index(text: str) -> int:
@@ -271,6 +306,7 @@ ROUTES = (
     route("/", home),
     route("/ask/{question}", ask),
     route("/ask/{question}/plan", plan, "POST"),
+    route("/ask/{question}/curve", curve, "POST"),
     route("/ask/{question}/look", look, "POST"),
     route("/ask/{question}/confirm", confirm, "POST"),
     route("/looked/{id}", looked),

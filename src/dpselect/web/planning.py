@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -34,6 +36,15 @@ _STRIDE = 6
 
 _KEPT = 64
 """Curves."""
+
+_FEW = 8
+"""Points of a curve whose points take long."""
+
+AT_ONCE_SECONDS = 0.1
+"""A plan whose curve takes longer is shown without it, and the curve follows."""
+
+PATIENCE_SECONDS = 1.5
+"""For a whole curve; if its points take long, there are fewer of them."""
 
 WHY = {
     "PermuteAndFlip": "it makes one selection, and its expected error is then never above that of the exponential "
@@ -113,14 +124,27 @@ class Curves:
         self._pictures = PictureCache()
         self._lock = Lock()
 
-    def of(self, form: Form) -> ErrorCurve | None:
-        """The curve of a complete form; None if the question has no bound on its error."""
+    def has(self, form: Form) -> bool:
+        """Whether the curve of this form is known, or that there is none."""
+        with self._lock:
+            return form.key in self._curves
+
+    def of(self, form: Form, go_on: Callable[[], bool] = lambda: True) -> ErrorCurve | None:
+        """The curve of a complete form; None if the question has no bound on its error.
+
+        Args:
+            form: the question.
+            go_on: asked before each point; once it says no, there is no curve and nothing is kept.
+        """
         key = form.key
         with self._lock:
             if key in self._curves:
                 self._curves.move_to_end(key)
                 return self._curves[key]
-        curve = _curve(form)
+        try:
+            curve = _curve(form, go_on)
+        except _LeftError:
+            return None
         with self._lock:
             self._curves[key] = curve
             while len(self._curves) > _KEPT:
@@ -141,9 +165,24 @@ class Curves:
         return self._pictures.once(curve.key, curve.svg)
 
 
-def _curve(form: Form) -> ErrorCurve | None:
+class _LeftError(Exception):
+    """Nobody waits for the curve any more."""
+
+
+def _points() -> list[float]:
+    """The epsilons of a curve: few that reach from end to end first, and then those between."""
+    halved = (EPSILONS[:: _STRIDE * times] for times in (8, 4, 2, 1))
+    return [*dict.fromkeys([EPSILONS[-1], *(each for row in halved for each in row)])]
+
+
+def _curve(form: Form, go_on: Callable[[], bool]) -> ErrorCurve | None:
     errors: dict[float, float] = {}
-    for epsilon in sorted({*EPSILONS[::_STRIDE], EPSILONS[-1]}):
+    until = time.monotonic() + PATIENCE_SECONDS
+    for place, epsilon in enumerate(_points()):
+        if not go_on():
+            raise _LeftError
+        if place >= _FEW and time.monotonic() > until:
+            break
         forecast = form.forecast(epsilon)
         if forecast is None:
             return None
@@ -152,6 +191,7 @@ def _curve(form: Form) -> ErrorCurve | None:
             errors[epsilon] = bound
     if len(errors) < 2:
         return None
+    errors = dict(sorted(errors.items()))
     return ErrorCurve(key=hashlib.sha256(repr([*errors.items()]).encode()).hexdigest()[:32], errors=errors)
 
 

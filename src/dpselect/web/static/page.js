@@ -30,6 +30,27 @@ document.addEventListener("htmx:sendError", () => tell(said.lost));
 document.addEventListener("htmx:responseError", () => tell(said.refused));
 document.addEventListener("htmx:afterOnLoad", () => tell(""));
 
+// While a plan takes long, what is wrong with the one before is no longer said.
+let planning = null, slowly = 0;
+const busy = (is) => {
+  const form = document.getElementById("question");
+  if (!form) return;
+  form.classList.toggle("planning", is);
+  document.getElementById("busy").hidden = !is;
+  document.getElementById("plan").setAttribute("aria-busy", String(is));
+};
+document.addEventListener("htmx:beforeSend", (event) => {
+  if (event.detail.target.id !== "plan") return;
+  planning = event.detail.xhr;
+  clearTimeout(slowly);
+  slowly = setTimeout(busy, 150, true);
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.xhr !== planning) return; // a later one replaced it
+  clearTimeout(slowly);
+  busy(false);
+});
+
 // A page that was kept for the back button may be out of date: what it asks for may have been answered.
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) window.location.reload();

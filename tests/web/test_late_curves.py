@@ -1,0 +1,111 @@
+"""Curves that take long: the plan is there before them, and they end once nobody waits."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from dpselect.web import Site, planning
+from dpselect.web.fields import COMMANDS
+from dpselect.web.forms import Form
+from tests.web.visitor import MEDIAN, Visitor
+
+ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
+FORM = {name.replace("__", "."): text for name, text in MEDIAN.items()}
+
+
+@pytest.fixture
+def visitor() -> Visitor:
+    return Visitor(Site(source=ADULT, unit="person_id")).enter()
+
+
+def test_a_plan_does_not_wait_for_its_curve(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "AT_ONCE_SECONDS", 0.0)
+    came = visitor.post("/ask/median/plan", FORM)
+    assert "With 99% confidence" in came.words
+    assert "Drawing the curve" in came.words
+    assert 'hx-post="/ask/median/curve" hx-trigger="load"' in came.text
+    assert "/chart/" not in came.text
+    later = visitor.post("/ask/median/curve", FORM)
+    drawn = re.search(r"/chart/[0-9a-f]+\.svg", later.text)
+    assert drawn is not None
+    assert visitor.get(drawn.group()).status == 200
+    assert "Drawing the curve" not in later.text
+    assert '<input id="error-place"' in later.text
+    assert " disabled" not in later.text
+    again = visitor.post("/ask/median/plan", FORM | {"epsilon": "0.7"})
+    assert drawn.group() in again.text
+    assert "Drawing the curve" not in again.text
+
+
+def test_a_curve_ends_with_the_connection(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    forecast = Form.forecast
+
+    def counted(self: Form, epsilon: float, *, paying: bool = False) -> Any:
+        asked.append(epsilon)
+        return forecast(self, epsilon, paying=paying)
+
+    monkeypatch.setattr(Form, "forecast", counted)
+    with ThreadPoolExecutor(1) as apart:  # browsers of other tests have a loop in this thread
+        apart.submit(asyncio.run, _sent_and_left(visitor, "/ask/median/curve", urlencode(FORM).encode())).result()
+    assert len(asked) == 1
+    assert not visitor.pages.curves.has(Form.read(COMMANDS["median"], visitor.site, FORM))
+    visitor.post("/ask/median/curve", FORM)
+    assert len(asked) > 40
+
+
+def test_a_slow_curve_has_fewer_points(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    form = Form.read(COMMANDS["median"], visitor.site, FORM)
+    whole = planning.Curves().of(form)
+    monkeypatch.setattr(planning, "PATIENCE_SECONDS", 0.0)
+    coarse = planning.Curves().of(form)
+    assert whole is not None
+    assert coarse is not None
+    assert len(whole.errors) > 40
+    assert len(coarse.errors) == 8
+    for each in (whole, coarse):
+        points = [*each.errors]
+        assert points == sorted(points)
+        assert (points[0], points[-1]) == (planning.EPSILONS[0], planning.EPSILONS[-1])
+    assert coarse.errors.items() <= whole.errors.items()
+
+
+async def _sent_and_left(visitor: Visitor, path: str, body: bytes) -> None:
+    """Send a form, and close the connection before the answer."""
+    cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
+    headers = {
+        "host": visitor.guard.address.removeprefix("http://").rstrip("/"),
+        "origin": visitor.guard.address.rstrip("/"),
+        "content-type": "application/x-www-form-urlencoded",
+        "content-length": str(len(body)),
+        "cookie": cookie,
+    }
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        "server": ("127.0.0.1", 8123),
+        "client": ("127.0.0.1", 5000),
+    }
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def receive() -> Any:
+        return next(messages, {"type": "http.disconnect"})
+
+    async def send(message: Any) -> None:
+        pass
+
+    await visitor.app(scope, receive, send)
