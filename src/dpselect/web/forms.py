@@ -181,6 +181,14 @@ class Form:
         if text.startswith("@"):
             hint = "Paste the list instead: one on each line, or separated by commas."
             raise InvalidCandidatesError(name, typed(text), "a list, not the name of a file", hint)
+        return self.listed(name, text)
+
+    def listed(self, name: str, text: str) -> Any:
+        """A public list as the command line reads it, for the type that was chosen or that the column has.
+
+        Raises:
+            InvalidCandidatesError: it is no such list.
+        """
         if name == "prices":
             return parsed_prices(text, private="")
         if name == "dates":

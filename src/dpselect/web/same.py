@@ -6,15 +6,18 @@ import csv
 import io
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, cast
 
+from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.questions.wording import as_text
-from dpselect.web.forms import PRIVATE
+from dpselect.summaries import CandidateKind
+from dpselect.web.forms import PRIVATE, Form
 from dpselect.web.releasing import PageRequest
 from dpselect.web.site import Site, shown_address
 
@@ -38,37 +41,62 @@ def in_python(asked: PageRequest) -> str:
     lines = ["import dpselect as dps"]
     if any(map(_has_fraction, arguments.values())):
         lines.insert(0, "from fractions import Fraction\n")
+    if "datetime.date(" in " ".join(told):
+        lines.insert(0, "import datetime\n")
     lines += ["", f"data = dps.Dataset({', '.join(opened)})", f"release = data.{form.about.name}({', '.join(told)})"]
     return "\n".join([*lines, "print(release)"])
 
 
 def on_the_command_line(asked: PageRequest) -> str:
-    """The question as a command for a POSIX shell, on one line."""
+    """The question as a command for a POSIX shell, on one line; empty if no command asks it."""
     form, site = asked.form, asked.form.site
     arguments = dict(form.arguments)
-    words = ["dpselect", form.about.name.replace("_", "-"), shown_address(site.source or "")]
+    named = [shown_address(site.source or "")]
     if (column := arguments.pop("column", None)) is not None:
-        words.append(str(column))
-    for each in form.about.positional:
-        words += _written(each.name, arguments.pop(each.name))
-    words += ["--unit", form.unit]
+        named.append(str(column))
+    options = _option("unit", form.unit)
     typed = {name: form.typed.get(f"{name}_as", "") for name in ("candidates", "groups")}
+    positional = [each.name for each in form.about.positional]
+    written: dict[str, list[str]] = {}
     for name, value in arguments.items():
-        option = "yes" if name == "allow_many" else name.replace("_", "-")
-        given = _written(name, value)
-        words += [f"--{option}"] if value is True else [f"--{option}", *given]
+        found = _written(form, name, value)
+        if found is None:
+            return ""
+        written[name] = found
+    for name in positional:
+        named += written.pop(name)
+    for name, words in written.items():
+        option = "yes" if name == "allow_many" else name
+        options += [f"--{option}"] if arguments[name] is True else _option(option, *words)
         if typed.get(name):
-            words += [f"--{option}-as", typed[name]]
-    words += ["--epsilon", as_text(asked.epsilon)]
+            options += _option(f"{name}_as", CandidateKind(typed[name]).name.lower())
+    options += _option("epsilon", as_text(asked.epsilon))
     for name, value in (_reading(site) | _format_words(site.format)).items():
         if value is True:
-            words.append(f"--{name.replace('_', '-')}")
+            options += [f"--{name.replace('_', '-')}"]
         elif value:
-            shown = str(value).replace("_", "-") if name == "neighbours" else str(value)
-            words += [f"--{name.replace('_', '-')}", shown]
+            options += _option(name, str(value).replace("_", "-") if name == "neighbours" else str(value))
     if site.ledger is not None:
-        words += ["--request", asked.request]
-    return shlex.join(words)
+        options += _option("request", asked.request)
+    if any(map(_misread, named)) or any("\0" in word for word in (*named, *options)):
+        return ""
+    question = form.about.name.replace("_", "-")
+    if any(word.startswith("-") for word in named):  # all words after -- are no options
+        return shlex.join(["dpselect", question, *options, "--", *named])
+    return shlex.join(["dpselect", question, *named, *options])
+
+
+def _option(name: str, *words: str) -> list[str]:
+    """An option with its value, in one word if the value looks like an option itself."""
+    option = f"--{name.replace('_', '-')}"
+    if len(words) == 1 and words[0].startswith("-"):
+        return [f"{option}={words[0]}"]
+    return [option, *words]
+
+
+def _misread(word: str) -> bool:
+    """Whether a name is taken for an option even after ``--``."""
+    return word.partition("=")[0] in ("--help", "-h", "--version", "--show-columns", "--bounds", "--clip")
 
 
 def _reading(site: Site) -> dict[str, Any]:
@@ -91,25 +119,35 @@ def _format_words(format: Format) -> dict[str, Any]:
     return {name: value for name, value in held.items() if value != getattr(usual, name)}
 
 
-def _written(name: str, value: Any) -> list[str]:
-    """The words of a value on the command line."""
-    if value == PRIVATE:
+def _written(form: Form, name: str, value: Any) -> list[str] | None:
+    """The words of a value on the command line; None if there are none that mean it."""
+    if value == PRIVATE and name not in _LISTS:
         return [PRIVATE]
+    if name in _LISTS:
+        found = _list(form, name, value)
+        return None if found is None else [found]
     if isinstance(value, tuple):
         return [_number(each) for each in cast("tuple[object, ...]", value)]
     if name == "levels":
         return [",".join(map(_number, cast("list[object]", value)))]
-    if name in _LISTS:
-        return [_list(value)]
     return [_number(value)]
 
 
-def _list(value: range | Sequence[Any]) -> str:
+def _list(form: Form, name: str, value: range | Sequence[Any]) -> str | None:
+    """A list as the command line writes it, with as few quotes as keep what it means; None if none does."""
     if isinstance(value, range):
         return f"{value[0]}..{value[-1]}"
-    written = io.StringIO()
-    csv.writer(written, lineterminator="").writerow(map(_number, value))
-    return written.getvalue()
+    expected = [*map(repr, value)]
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+        written = io.StringIO()
+        csv.writer(written, lineterminator="", quoting=quoting).writerow(map(_number, value))
+        text = written.getvalue()
+        if text.startswith("@"):  # would be a file
+            continue
+        with suppress(SelectionError):
+            if [*map(repr, form.listed(name, text))] == expected:
+                return text
+    return None
 
 
 def _number(value: object) -> str:
