@@ -62,7 +62,7 @@ def test_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "reason"),
     [
-        (CODES, {"column": "cod"}, "one of the columns 'code', 'name'"),
+        (CODES, {"column": "cod"}, "one of the columns, of which there are 2. Did you mean 'code'"),
         ("a,a\n1,2\n", {"column": "a"}, "one of the columns"),
         ("", {"column": "a"}, "one of the columns"),
         ("a,b\n1,2\n3\n,\n", {"column": "b"}, "<line 3>: expected a value in column 'b'"),

@@ -250,13 +250,23 @@ def test_a_table_needs_the_name_of_a_column(tmp_path: Path) -> None:
     lines = tmp_path / "codes.jsonl"
     lines.write_text('{"code": 3}\n')
     for path, columns in (
-        (codes, "Its columns are 'code', 'name'"),
-        (typed, "Its columns are 'code'"),
+        (codes, r"It has 2 columns\."),
+        (typed, r"It has 1 column\."),
         (lines, "per line"),
     ):
         for read in (parsed_prices, parsed_dates, lambda text, private: parsed(text, kind=None, private=private)):
             with pytest.raises(InvalidCandidatesError, match=columns):
                 read(f"@{path}", private=PRIVATE)
+
+
+@pytest.mark.parametrize("column", ["", ":code"])
+def test_a_table_without_a_header_shows_no_row(tmp_path: Path, column: str) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("SECRETROW1,5\nSECRETROW2,6\n")
+    for read in (parsed_prices, parsed_dates, lambda text, private: parsed(text, kind=None, private=private)):
+        with pytest.raises(InvalidCandidatesError, match=r"2") as refused:
+            read(f"@{secret}{column}", private=PRIVATE)
+        assert "SECRETROW" not in str(refused.value)
 
 
 def test_prices_and_dates_of_a_column(tmp_path: Path) -> None:
@@ -266,7 +276,7 @@ def test_prices_and_dates_of_a_column(tmp_path: Path) -> None:
     assert parsed_dates(f"@{codes}:day", private=PRIVATE) == ["2026-12-01", "2026-12-08"]
     with pytest.raises(InvalidCandidatesError, match=r"^prices=<2 texts>: expected numbers"):
         parsed_prices(f"@{codes}:day", private=PRIVATE)
-    with pytest.raises(InvalidCandidatesError, match=r"^dates=.*one of the columns 'price', 'day'"):
+    with pytest.raises(InvalidCandidatesError, match=r"^dates=.*there are 2.*mean 'day'"):
         parsed_dates(f"@{codes}:days", private=PRIVATE)
     typed = tmp_path / "codes.parquet"
     pq.write_table(pa.table({"price": [4.99, 10.0], "day": [date(2026, 12, 1), date(2026, 12, 8)]}), typed)

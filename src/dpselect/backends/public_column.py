@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
@@ -62,20 +63,20 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     return list(dict.fromkeys(values))
 
 
-def public_columns(path: str) -> list[str]:
-    """The names of the columns of a *public* ``.csv`` or ``.parquet`` file, for a message that helps to choose one.
+def column_count(path: str) -> int:
+    """The number of columns of a ``.csv`` or ``.parquet`` file, for a message. Names could be the row of a person.
 
-    Empty for other files, and for files that cannot be read.
+    0 for other files, and for files that cannot be read.
     """
     try:
         if path.lower().endswith(".parquet"):
-            return list(pq.ParquetFile(path).schema_arrow.names)
+            return len(pq.ParquetFile(path).schema_arrow.names)
         if path.lower().endswith(".csv"):
             with open(path, encoding="utf-8-sig", newline="") as file:
-                return next(csv.reader(file, strict=True), list[str]())
+                return len(next(csv.reader(file, strict=True), list[str]()))
     except (OSError, csv.Error, ValueError, pa.ArrowException):
         pass
-    return []
+    return 0
 
 
 def _kind(kind: object) -> CandidateKind:
@@ -157,9 +158,16 @@ def _of_spark(frame: Any, column: str) -> list[Any]:
 
 def _place(names: Sequence[object], column: str) -> int:
     if list(names).count(column) != 1:
-        listed = ", ".join(map(repr, names[:20]))
-        raise InvalidCandidatesError("column", Shown(repr(column)), f"one of the columns {listed}")
+        # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
+        near = get_close_matches(str(column), [each for each in names if isinstance(each, str)], n=1)
+        hint = f"Did you mean {near[0]!r}?" if near and near[0] != column else ""
+        expected = f"the name of one of the columns, of which there {_are(len(names))}"
+        raise InvalidCandidatesError("column", Shown(repr(column)), expected, hint)
     return names.index(column)
+
+
+def _are(count: int) -> str:
+    return "is 1" if count == 1 else f"are {count}"
 
 
 def _unreadable(path: Path) -> InvalidCandidatesError:

@@ -216,7 +216,7 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
         return candidates_from(path, column=column, kind=None if typed else kind)
     except InvalidCandidatesError as refused:  # named like the Python argument
         at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""
-        raise InvalidCandidatesError(argument, _shown(text), refused.expected + at) from None
+        raise InvalidCandidatesError(argument, _shown(text), refused.expected + at, refused.hint) from None
 
 
 def members(text: str, *, private: str, argument: str) -> range | list[str]:
@@ -245,14 +245,14 @@ def _lines(path: str, argument: str) -> list[str]:
 
 def _without_column(text: str, argument: str) -> InvalidCandidatesError:
     """A table without the name of a column: its first line would be read as a candidate."""
-    from dpselect.backends.public_column import public_columns
+    from dpselect.backends.public_column import column_count
 
-    names = public_columns(text[1:])
-    if not names:
+    columns = column_count(text[1:])
+    if not columns:
         expected = "@file with one per line, or a column of a .csv or .parquet file"
         return InvalidCandidatesError(argument, _shown(text), expected)
-    shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-    hint = f"Its columns are {shown}. If the file is a list with one per line, end its name in .txt."
+    has = "1 column" if columns == 1 else f"{columns} columns"
+    hint = f"It has {has}. If the file is a list with one per line, end its name in .txt."
     return InvalidCandidatesError(argument, _shown(text), f"the name of a column after it, such as {text}:code", hint)
 
 
