@@ -10,10 +10,18 @@ from inspect import Parameter
 from typing import Any
 
 from dpselect.arguments import positive_epsilon
-from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
+from dpselect.errors import (
+    InvalidCandidatesError,
+    InvalidDataError,
+    InvalidParameterError,
+    SelectionError,
+    Shown,
+    typed,
+)
 from dpselect.plans.written_lists import parsed, parsed_dates, parsed_prices
 from dpselect.plans.written_numbers import decimal, whole
 from dpselect.questions.command import Command
+from dpselect.questions.wording import as_text, counted
 from dpselect.session import Forecast
 from dpselect.session.described import arguments_of
 from dpselect.summaries import CandidateKind
@@ -42,6 +50,7 @@ class Form:
         errors: a sentence for each field that is wrong, by its name; "" for the whole question.
         missing: names of fields that are still needed.
         unit: the unit's column.
+        understood: how each list was read, by the name of its field.
     """
 
     about: Command
@@ -52,6 +61,7 @@ class Form:
     errors: dict[str, str] = field(default_factory=dict[str, str])
     missing: list[str] = field(default_factory=list[str])
     unit: str = ""
+    understood: dict[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
     def read(cls, about: Command, site: Site, typed: Mapping[str, str]) -> Form:
@@ -140,6 +150,8 @@ class Form:
         except SelectionError as error:
             self.errors[each.name] = str(error)
             return
+        if each.kind == "list":
+            self.understood[each.name] = said_back(each.name, value)
         if value != _default(self.about, each.name):
             self.arguments[each.name] = value
 
@@ -177,7 +189,7 @@ class Form:
 
     def _listed(self, name: str, text: str) -> Any:
         """A public list. Files are not named here: a page could be made to show what is in them."""
-        text = _on_a_line(text)
+        text = _on_a_line(name, text)
         if text.startswith("@"):
             hint = "Paste the list instead: one on each line, or separated by commas."
             raise InvalidCandidatesError(name, typed(text), "a list, not the name of a file", hint)
@@ -228,11 +240,53 @@ def _exact(text: str, name: str) -> Any:
         raise InvalidParameterError(name, typed(text), "a number such as 5, 0.25 or 1/3") from None
 
 
-def _on_a_line(text: str) -> str:
-    """Lines as a list with commas, each quoted if it has one itself."""
+def _on_a_line(name: str, text: str) -> str:
+    """Lines as a list with commas, each quoted if it has one itself.
+
+    Raises:
+        InvalidCandidatesError: there are both lines and commas, of which only one can separate.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) < 2:
         return text
+    read = [_one(line) for line in lines]
+    if None in read:
+        hint = "A value with a comma stands in double quotes."
+        expected = "one on each line, or all separated by commas on a single line; not both"
+        raise InvalidCandidatesError(name, Shown(f"<{len(lines)} lines>"), expected, hint)
     written = io.StringIO()
-    csv.writer(written, lineterminator="").writerow(lines)
+    csv.writer(written, lineterminator="").writerow(read)
     return written.getvalue()
+
+
+def _one(line: str) -> str | None:
+    """The only value of a line; None if commas separate several."""
+    if not line.startswith('"'):
+        return None if "," in line else line
+    try:
+        (found,) = csv.reader([line], strict=True)
+    except (csv.Error, ValueError):
+        return None if "," in line else line
+    return found[0] if len(found) == 1 else None
+
+
+_SHOWN_LETTERS = 40
+"""Of one value of a list that is said back."""
+
+
+def said_back(name: str, listed: Sequence[Any]) -> str:
+    """How a list was understood, in few words: how many, the first ones and the last.
+
+    >>> said_back("candidates", ["Paris", "Lyon", "Nice", "Rome"]), said_back("groups", ["a"])
+    ('4 candidates: Paris, Lyon, ..., Rome', '1 group: a')
+    >>> said_back("candidates", range(1, 17))
+    '16 candidates: 1, 2, ..., 16'
+    """
+    length = listed[-1] - listed[0] + 1 if isinstance(listed, range) else len(listed)  # may be too long for len()
+    ends = listed if length < 4 else (listed[0], listed[1], ..., listed[-1])
+    shown = ("..." if each is ... else _shortened(as_text(each)) for each in ends)
+    return f"{counted(length, name.removesuffix('s'))}: {', '.join(shown)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 3] + "..."
