@@ -14,6 +14,7 @@ import pytest
 import dpselect as dps
 from dpselect.web import Site
 from dpselect.web.fields import COMMANDS
+from dpselect.web.forms import Form
 from dpselect.web.planning import ErrorCurve
 from tests.web.visitor import COMMON, MEDIAN, Visitor
 
@@ -42,7 +43,17 @@ def payer(ledger: dps.Ledger) -> Visitor:
 def test_every_question_has_a_form(visitor: Visitor, name: str) -> None:
     came = visitor.get(f"/ask/{name}")
     assert came.status == 200
-    assert COMMANDS[name].asks in came.words
+    assert Form.empty(COMMANDS[name], visitor.site).title in came.words
+
+
+def test_the_title_says_what_is_asked(visitor: Visitor) -> None:
+    assert "What are the most common values?" in visitor.get("/").words
+    form = COMMON | {"k": "3"}
+    live = visitor.post("/ask/top_k/plan", form)
+    assert '<h1 id="asks" hx-swap-oob="true">What are the 3 most common values?</h1>' in live.text
+    released = visitor.release("top_k", **form | {"with_counts": "on"})
+    assert "What are the 3 most common values, and how many have each?" in released.words
+    assert "What are the 3 most common values, and how many have each? (education_num)" in visitor.get("/").words
 
 
 def test_a_median_is_released(visitor: Visitor) -> None:

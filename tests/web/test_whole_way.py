@@ -187,7 +187,7 @@ def test_the_most_visited_pages_are_released_with_their_counts(browser: Browser,
     ):
         page = person.page
         pictures.take(page, "page_questions", height=760)
-        page.get_by_role("link", name="ten most common values").click()
+        page.get_by_role("link", name="What are the most common values?").click()
         page.locator("#column:focus").wait_for()
         page.locator("#column").select_option("page")
         page.locator("#k").fill("10")

@@ -27,6 +27,7 @@ from dpselect.session.described import arguments_of
 from dpselect.summaries import CandidateKind
 from dpselect.web.fields import FOUND, KINDS, Field, fields_of
 from dpselect.web.site import Site
+from dpselect.web.titles import title
 
 PRIVATE = "private"
 
@@ -101,6 +102,11 @@ class Form:
         except SelectionError as error:
             self.fail(error)
             return None
+
+    @property
+    def title(self) -> str:
+        """What it asks, in everyday words."""
+        return title(self.about, self.arguments)
 
     @property
     def key(self) -> tuple[Any, ...]:

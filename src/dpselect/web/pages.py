@@ -22,6 +22,7 @@ from dpselect.web.pictures import PictureCache
 from dpselect.web.planning import Curves
 from dpselect.web.releasing import Questions
 from dpselect.web.site import Site
+from dpselect.web.titles import title
 
 _MOST_FIELDS = 200
 """Of a form."""
@@ -87,5 +88,5 @@ def _templates() -> Environment:
     )
     known: dict[str, Any] = {"version": __version__, "htmx_config": json.dumps(_HTMX)}
     found.globals.update(known)
-    found.filters.update(as_text=as_text, rounded_up=rounded_up)
+    found.filters.update(as_text=as_text, rounded_up=rounded_up, title_of=title)
     return found
