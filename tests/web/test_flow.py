@@ -173,9 +173,16 @@ def test_a_table_that_was_written_in_between_is_noticed(tmp_path: Path, ledger: 
     table.write_text("person_id,age\n1,40\n")
     visitor.post(address)
     visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
-    assert "was written after this page had been opened" in visitor.get(address).words
+    refused = visitor.get(address)
+    assert "was written after this page had been opened" in refused.words
+    assert "Try again" not in refused.words
+    assert f'href="/ask/median?from={address.rpartition("/")[2]}">Ask anew</a>' in refused.text
     assert ledger.account("adult").spent == 0
-    assert "What is the median?" in visitor.get(f"/ask/median?from={address.rpartition('/')[2]}").words
+    anew = visitor.get(f"/ask/median?from={address.rpartition('/')[2]}")
+    assert "What is the median?" in anew.words
+    assert 'value="120"' in anew.text
+    visitor.release("median", **MEDIAN)
+    assert ledger.account("adult").spent == 0.5
 
 
 def test_what_is_looked_at_is_marked(visitor: Visitor) -> None:

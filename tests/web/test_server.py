@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import http.client
+import os
 import signal
 import socket
+import stat
+import threading
+import time
+import urllib.request
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
 
 from dpselect import InvalidAccountError, InvalidDataError, InvalidParameterError
 from dpselect.cli.main import main
-from dpselect.web import Site, serve
+from dpselect.web import Guard, Site, serve
+from dpselect.web.server import forwarding
 from tests.web.served import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
 
@@ -62,6 +73,85 @@ def test_without_a_browser_the_address_is_printed(monkeypatch: pytest.MonkeyPatc
     serve(Site(), say=said.append)
     assert said[0] == "Open this address in a browser; it works once:"
     assert "?token=" in said[1]
+
+
+def _opened(monkeypatch: pytest.MonkeyPatch, come: Callable[[str], bool]) -> tuple[list[str], list[str], list[int]]:
+    """Serve with a browser that `come` answers for; the lines said, the addresses opened, the modes of their files."""
+    said: list[str] = []
+    opened: list[str] = []
+    modes: list[int] = []
+    tried = threading.Event()
+
+    def open_(address: str) -> bool:
+        path = Path(urllib.request.url2pathname(urlsplit(address).path))
+        opened.append(address)
+        modes.append(path.stat().st_mode)
+        try:
+            return come(path.read_text())
+        finally:
+            tried.set()
+
+    def run(self: uvicorn.Server, sockets: Any) -> None:
+        tried.wait(30)
+        until = time.monotonic() + 1
+        while len(said) < 4 and time.monotonic() < until:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    monkeypatch.setattr(webbrowser, "get", lambda using=None: webbrowser.BackgroundBrowser("firefox"))
+    monkeypatch.setattr(webbrowser, "open", open_)
+    serve(Site(), say=said.append)
+    return said, opened, modes
+
+
+def test_no_token_is_on_the_command_line_of_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    guards: list[Guard] = []
+    made = Guard.__init__
+
+    def heard(self: Guard, host: str, port: int) -> None:
+        made(self, host, port)
+        guards.append(self)
+
+    def come(page: str) -> bool:
+        token = page.partition("?token=")[2].partition('"')[0]
+        return guards[0].redeemed(token)
+
+    monkeypatch.setattr(Guard, "__init__", heard)
+    said, opened, modes = _opened(monkeypatch, come)
+    assert said[0].startswith("Opening your browser")
+    assert said[3:] == ["The page is open in your browser."]
+    (address,) = opened
+    token = said[1].partition("?token=")[2]
+    assert len(token) > 40
+    assert token not in address
+    assert not Path(urllib.request.url2pathname(urlsplit(address).path)).exists()
+    if os.name == "posix":
+        assert stat.S_IMODE(modes[0]) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("answer", "more"), [(False, ["No browser could be opened: open the address above in one."]), (True, [])]
+)
+def test_a_browser_that_does_not_come_is_not_said_to_be_open(
+    monkeypatch: pytest.MonkeyPatch, answer: bool, more: list[str]
+) -> None:
+    said, opened, _ = _opened(monkeypatch, lambda page: answer)
+    assert said[3:] == more
+    assert not Path(urllib.request.url2pathname(urlsplit(opened[0]).path)).exists()
+
+
+def test_a_real_browser_comes_in_through_the_file(browser: Browser, tmp_path: Path) -> None:
+    with serving(ADULT, "--unit", "person_id", folder=tmp_path) as server:
+        path = forwarding(server.opening)
+        context = browser.new_context()
+        try:
+            page = context.new_page()
+            page.goto(path.as_uri())
+            page.get_by_role("heading", level=1).filter(has_text="What do you want to know").wait_for(timeout=20_000)
+            assert page.url == server.origin + "/"
+        finally:
+            context.close()
+            path.unlink()
 
 
 @pytest.mark.parametrize(

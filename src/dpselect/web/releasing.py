@@ -161,13 +161,18 @@ class PageRequest:
         """The answer, if there is one."""
         return self.work.result if self.work.stage is Stage.ANSWERED else None
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the table was written after the confirmation had been shown: it can only be asked anew."""
+        return self.form.site.stamp != self.stamp
+
     def start(self) -> bool:
         """Read the rows, charge and draw, unless that was begun before; whether it began now."""
         return self.work.start(self._answer)
 
     def _answer(self, progress: Callable[[float], None]) -> Release[Any]:
         site = self.form.site
-        if site.stamp != self.stamp:
+        if self.is_outdated:
             raise SelectionError(CHANGED)
         more = {} if site.ledger is None else {"request": self.request}
         return self.form.reply(site.data(self.form.unit, progress), self.epsilon, **more)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import html
 import os
 import socket
+import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -20,6 +23,11 @@ from dpselect.web.site import Site
 
 _PATIENCE_SECONDS = 2
 """For requests in progress, once the server is to end."""
+
+_SECONDS = 0.05
+"""Between looks at whether the browser has come."""
+
+_OPENING = "Opening your browser. If no page opens, open this address in one; it works once:"
 
 
 def serve(
@@ -64,14 +72,21 @@ def serve(
         )
         server = uvicorn.Server(config)
         opened = browser and _can_open()
-        say("The page is open in your browser." if opened else "Open this address in a browser; it works once:")
+        say("Open this address in a browser; it works once:" if not opened else _OPENING)
         say(guard.first_address)
         say("Ctrl-C ends it.")
-        if opened:
-            threading.Thread(target=_open, args=(guard.first_address, say), daemon=True).start()
         threading.Thread(target=_warm, daemon=True).start()
-        with suppress(KeyboardInterrupt):
-            server.run(sockets=[listener])
+        ended = threading.Event()
+        opening = threading.Thread(target=_open, args=(guard, server, ended, say), daemon=True)
+        if opened:
+            opening.start()
+        try:
+            with suppress(KeyboardInterrupt):
+                server.run(sockets=[listener])
+        finally:
+            ended.set()
+            if opened:
+                opening.join(_PATIENCE_SECONDS)
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -104,13 +119,39 @@ def _can_open() -> bool:
     return not text_only
 
 
-def _open(address: str, say: Callable[[str], None]) -> None:
+def _open(guard: Guard, server: uvicorn.Server, ended: threading.Event, say: Callable[[str], None]) -> None:
+    """Open the browser, and say so once it has come."""
+    path: Path | None = None
     try:
-        opened = webbrowser.open(address)
+        path = forwarding(guard.first_address)
+        if not webbrowser.open(path.as_uri()):
+            raise webbrowser.Error
+        while not (guard.is_redeemed or server.should_exit or ended.wait(_SECONDS)):
+            pass
+        if guard.is_redeemed:
+            say("The page is open in your browser.")
     except (OSError, webbrowser.Error):
-        opened = False
-    if not opened:
         say("No browser could be opened: open the address above in one.")
+    finally:
+        if path is not None:
+            path.unlink(missing_ok=True)
+
+
+def forwarding(address: str) -> Path:
+    """A new file that only this user can read, and that leads a browser on to `address`.
+
+    The address holds the one-time token, and every user of a machine can see the arguments of a browser.
+    """
+    handle, name = tempfile.mkstemp(prefix="dpselect-", suffix=".html")  # with mode 0600
+    shown = html.escape(address)
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dpselect</title>'
+            '<meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={shown}"></head>'
+            f'<body><a href="{shown}">Go on</a></body></html>'
+        )
+    return Path(name)
 
 
 def _warm() -> None:
