@@ -79,7 +79,11 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         r"epsilon=1\.0: .*at least 1\.[23].* a 0\.7",
     ),
-    ({"a": COUNT | {"epsilon": 1.0}, "b": COUNT}, {}, r"questions\.b=<nothing left>: .* need epsilon = 1\.0 of 1\.0"),
+    (
+        {"a": COUNT | {"epsilon": 1.0}, "b": COUNT},
+        {},
+        r"questions\.b=<nothing left>: .* need all of epsilon = 1: a 1\.$",
+    ),
     ({"a": MEDIAN | {"within": 2}}, {}, r"questions\.a\.within=2\.0: .* With all of epsilon = 1 it is 9\.\d+\."),
     ({"a": COUNT | {"within": 0}}, {}, r"questions\.a\.within=0\.0"),
     (

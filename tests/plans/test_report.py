@@ -92,6 +92,16 @@ def test_the_page_says_what_was_released(tmp_path: Path) -> None:
     assert "40 more rows are in answers.json." in said
 
 
+def test_what_readers_ask_is_said_once(tmp_path: Path) -> None:
+    said = plan(tmp_path).run().report()
+    assert said.count("How many had rows that could be used was not asked") == 1
+    assert "usable_epsilon" not in said
+    assert said.count("Ranks count rows in the order of their values") == 1
+    about: dict[str, Any] = {"table": str(tmp_path / "people.csv"), "unit": "who", "epsilon": 1.0}
+    counted = dps.Plan(**about, questions={"all": {"ask": "count"}}).run().report()
+    assert "Ranks count" not in counted
+
+
 def dps_text(number: float) -> str:
     return str(number).removesuffix(".0")
 

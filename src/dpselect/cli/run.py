@@ -50,7 +50,7 @@ def run(
     planned = dps.Plan.from_toml(plan)
     if dry_run:
         forecast = planned.forecast()
-        if forecast.unchecked:
+        if forecast.unchecked and (quiet or as_json):  # otherwise it is one of the sentences
             _say(f"dpselect: {forecast.unchecked}: computed from the arguments alone, no column is checked.")
         print(forecast.to_json() if as_json else _lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
         return REFUSED if forecast.fits is False else 0

@@ -99,6 +99,14 @@ class ReadableLedger:
             for each in store.entry_rows(connection, row.terms, ledger=shown, after=after):
                 yield entry_of(each, name, ledger=shown)
 
+    def under(self, account: str, request: str) -> list[Entry]:
+        """The entries of the account under a request id, in order."""
+        shown = self._database.shown
+        with self._reading() as connection:
+            row = store.account_row(connection, short_text(account, "account"), ledger=shown)
+            held = store.entries_under(connection, row, short_text(request, "request"), ledger=shown)
+            return [entry_of(each, row.terms.name, ledger=shown) for each in held]
+
     def find(self, account: str, sequence: int) -> Entry | None:
         """The entry of the account with this number, or None."""
         if isinstance(sequence, bool) or not isinstance(cast(object, sequence), int):

@@ -13,15 +13,18 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
+from dpselect.plans.before import NOTHING, Before
 from dpselect.plans.division import Division
 from dpselect.plans.pdf import as_pdf
 from dpselect.plans.report import report
-from dpselect.questions.wording import as_text, html_table
+from dpselect.questions.wording import cost_shown, html_table
 
 ANSWERS = "answers.json"
 REPORT = "report.html"
 PDF = "report.pdf"
 CERTIFICATES = "certificates"
+UNNAMED = "Answers"
+"""What a plan without a name is called."""
 
 
 class Answers(Mapping[str, Release[Any]]):
@@ -33,6 +36,7 @@ class Answers(Mapping[str, Release[Any]]):
         words: what each question asks, in a few words.
         division: how epsilon was divided, and what all cost together. None: the sum of what each cost.
         account: the account that was charged, after it was; None without a ledger.
+        before: which of the answers were stored before, and which charges had lost their answers.
 
     >>> import dpselect as dps
     >>> answers = dps.Plan.from_toml("examples/questions.toml").run()
@@ -40,7 +44,7 @@ class Answers(Mapping[str, Release[Any]]):
     ([9, 10, 13], 1.0)
     """
 
-    __slots__ = ("_division", "_releases", "account", "name", "words")
+    __slots__ = ("_division", "_releases", "account", "before", "name", "words")
 
     def __init__(
         self,
@@ -50,8 +54,9 @@ class Answers(Mapping[str, Release[Any]]):
         words: Mapping[str, str],
         account: Account | None,
         division: Division | None = None,
+        before: Before = NOTHING,
     ) -> None:
-        self._division = division
+        self._division, self.before = division, before
         self._releases, self.name, self.words, self.account = dict(releases), name, dict(words), account
 
     def __getitem__(self, name: str) -> Release[Any]:
@@ -80,9 +85,18 @@ class Answers(Mapping[str, Release[Any]]):
 
     def __str__(self) -> str:
         parts = [f"{name} ({self.words[name]})\n{release}" for name, release in self.items()]
-        together = f"Together: epsilon = {as_text(self.epsilon)}"
-        together += f", delta = {as_text(self.delta)}." if self.delta else "."
-        return "\n\n".join([*parts, together])
+        together = f"Together: epsilon = {cost_shown(self.epsilon)}"
+        together += f", delta = {cost_shown(self.delta)}." if self.delta else "."
+        return "\n\n".join([*parts, "\n".join([together, *self.notes])])
+
+    @property
+    def notes(self) -> list[str]:
+        """From when the answers that were stored before are, and what was charged again."""
+        stored = self.before.stored_sentence
+        if stored and len(self.before.stored) == len(self):
+            stored += " No row was read, and nothing was charged."
+        then = "it was charged again" if len(self.before.lost) == 1 else "they were charged again"
+        return [*filter(None, (stored, self.before.lost_sentence(then)))]
 
     def _repr_html_(self) -> str:
         rows = [(name, self.words[name], str(release.value), release.accuracy) for name, release in self.items()]
@@ -107,24 +121,25 @@ class Answers(Mapping[str, Release[Any]]):
 
         Numbers have a picture if the extra ``plots`` is installed.
         """
-        return report(self.name, self._releases, self.words, self.account, epsilon=self.epsilon, delta=self.delta)
+        about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "notes": self.notes}
+        return report(self.name, self._releases, self.words, self.account, **about)
 
     def save(self, folder: str | os.PathLike[str], *, pdf: bool = False) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.
 
         Args:
-            folder: where to; it is made if there is none. Files of these names are replaced.
+            folder: where to; it is made if there is none. Answers to the plan of this name are replaced.
             pdf: also write ``report.pdf``.
 
         Raises:
-            InvalidParameterError: it cannot be written to.
+            InvalidParameterError: it cannot be written to, or holds files of these names that are of something else.
             MissingExtraError: a PDF is wanted, and the extra ``pdf`` is not installed. Nothing is written then.
         """
         printed = as_pdf(self.report()) if pdf else None
-        place = new_folder(folder, may_exist=True)
-        files = {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
+        place = new_folder(folder, name=self.name, again=True)
+        files = {place / ANSWERS: self.to_json()}  # first: it says whose the other files are
+        files |= {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
         files[place / REPORT] = self.report()
-        files[place / ANSWERS] = self.to_json()
         try:
             for path, text in files.items():
                 path.write_text(text + "\n", encoding="utf-8")
@@ -134,22 +149,27 @@ class Answers(Mapping[str, Release[Any]]):
             raise _unwritable(place, failure) from None
 
 
-def new_folder(folder: str | os.PathLike[str], *, may_exist: bool) -> Path:
+def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Path:
     """A folder that can be written to, with the one for certificates in it.
 
     Args:
         folder: its path.
-        may_exist: whether it may hold answers already.
+        name: of the plan.
+        again: whether it may hold answers to this plan already.
 
     Raises:
-        InvalidParameterError: it cannot be made or written to, or holds answers of another run.
+        InvalidParameterError: it cannot be made or written to, or holds answers of another run, or files of the
+            names that are written, without the ``answers.json`` of a plan of this name.
     """
     if not isinstance(cast(object, folder), str | os.PathLike) or "\0" in str(folder):
         raise InvalidParameterError("out", folder, "the path of a folder")
     place = Path(folder)
-    if not may_exist and (place / ANSWERS).exists():
+    if not again and (place / ANSWERS).exists():
         hint = "Without a ledger, asking again is another release, and costs as much again."
         raise InvalidParameterError("out", Shown(repr(str(place))), "a folder without answers of another run", hint)
+    if not _may_replace(place, name):
+        expected = f"a folder without {ANSWERS}, {REPORT}, {PDF} and {CERTIFICATES} of anything but the plan {name!r}"
+        raise InvalidParameterError("out", Shown(repr(str(place))), expected, "Nothing is overwritten. Name another.")
     try:
         (place / CERTIFICATES).mkdir(parents=True, exist_ok=True)
         probe = place / f".{ANSWERS}.new"
@@ -158,6 +178,23 @@ def new_folder(folder: str | os.PathLike[str], *, may_exist: bool) -> Path:
     except OSError as failure:
         raise _unwritable(place, failure) from None
     return place
+
+
+def _may_replace(place: Path, name: str) -> bool:
+    """Whether the folder has none of the files that are written, or answers of the plan of this name."""
+    try:
+        held: object = json.loads((place / ANSWERS).read_bytes())
+        return isinstance(held, dict) and cast("dict[object, object]", held).get("plan") == name
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError, RecursionError):
+        return False
+    certificates = place / CERTIFICATES
+    try:
+        others = not certificates.is_dir() or any(certificates.iterdir())
+    except OSError:
+        others = True
+    return not any((place / each).exists() for each in (REPORT, PDF)) and not (certificates.exists() and others)
 
 
 def _unwritable(place: Path, failure: OSError) -> InvalidParameterError:

@@ -173,7 +173,9 @@ def _by_sums(questions: Sequence[PlannedQuestion], price: Price, *, epsilon: flo
     cost = _cost(questions, chosen, price)
     rest = [each for each in questions if each.name not in chosen]
     if rest and cost >= whole:
-        hint = f"The others need epsilon = {fraction_up(cost)!r} of {epsilon!r}."
+        needs = [(each.name, as_text(price(each, chosen[each.name]).epsilon)) for each in questions if each not in rest]
+        parts = ", ".join(f"{name} {part}" for name, part in needs)
+        hint = f"The others need all of epsilon = {as_text(epsilon)}: {parts}."
         raise InvalidParameterError(rest[0].place, Shown("<nothing left>"), "a part of the plan's epsilon", hint)
     for each in rest:
         chosen[each.name] = _of_part(each, (whole - cost) / len(rest))

@@ -12,10 +12,11 @@ from typing import Any, Literal, cast
 
 from dpselect.accounting.events import Event
 from dpselect.arguments import delta_below_one, positive_epsilon
-from dpselect.errors import ChargeRefusedError, InvalidDataError, InvalidParameterError, RequestReusedError, Shown
+from dpselect.errors import InvalidDataError, InvalidParameterError, RequestReusedError, Shown
 from dpselect.formats import Format
 from dpselect.ledger import Ledger
-from dpselect.plans.answers import Answers, new_folder
+from dpselect.plans.answers import UNNAMED, Answers, new_folder
+from dpselect.plans.before import NOTHING, Before, explained, looked_up
 from dpselect.plans.division import Division, divided
 from dpselect.plans.pdf import check_library
 from dpselect.plans.plan_forecast import PlanForecast
@@ -177,18 +178,9 @@ class Plan:
         plain |= {"budget": self.epsilon, "budget_delta": self.delta, "division": division}
         if self.ledger is None or self.account is None:
             return PlanForecast(forecasts=forecasts, **plain)
-        looked = [(each.run, self._request(name), each.text) for name, each in asked.items()]
-        refused, answered = "", tuple[str, ...]()
-        try:
-            with self._renamed():
-                known = self.ledger.look_at_all(self.account, looked)
-            stored = [receipt is not None and receipt.release is not None for receipt in known]
-            answered = tuple(name for name, is_stored in zip(asked, stored, strict=True) if is_stored)
-        except ChargeRefusedError as refusal:
-            refused = refusal.what
+        before = self._before(asked)
         left = self.ledger.account(self.account).left
-        about: dict[str, Any] = {"account": self.account, "left": left, "answered": answered, "refused": refused}
-        return PlanForecast(forecasts=forecasts, **plain, **about)
+        return PlanForecast(forecasts=forecasts, **plain, account=self.account, left=left, before=before)
 
     def run(
         self,
@@ -219,21 +211,24 @@ class Plan:
             raise InvalidParameterError("pdf", pdf, "a folder `out` together with it")
         if pdf:
             check_library()
-        folder = None if out is None else new_folder(out, may_exist=self.ledger is not None)
+        folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
         paying: dict[str, Any] = {"ledger": self.ledger, "account": self.account, "progress": progress}
         with _named_table():
             about = {key: value for key, value in self._about.items() if value is not None}
             data = Dataset(self.table, unit=self.unit, **about, **paying)
         questions, division = self._divided(Planner(data))
         chosen = division.epsilons
+        planned = {each.name: each.planned(Planner(data), chosen[each.name]) for each in questions}
+        before = self._before(planned)
         asked = [ask_of(each, chosen[each.name], self._request(each.name)) for each in questions]
-        with self._renamed(), _named_table():
+        with self._renamed(), _named_table(), explained(before):
             releases = data.ask(asked)
         answers = Answers(
             {each.name: release for each, release in zip(questions, releases, strict=True)},
-            name=self.name or "Answers",
+            name=self.name or UNNAMED,
             words={each.name: each.words for each in questions},
             division=division,
+            before=before,
             account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
         )
         if folder is not None:
@@ -258,6 +253,14 @@ class Plan:
             return planned(question, epsilon).question.event
 
         return questions, divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
+
+    def _before(self, asked: Mapping[str, TableQuestion[Any]]) -> Before:
+        """What the ledger knows of these questions."""
+        if self.ledger is None or self.account is None:
+            return NOTHING
+        requests = {name: str(self._request(name)) for name in asked}
+        with self._renamed():
+            return looked_up(self.ledger, self.account, asked, requests)
 
     def _request(self, question: str) -> str | None:
         return None if self.ledger is None else f"{self.name}/{question}"

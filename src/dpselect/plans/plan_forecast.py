@@ -11,9 +11,10 @@ from typing import Any
 
 from dpselect.accounting.rounding import fraction_up
 from dpselect.ledger.records import epsilon_left
+from dpselect.plans.before import NOTHING, Before, with_lost
 from dpselect.plans.division import Division
 from dpselect.questions import QUESTIONS
-from dpselect.questions.wording import as_text, html_table, rounded_up
+from dpselect.questions.wording import as_text, cost_shown, html_table, left_shown, rounded_up
 from dpselect.session import Forecast
 
 _HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
@@ -32,8 +33,7 @@ class PlanForecast(Mapping[str, Forecast]):
         unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
         account: name of the account that would be charged, or None.
         left: the epsilon left in it, or None.
-        answered: the questions whose answers are stored already, and would cost nothing.
-        refused: why the account would refuse the plan, or empty.
+        before: what the ledger knows of an earlier run of the plan.
 
     >>> import dpselect as dps
     >>> forecast = dps.Plan.from_toml("examples/questions.toml").forecast()
@@ -49,8 +49,7 @@ class PlanForecast(Mapping[str, Forecast]):
     unchecked: str = ""
     account: str | None = None
     left: float | None = None
-    answered: tuple[str, ...] = ()
-    refused: str = ""
+    before: Before = NOTHING
 
     def __getitem__(self, name: str) -> Forecast:
         return self.forecasts[name]
@@ -72,6 +71,16 @@ class PlanForecast(Mapping[str, Forecast]):
         return self.division.delta
 
     @property
+    def answered(self) -> tuple[str, ...]:
+        """The questions whose answers are stored already, and would cost nothing."""
+        return tuple(name for name in self if name in self.before.stored)
+
+    @property
+    def refused(self) -> str:
+        """Why the account would refuse the plan, or empty."""
+        return with_lost(self.before.refused, self.before) if self.before.refused else ""
+
+    @property
     def fits(self) -> bool | None:
         """Whether the account would accept all charges together; None without an account."""
         return None if self.account is None else not self.refused
@@ -85,28 +94,31 @@ class PlanForecast(Mapping[str, Forecast]):
             return f"Refused: {self.refused}"
         if len(self.answered) == len(self):
             return f"All questions were answered before: account {self.account} would be charged nothing."
-        before = f" Answered before, and free: {', '.join(self.answered)}." if self.answered else ""
-        return f"Account {self.account} would accept it: it has {epsilon_left(self.left or 0.0)} left.{before}"
+        return f"Account {self.account} would accept it: it has {epsilon_left(left_shown(self.left or 0.0))} left."
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """A row of texts for each question, and one for all together."""
         lines = [
-            (name, self.words[name], as_text(each.guarantee.epsilon), _error(each), each.terms.mechanism)
+            (name, self.words[name], cost_shown(each.guarantee.epsilon), _error(each), each.terms.mechanism)
             for name, each in self.forecasts.items()
         ]
-        return [*lines, ("together", f"of {as_text(self.budget)}", as_text(self.epsilon), "", "")]
+        return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
 
     @property
     def sentences(self) -> list[str]:
-        """What the errors are about, a sentence for each question; and what an account would be charged."""
-        delta = f"delta = {as_text(self.delta)} of {as_text(self.budget_delta)}." if self.budget_delta else ""
+        """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
+        delta = f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}." if self.budget_delta else ""
         said = [f"{name}: {each.accuracy}" for name, each in self.forecasts.items()]
         composed = ""
         if self.division.is_composed:
             parts = fraction_up(sum((Fraction(each.terms.epsilon) for each in self.forecasts.values()), Fraction(0)))
             composed = f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together."
-        return [*said, *filter(None, (composed, delta, self.charge))]
+        then = "it costs again" if len(self.before.lost) == 1 else "they cost again"
+        lost = "" if self.refused else self.before.lost_sentence(then)
+        unchecked = f"{self.unchecked}: computed from the arguments alone, no column is checked." * bool(self.unchecked)
+        before = (self.before.stored_sentence, lost)
+        return [*said, *filter(None, (composed, delta, unchecked[:1].upper() + unchecked[1:], *before, self.charge))]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""

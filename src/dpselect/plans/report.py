@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.ledger.records import Account, as_written
 from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.wording import as_text, rounded_up
+from dpselect.questions.wording import as_text, cost_shown, left_shown, rounded_up
 
 MOST_ROWS = 50
 """Of an answer; the rest is in ``answers.json``."""
@@ -62,6 +62,7 @@ def report(
     *,
     epsilon: float,
     delta: float,
+    notes: Sequence[str] = (),
 ) -> str:
     """The whole page.
 
@@ -72,6 +73,7 @@ def report(
         account: the account that was charged; None without a ledger.
         epsilon: what all answers cost together.
         delta: likewise.
+        notes: sentences on answers that were stored before.
     """
     first = next(iter(releases.values()))
     days = sorted({each.time.date().isoformat() for each in releases.values()})
@@ -85,7 +87,9 @@ def report(
     body = [
         f"<header>{''.join(head)}</header>",
         f'<p class="promise">{promise}</p>',
+        *(f"<p>{escape(each)}</p>" for each in notes),
         *sections,
+        *_how_to_read(releases.values()),
         _spent(releases, words, account, epsilon=epsilon, delta=delta),
         _proofs(releases.values()),
     ]
@@ -117,10 +121,10 @@ def plain_promise(release: Release[Any], *, epsilon: float, delta: float) -> str
         change = f"Which rows any one {unit} has in the table"
     factor = rounded_up(math.exp(epsilon)) if epsilon < 50 else f"e^{as_text(epsilon)}"
     text = f"{change} hardly changes these answers: whatever they show, and whatever is concluded from them, becomes"
-    text += f" at most {factor} times as likely or unlikely by it (epsilon = {as_text(epsilon)}, for all answers here"
-    text += " together)."
+    text += f" at most {factor} times as likely or unlikely by it (epsilon = {cost_shown(epsilon)}, for all answers"
+    text += " here together)."
     if delta:
-        text += f" This may fail with a probability of at most delta = {as_text(delta)}."
+        text += f" This may fail with a probability of at most delta = {cost_shown(delta)}."
     return text + " Other answers about the same table add to it."
 
 
@@ -144,8 +148,7 @@ def _answer(name: str, words: str, release: Release[Any]) -> str:
         parts.append(_table(heads, rows))
         if len(lines) > MOST_ROWS:
             parts.append(f'<p class="small">{len(lines) - MOST_ROWS:,} more rows are in answers.json.</p>')
-    said = [each for each in (*release.sentences, release.basis_missing) if each]
-    parts += [f"<p>{_loud(each) if wording.LOUD in each else escape(each)}</p>" for each in said]
+    parts += [f"<p>{_loud(each) if wording.LOUD in each else escape(each)}</p>" for each in release.sentences if each]
     if len(lines) > 1 or kind.is_amount:  # one point on a line shows nothing
         parts.append(_picture(name, release))
     return f"<section>{''.join(parts)}</section>"
@@ -170,10 +173,10 @@ def _spent(
     delta: float,
 ) -> str:
     rows = [
-        (name.replace("_", " "), words[name], wording.cost(each, each.epsilon), as_text(each.delta), each.mechanism)
+        (name.replace("_", " "), words[name], _cost(each), cost_shown(each.delta), each.mechanism)
         for name, each in releases.items()
     ]
-    rows.append(("together", "", as_text(epsilon), as_text(delta), ""))
+    rows.append(("together", "", cost_shown(epsilon), cost_shown(delta), ""))
     table = _table(("question", "asks", "epsilon", "delta", "drawn by"), rows)
     parts = ["<h2>What was spent</h2>", f'<div class="spent">{table}</div>']
     if account is None:
@@ -182,13 +185,32 @@ def _spent(
         )
         parts.append(f"<p>{text}</p>")
     else:
-        limit, spent = as_text(as_written(account.epsilon)), as_text(fraction_up(account.spent))
+        limit, spent = as_text(as_written(account.epsilon)), cost_shown(fraction_up(account.spent))
         text = f"Account {account.name} promises epsilon = {limit} in all; {spent} of it is spent, with these answers,"
-        text += f" and {as_text(account.left)} is left."
+        text += f" and {as_text(left_shown(account.left))} is left."
         parts.append(f"<p>{escape(text)}</p>")
         head = f"Hash of its latest entry, number {account.entries - 1}: <code>{escape(account.head)}</code>."
         parts.append(f'<p class="small">{head}</p>')
     return f"<section>{''.join(parts)}</section>"
+
+
+def _cost(release: Release[Any]) -> str:
+    """The parts of its epsilon as they were given, or the sum with few digits."""
+    parts = wording.cost(release, release.epsilon)
+    return parts if "+" in parts else cost_shown(release.epsilon)
+
+
+def _how_to_read(releases: Iterable[Release[Any]]) -> list[str]:
+    """What readers ask who were not there, each once for the whole page."""
+    held, said = [*releases], list[str]()
+    if any(QUESTIONS[each.task].error_unit(each) == "ranks" for each in held):
+        text = "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at"
+        said.append(f"{text} most 20 of the rows that are counted lie between the answer and the true one.")
+    if any(each.basis_missing for each in held):
+        text = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
+        said.append(text)
+    texts = "".join(f"<p>{escape(each)}</p>" for each in said)
+    return [f"<section><h2>How to read this</h2>{texts}</section>"] if said else []
 
 
 def _proofs(releases: Iterable[Release[Any]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
 from typing import Any, cast
 
@@ -373,6 +373,24 @@ def counted(count: int, noun: str) -> str:
     ('1 row', '1,000 prices', '0 ranks')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def cost_shown(cost: float) -> str:
+    """An epsilon or a delta that is spent, with four digits, rounded up. Certificates and JSON have every digit.
+
+    >>> cost_shown(0.24359999999999998), cost_shown(0.1), cost_shown(5e-06), cost_shown(2.0)
+    ('0.2436', '0.1', '5e-06', '2')
+    """
+    return as_text(float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(cost)))))
+
+
+def left_shown(left: float) -> float:
+    """What is left of an epsilon, with four digits, rounded down.
+
+    >>> left_shown(0.7563999999), left_shown(1.5), left_shown(0.0)
+    (0.7563, 1.5, 0.0)
+    """
+    return float(Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(float(left))))
 
 
 def rounded_up(bound: float) -> str:
