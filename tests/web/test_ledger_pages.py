@@ -91,7 +91,7 @@ def test_a_confirmation_cannot_be_made_up(visitor: Visitor, ledger: dps.Ledger) 
     for made_up in ({}, {"seen": ""}, {"seen": "0" * 64}):
         assert visitor.post("/ledger/change", {"name": "people", **made_up}).status == 400
     assert visitor.post("/ledger/change", {"name": "people", "limit": "1"}).status == 400
-    assert visitor.get("/ledger/change").status == visitor.get("/ledger/close").status == 405
+    assert visitor.get("/ledger/change").status == visitor.get("/ledger/close").status == 303
     assert ledger.account("people").entries == 1
 
 
@@ -112,12 +112,14 @@ def test_an_unknown_account_is_no_page(visitor: Visitor) -> None:
 
 
 def test_a_whole_ledger_is_verified_and_damage_is_told(visitor: Visitor, tmp_path: Path) -> None:
-    assert "All entries are those that were written" in visitor.post("/ledger/verify").text
+    sent = visitor.post("/ledger/verify")
+    assert (sent.status, sent.headers["location"]) == (303, "/ledger/verified")
+    assert "All entries are those that were written" in visitor.get("/ledger/verified").text
     with closing(sqlite3.connect(tmp_path / "budget.db")) as raw, raw:
         for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             raw.execute(f"DROP TRIGGER {name}")
         raw.execute('UPDATE dpselect_entries SET body = replace(body, \'"epsilon":"2"\', \'"epsilon":"9"\')')
-    damaged = visitor.post("/ledger/verify")
+    damaged = visitor.get("/ledger/verified")
     assert (damaged.status, 'role="alert"' in damaged.text) == (409, True)
     assert "All entries are those" not in damaged.text
 

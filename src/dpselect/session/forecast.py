@@ -141,7 +141,8 @@ class Forecast:
         verb = "accept" if self.fits else "refuse"
         if self.set_aside_left is not None and self.terms.delta > self.set_aside_left and not self.fits:
             aside = f"delta = {self.set_aside_left!r} left of what it sets aside for such questions"
-            return f"Account {self.account} would {verb} it: it has {aside}, and this needs {self.terms.delta!r}."
+            said = f"Account {self.account} would {verb} it: it has {aside}, and this needs {self.terms.delta!r}."
+            return f"{said} An account with more of it is opened by: dpselect ledger open ... --delta --set-aside."
         return f"Account {self.account} would {verb} it: it has {epsilon_left(self.left or 0.0)} left."
 
     def to_dict(self) -> dict[str, Any]:

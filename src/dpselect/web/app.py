@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import SelectionError
 from dpselect.web import answering, choosing, learning, ledger_pages
@@ -69,6 +69,9 @@ def _content(name: str) -> bytes:
 
 async def _not_found(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
+    if status == 405 and request.method in ("GET", "HEAD"):  # a form was sent there: its page is the one above
+        above = request.url.path.rpartition("/")[0]
+        return RedirectResponse("/" if above.startswith("/looked") else above, status_code=303)
     if status != 404:
         return request.app.state.pages.error(status, "Not understood", "There is no such form or page.")
     return request.app.state.pages.error(status, "No such page", "There is no page of this name.")

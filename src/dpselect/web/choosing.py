@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import MissingExtraError, SelectionError
-from dpselect.questions.wording import rounded_up
 from dpselect.session.check import check
 from dpselect.session.findings import WARNING
 from dpselect.web import planning
@@ -30,6 +29,7 @@ from dpselect.web.planning import (
     epsilon_reaching,
     error_unit,
     in_words,
+    shown_error,
     why,
 )
 from dpselect.web.releasing import Stage
@@ -108,7 +108,7 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
     about: dict[str, Any] = {"is_later": go_on is None and not pages.curves.has(form)}
     if curve is not None and bound is not None and math.isfinite(bound):
         about["unit"] = error_unit(forecast)
-        about["error"] = rounded_up(bound).replace(",", "")
+        about["error"] = shown_error(bound, forecast.accuracy)
         about["error_place"] = _error_place(bound, curve.lowest, curve.highest)
         about["table"] = tuple(curve.errors.items())[:: max(1, len(curve.errors) // 9)]
         try:
@@ -213,7 +213,7 @@ def _target_error(pages: Pages, form: Form, moved: str, text: str) -> float:
         try:
             return float(text)
         except ValueError:
-            raise ValueError("within: expected a number, such as 20.") from None
+            raise ValueError("error: expected a number, such as 20.") from None
     curve = pages.curves.of(form)
     if curve is None:
         raise ValueError("No bound on the error holds for all data here, so none can be wanted.")
@@ -232,6 +232,8 @@ def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respons
     if pages.site.source is None:
         form.errors.setdefault("", "Without a table nothing is released: dpselect serve TABLE --unit COLUMN.")
     if epsilon is None or form.errors or form.forecast(epsilon, paying=True) is None:
+        for name in form.missing:
+            form.errors.setdefault(name, "This is needed.")
         return _form_page(pages, form, status=422)
     asked = pages.questions.confirm(form, epsilon)
     return RedirectResponse(f"/release/{asked.id}", status_code=303)

@@ -131,6 +131,10 @@ class Form:
         """Keep the sentence of an error beside the field that it is about."""
         name = getattr(error, "name", "")
         known = {each.name for each in self.fields} | {"epsilon"}
+        if str(error).startswith(f"{name}=None:") and name in known and not self.typed.get(name):
+            if name not in self.missing:  # the library has a default for it, which does not fit this table
+                self.missing.append(name)
+            return
         self.errors.setdefault(name if name in known else "", str(error))
 
     def _read(self, each: Field) -> None:

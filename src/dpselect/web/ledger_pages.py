@@ -5,6 +5,7 @@ A change is asked for on one page and made on the next, and only if the account 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -71,16 +72,31 @@ def balance(account: Account) -> Balance:
 
 def _line(entry: Entry) -> Line:
     request = entry.request or ""
+    asked = _asked(entry.release)
     is_page = request.startswith(PREFIX) and entry.release is not None
     return Line(
         number=entry.sequence,
         time=entry.time.partition(".")[0].replace("T", " "),
         kind=entry.kind,
-        what=entry.what,
+        what=f"{asked} ({entry.what})" if asked else entry.what,
         epsilon="" if entry.kind in ("close", "written-off") else f"{entry.epsilon:.6g}",
         note=entry.note,
         release=request.removeprefix(PREFIX) if is_page else "",
     )
+
+
+def _asked(release: str | None) -> str:
+    """What a stored answer says that was asked, such as "median of age"; empty if it does not say it."""
+    try:
+        held = json.loads(release or "{}")
+        task, column = held.get("task"), held.get("column")
+        is_median = task == "quantile" and held.get("arguments", {}).get("level") == 0.5
+    except (ValueError, AttributeError):
+        return ""  # `verify` tells that it is damaged
+    if not isinstance(task, str):
+        return ""
+    named = "median" if is_median else task.replace("_", " ")
+    return f"{named} of {column}" if isinstance(column, str) else named
 
 
 def accounts(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
@@ -89,6 +105,11 @@ def accounts(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respon
 
 
 def verify(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """Lead on to what is found, on a page that can be loaded again."""
+    return RedirectResponse("/ledger/verified", status_code=303)
+
+
+def verified(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """All accounts, and whether all of their entries are those that were written."""
     ledger = pages.site.ledger
     if ledger is None:
@@ -178,6 +199,7 @@ ROUTES = (
     route("/ledger", accounts),
     route("/ledger/account", account),
     route("/ledger/verify", verify, "POST"),
+    route("/ledger/verified", verified),
     route("/ledger/change", make, "POST"),
     route("/ledger/lower", lower, "POST"),
     route("/ledger/close", close, "POST"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,7 +20,7 @@ from starlette.routing import Route
 from dpselect import __version__
 from dpselect.questions.wording import as_text, rounded_up
 from dpselect.web.pictures import PictureCache
-from dpselect.web.planning import Curves
+from dpselect.web.planning import Curves, left_text
 from dpselect.web.releasing import Questions
 from dpselect.web.site import Site
 from dpselect.web.titles import title
@@ -88,5 +89,5 @@ def _templates() -> Environment:
     )
     known: dict[str, Any] = {"version": __version__, "htmx_config": json.dumps(_HTMX)}
     found.globals.update(known)
-    found.filters.update(as_text=as_text, rounded_up=rounded_up, title_of=title)
+    found.filters.update(as_text=as_text, rounded_up=rounded_up, title_of=title, left=left_text, shell=shlex.quote)
     return found

@@ -201,7 +201,7 @@ def epsilon_reaching(form: Form, wanted: float) -> float:
     Raises:
         InvalidParameterError: none does, or there is no bound on the error.
     """
-    name = "within"
+    name = "error"
     if not 0 <= wanted < math.inf:
         raise InvalidParameterError(name, wanted, "a number >= 0")
 
@@ -264,7 +264,7 @@ def budget_of(site: Site, forecast: Forecast) -> Budget | None:
     return Budget(
         account=site.account,
         limit=as_text(as_written(limit)),
-        left=as_text(forecast.left),
+        left=left_text(forecast.left),
         after=rounded(after),
         spent=spent,
         cost=min(part(cost), round(100 - spent, 2)),
@@ -281,6 +281,25 @@ def on_page(sentence: str) -> str:
 def error_unit(forecast: Forecast) -> str:
     """What the error is counted in."""
     return QUESTIONS[forecast.terms.task].error_unit(forecast) or f"units ({forecast.unit})"
+
+
+def left_text(left: float) -> str:
+    """An epsilon that is left, without the digits that only rounding down left of it.
+
+    >>> left_text(2.6999999999999997), left_text(0.25), left_text(0.0)
+    ('2.7', '0.25', '0')
+    """
+    return f"{left:.12g}"
+
+
+def shown_error(bound: float, sentence: str) -> str:
+    """The bound on the error as the sentence about it has it: whole things are counted down, all else is rounded up.
+
+    >>> shown_error(4.5, "the count is within 4 of the best"), shown_error(4.5, "within 4.5 of the true mean")
+    ('4', '4.5')
+    """
+    whole = f"{math.floor(bound):,}"
+    return (whole if f"within {whole} of" in sentence else rounded_up(bound)).replace(",", "")
 
 
 def rounded(exact: Fraction) -> str:
