@@ -405,6 +405,17 @@ def test_a_charge_that_waits_for_its_draw_is_not_called_lost(folder: Path, monke
     assert "lost" not in forecast.refused
 
 
+def test_the_entries_of_a_question_are_found_under_its_request(folder: Path) -> None:
+    dps.Plan.from_toml(folder / "plan.toml").run()
+    ledger = dps.Ledger(folder / "budget.db")
+    found = ledger.under("people", "plan/how_many")
+    assert [each.kind for each in found] == ["charge", "begin"]
+    assert found == [each for each in ledger.history("people") if each.request == "plan/how_many"]
+    assert ledger.under("people", "plan/nothing") == []
+    with pytest.raises(InvalidAccountError):
+        ledger.under("nobody", "plan/how_many")
+
+
 def test_files_of_something_else_are_not_overwritten(folder: Path) -> None:
     plan, out = dps.Plan.from_toml(folder / "plan.toml"), folder / "out"
     for name, text in (("report.html", "mine"), ("answers.json", '{"plan": "another"}'), ("certificates/a.json", "{}")):

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 import dpselect as dps
+from dpselect import mechanisms
 from dpselect.charts import files
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.plans import pdf
+from dpselect.plans.report import PLAINLY
 from tests.backends.tables import write_csv
 
 NASTY = "<script>alert(1)</script>\"'&"
@@ -97,9 +99,12 @@ def test_what_readers_ask_is_said_once(tmp_path: Path) -> None:
     assert said.count("How many had rows that could be used was not asked") == 1
     assert "usable_epsilon" not in said
     assert said.count("Ranks count rows in the order of their values") == 1
+    assert said.count("GeometricMechanism adds a random whole number to each count.") == 1
+    assert all(hasattr(mechanisms, name) for name in PLAINLY)
     about: dict[str, Any] = {"table": str(tmp_path / "people.csv"), "unit": "who", "epsilon": 1.0}
     counted = dps.Plan(**about, questions={"all": {"ask": "count"}}).run().report()
     assert "Ranks count" not in counted
+    assert "QuantileMechanism" not in counted
 
 
 def dps_text(number: float) -> str:

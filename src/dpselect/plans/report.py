@@ -23,6 +23,22 @@ from dpselect.questions.wording import as_text, cost_shown, left_shown, rounded_
 MOST_ROWS = 50
 """Of an answer; the rest is in ``answers.json``."""
 
+PLAINLY = {
+    "DiscreteGaussianMechanism": "adds a random whole number to each count",
+    "ExponentialMechanism": "draws one of the candidates, better ones far more often",
+    "ExponentialNoiseTopK": "adds a random number to the score of each candidate, and names the largest",
+    "GaussianThresholdCounts": "adds a random whole number to each count, and names those that are large enough",
+    "GeometricMechanism": "adds a random whole number to each count",
+    "LaplaceMechanism": "adds a random number",
+    "PermuteAndFlip": "draws one of the candidates, better ones far more often",
+    "PriceListMechanism": "draws one of the prices, those with more revenue far more often",
+    "QuantileMechanism": "draws a value, those near the true one far more often",
+    "QuantilesMechanism": "draws values in order, those near the true ones far more often",
+    "ReportNoisyMax": "adds a random number to the score of each candidate, and names the largest",
+    "ThresholdCounts": "adds a random whole number to each count, and names those that are large enough",
+}
+"""What a mechanism does, for people who were not there."""
+
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --soft: #555; --line: #d5d5d5; --page: #fff; --card: #f7f7f5;
@@ -206,6 +222,8 @@ def _how_to_read(releases: Iterable[Release[Any]]) -> list[str]:
     if any(QUESTIONS[each.task].error_unit(each) == "ranks" for each in held):
         text = "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at"
         said.append(f"{text} most 20 of the rows that are counted lie between the answer and the true one.")
+    drawn = [each for each in dict.fromkeys(each.mechanism for each in held) if each in PLAINLY]
+    said += [f"{each} {PLAINLY[each]}." for each in drawn]
     if any(each.basis_missing for each in held):
         text = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
         said.append(text)
