@@ -6,7 +6,7 @@ import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import pytest
@@ -14,7 +14,12 @@ import pytest
 from dpselect.web import Site, planning
 from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form
+from tests.web.person import visiting
+from tests.web.served import serving
 from tests.web.visitor import MEDIAN, Visitor
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
 FORM = {name.replace("__", "."): text for name, text in MEDIAN.items()}
@@ -75,6 +80,24 @@ def test_a_slow_curve_has_fewer_points(visitor: Visitor, monkeypatch: pytest.Mon
         assert points == sorted(points)
         assert (points[0], points[-1]) == (planning.EPSILONS[0], planning.EPSILONS[-1])
     assert coarse.errors.items() <= whole.errors.items()
+
+
+def test_while_a_plan_is_made_no_earlier_error_is_shown(browser: Browser, tmp_path: Path) -> None:
+    with serving(ADULT, "--unit", "person_id", folder=tmp_path) as server, visiting(browser, server) as person:
+        person.go("/ask/median")
+        page = person.page
+        page.locator("#step").fill("x")
+        page.locator("#step-error").filter(has_text="step").wait_for()
+        held: list[Any] = []
+        page.route("**/ask/median/plan", lambda route: held.append(route))
+        page.locator("#step").fill("1")
+        page.locator("#busy").filter(has_text="Planning").wait_for()
+        assert page.locator("#plan").get_attribute("aria-busy") == "true"
+        assert not page.locator("#step-error").is_visible()
+        held[0].continue_()
+        page.locator("#busy").wait_for(state="hidden")
+        assert page.locator("#step-error").inner_text() == ""
+        page.unroute("**/ask/median/plan")
 
 
 async def _sent_and_left(visitor: Visitor, path: str, body: bytes) -> None:
