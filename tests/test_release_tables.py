@@ -55,14 +55,19 @@ def test_bounds_stand_where_they_are_about_the_value() -> None:
 @pytest.mark.parametrize("more", [{}, {"units": 24}])
 def test_the_interval_of_a_mean_does_not_leave_the_bounds(more: dict[str, Any]) -> None:
     """Values are clipped, so their mean lies within them. Control: with much noise the bound alone would leave them."""
-    mean = PEOPLE.mean("age", bounds=(20, 60), epsilon=0.01, **more).to_pandas()
-    assert (mean["lower"].item(), mean["upper"].item()) == (20, 60)
-    variance = PEOPLE.variance("age", bounds=(20, 60), epsilon=0.01).to_pandas()
-    assert (variance["lower"].item(), variance["upper"].item()) == (0, 400)
+    means = [PEOPLE.mean("age", bounds=(20, 60), epsilon=0.01, **more) for _ in range(10)]
+    variances = [PEOPLE.variance("age", bounds=(20, 60), epsilon=0.01) for _ in range(10)]
+    for releases, lowest, highest in ((means, 20, 60), (variances, 0, 400)):
+        for release in releases:
+            table = release.to_pandas()
+            lower, upper = table["lower"].item(), table["upper"].item()
+            assert lowest <= lower <= table["released"].item() <= upper <= highest
+        assert any(release.value - release.error_bound < lowest for release in releases)
     exact = PEOPLE.mean("age", bounds=(20, 60), epsilon=20, **more).to_pandas()
     assert 20 < exact["lower"].item() < exact["released"].item() < exact["upper"].item() < 60
     grouped = PEOPLE.mean("age", bounds=(20, 60), epsilon=0.01, **BY_CITY).to_pandas()
-    assert grouped["lower"].tolist() == [20, 20]
+    assert grouped["lower"].min() >= 20
+    assert grouped["upper"].max() <= 60
 
 
 def spec(release: dps.Release[Any]) -> dict[str, Any]:

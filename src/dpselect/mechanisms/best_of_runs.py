@@ -63,19 +63,19 @@ class BestOfRuns(MechanismValue):
     r"""Runs something private a secret number of times, each with a random configuration, and keeps the best run.
 
     The number K of runs is drawn exactly from a public distribution and never shown. Because nobody knows how many runs
-    were thrown away, the whole costs less than about two or three runs, however many there are on average. ``print`` it
-    to see the cost before anything is spent.
+    were thrown away, the whole costs less than about two or three runs, however many there are on average, unless the
+    law is Poisson. ``print`` it to see the cost before anything is spent.
 
     Args:
-        epsilon_per_run: each run is `epsilon_per_run`-DP, everything that it returns included. Or give `event`.
-        event: what one run costs, if it has a delta or is made of several steps; then `delta` is needed.
+        epsilon_per_run: each run is `epsilon_per_run`-DP, everything that it returns included. Or give `event_per_run`.
+        event_per_run: what one run costs, if it has a delta or is made of several steps; then `delta` is needed.
         expected_runs: the mean of K.
         law: ``"geometric"``, ``"logarithmic"`` (cheaper, but often a single run), ``"negative_binomial"`` with the
             shape `eta`, between both by default, or ``"poisson"`` (dearer; also no run at all). Or any distribution: a
             mapping of numbers of runs to weights, without `expected_runs`.
         eta: of the negative binomial, > -1; 0.5 by default.
         cap: if K is larger, nothing is released. Public; it costs no more.
-        delta: of the whole, with an `event`.
+        delta: of the whole, with `event_per_run`.
 
     Raises:
         InvalidParameterError: an argument is out of range, or they contradict each other.

@@ -259,7 +259,8 @@ def lead(release: Planned) -> str:
     said = [", ".join(f"{lead:,}" if lead else "not sure" for lead in each) for each in lists.values()]
     named = [f"{as_text(group)}: {each}" for group, each in zip(lists, said, strict=True)]
     of_each = said[0] if release.groups is None else _some_of(named, separator="; ")
-    return f"With {sure} each is ahead of {after} by at least this many units ({release.unit}): {of_each}."
+    ahead = f"ahead of {after} by at least this many units ({release.unit}): {of_each}"
+    return f"With {sure} for each by itself, it is {ahead}."
 
 
 def _probability(chance: float) -> str:

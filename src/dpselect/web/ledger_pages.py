@@ -72,7 +72,7 @@ def balance(account: Account) -> Balance:
 
 def _line(entry: Entry) -> Line:
     request = entry.request or ""
-    asked = _asked(entry.release)
+    asked = _question_of(entry.release)
     is_page = request.startswith(PREFIX) and entry.release is not None
     return Line(
         number=entry.sequence,
@@ -85,7 +85,7 @@ def _line(entry: Entry) -> Line:
     )
 
 
-def _asked(release: str | None) -> str:
+def _question_of(release: str | None) -> str:
     """What a stored answer says that was asked, such as "median of age"; empty if it does not say it."""
     try:
         held = json.loads(release or "{}")
