@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Mapping
@@ -166,9 +167,17 @@ def test_the_promise_of_replaced_units_is_another(tmp_path: Path) -> None:
     assert "Which rows any one who has in the table hardly changes these answers" in said
 
 
+def weasyprint_or_skip() -> Any:
+    """The library; it cannot be imported where the system has no Pango."""
+    try:
+        return importlib.import_module("weasyprint")
+    except (ImportError, OSError) as missing:
+        pytest.skip(f"PDF needs WeasyPrint and Pango (on Debian: apt install libpango-1.0-0): {type(missing).__name__}")
+
+
 def test_the_report_is_printed_as_pdf(tmp_path: Path) -> None:
     """Its text is compressed and encoded by font; so what is looked at is the text that the library lays out."""
-    weasyprint = pytest.importorskip("weasyprint")
+    weasyprint = weasyprint_or_skip()
     answers = plan(tmp_path).run(out=tmp_path / "out", pdf=True)
     held = (tmp_path / "out" / "report.pdf").read_bytes()
     assert held.startswith(b"%PDF-")
@@ -193,7 +202,7 @@ def test_a_pdf_that_cannot_be_made_costs_nothing(tmp_path: Path, monkeypatch: py
 
 
 def test_the_pdf_loads_nothing(tmp_path: Path) -> None:
-    weasyprint = pytest.importorskip("weasyprint")
+    weasyprint = weasyprint_or_skip()
     (tmp_path / "near.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>")
     _, fetcher = pdf._library()
     with pytest.raises(Exception, match=r"protocol|not allowed|[Ff]orbidden"):
