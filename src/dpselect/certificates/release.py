@@ -548,9 +548,8 @@ def _gaps_shaped(gaps: list[float], answer: Answered, n: int) -> Any:
 def _noisy_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> NoisyUnits | None:
     if held is None:
         return None
-    count = held["count"]
     return NoisyUnits(
-        count=count if groups is None else {_value(group, kind=groups["kind"]): number for group, number in count},
+        count=_of_each_group(held["count"], groups),
         within=held["within"],
         epsilon=held.get("epsilon"),
         answer_epsilon=held.get("answer_epsilon"),
@@ -560,9 +559,8 @@ def _noisy_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | 
 def _released_bound(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> ReleasedBound | None:
     if held is None:
         return None
-    value = held["value"]
     return ReleasedBound(
-        value=value if groups is None else {_value(group, kind=groups["kind"]): bound for group, bound in value},
+        value=_of_each_group(held["value"], groups),
         above=held["above"],
         epsilon=held["epsilon"],
         answer_epsilon=held["answer_epsilon"],
@@ -572,13 +570,17 @@ def _released_bound(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any]
 def _released_gap(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> ReleasedGap | None:
     if held is None:
         return None
-    value = held["value"]
     return ReleasedGap(
-        value=value if groups is None else {_value(group, kind=groups["kind"]): gap for group, gap in value},
+        value=_of_each_group(held["value"], groups),
         step=held["step"],
         noise=held["noise"],
         scale=held["scale"],
     )
+
+
+def _of_each_group(held: Any, groups: Mapping[str, Any] | None) -> Any:
+    """A number, or by group those in a list of pairs."""
+    return held if groups is None else {_value(group, kind=groups["kind"]): number for group, number in held}
 
 
 def _event(held: object) -> Event:

@@ -259,9 +259,7 @@ def _down(epsilon: float) -> float:
     >>> _down(0.182399), _down(0.5)
     (0.1823, 0.5)
     """
-    digits = _DIGITS - 1 - math.floor(math.log10(epsilon))
-    scaled = math.floor(Fraction(epsilon) * Fraction(10) ** digits)
-    return float(Fraction(scaled) / Fraction(10) ** digits)
+    return _in_few_digits(epsilon, math.floor)
 
 
 def _up(epsilon: float) -> float:
@@ -270,6 +268,9 @@ def _up(epsilon: float) -> float:
     >>> _up(0.182312), _up(0.5)
     (0.1824, 0.5)
     """
-    digits = _DIGITS - 1 - math.floor(math.log10(epsilon))
-    scaled = math.ceil(Fraction(epsilon) * Fraction(10) ** digits)
-    return float(Fraction(scaled) / Fraction(10) ** digits)
+    return _in_few_digits(epsilon, math.ceil)
+
+
+def _in_few_digits(epsilon: float, rounded: Callable[[Fraction], int]) -> float:
+    power = Fraction(10) ** (_DIGITS - 1 - math.floor(math.log10(epsilon)))
+    return float(rounded(Fraction(epsilon) * power) / power)

@@ -5,7 +5,6 @@ It holds what the certificates hold, in words and pictures. Nothing is loaded fr
 
 from __future__ import annotations
 
-import math
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -18,7 +17,7 @@ from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.ledger.records import Account, as_written
 from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.wording import as_text, cost_shown, left_shown, rounded_up
+from dpselect.questions.wording import as_text, cost_shown, factor_shown, left_shown
 
 MOST_ROWS = 50
 """Of an answer; the rest is in ``answers.json``."""
@@ -135,7 +134,7 @@ def plain_promise(release: Release[Any], *, epsilon: float, delta: float) -> str
         change = f"Whether or not any one {unit} is in the table"
     else:
         change = f"Which rows any one {unit} has in the table"
-    factor = rounded_up(math.exp(epsilon)) if epsilon < 50 else f"e^{as_text(epsilon)}"
+    factor = factor_shown(epsilon)
     text = f"{change} hardly changes these answers: whatever they show, and whatever is concluded from them, becomes"
     text += f" at most {factor} times as likely or unlikely by it (epsilon = {cost_shown(epsilon)}, for all answers"
     text += " here together)."

@@ -394,6 +394,15 @@ def left_shown(left: float) -> float:
     return float(Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(float(left))))
 
 
+def factor_shown(epsilon: float) -> str:
+    """By which factor `epsilon` may change a probability, rounded up.
+
+    >>> factor_shown(1.0), factor_shown(100.0)
+    ('2.72', 'e^100')
+    """
+    return rounded_up(math.exp(epsilon)) if epsilon < 50 else f"e^{as_text(epsilon)}"
+
+
 def rounded_up(bound: float) -> str:
     """A bound with three digits, rounded so that it still holds.
 

@@ -22,7 +22,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import as_written
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.wording import as_text, rounded_up
+from dpselect.questions.wording import as_text, factor_shown, rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import Form
 from dpselect.web.pictures import PictureCache, frame_of
@@ -328,7 +328,7 @@ def in_words(guarantee: Guarantee) -> str:
         change = f"Whether or not any one {unit} is in the table"
     else:
         change = f"Whichever rows any one {unit} has in the table"
-    factor = rounded_up(math.exp(epsilon)) if epsilon < 50 else f"e^{as_text(epsilon)}"
+    factor = factor_shown(epsilon)
     said = f"{change}, what the answer shows becomes at most {factor} times as likely or unlikely by it"
     said += f" (epsilon = {as_text(epsilon)})."
     if guarantee.delta:
