@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from dpselect.errors import MissingExtraError
@@ -27,11 +28,9 @@ def check_library() -> None:
 
 def _library() -> tuple[Any, Any]:
     try:
-        import weasyprint  # pyright: ignore[reportMissingTypeStubs, reportMissingImports, reportUnknownVariableType]
-        from weasyprint.urls import (  # pyright: ignore[reportMissingTypeStubs, reportMissingImports, reportUnknownVariableType]
-            URLFetcher,
-        )
+        # By name: it has no types of its own, and need not be installed where types are checked.
+        weasyprint: Any = import_module("weasyprint")
+        urls: Any = import_module("weasyprint.urls")
     except (ImportError, OSError):  # the latter without Pango
         raise MissingExtraError("reports in PDF", "pdf") from None
-    only_inside: Any = URLFetcher
-    return weasyprint, only_inside(allowed_protocols=["data"])
+    return weasyprint, urls.URLFetcher(allowed_protocols=["data"])
