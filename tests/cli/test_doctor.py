@@ -68,6 +68,25 @@ def test_what_is_missing_names_its_extra(
     assert f"'.[{extra}]'" in found[what]["remedy"]
 
 
+def test_a_library_that_talks_as_it_fails_does_not_spoil_the_json(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As WeasyPrint does without Pango."""
+    imported = importlib.import_module
+
+    def broken(name: str) -> ModuleType:
+        if name == "weasyprint":
+            print("could not import some external libraries")
+            raise OSError(name)
+        return imported(name)
+
+    monkeypatch.setattr(doctor_module.importlib, "import_module", broken)
+    _, found = findings(capsys)
+    told = found["reports of plans in PDF"]
+    assert (told["works"], told["found"]) == (False, "installed, but does not load: weasyprint")
+    assert "Pango" in told["remedy"]
+
+
 def test_every_extra_is_looked_at() -> None:
     project = Path(__file__).parents[2] / "pyproject.toml"
     extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["optional-dependencies"]

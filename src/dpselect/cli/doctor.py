@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import io
 import json
 import os
 import platform
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 
 from dpselect import PermuteAndFlip, __version__
@@ -41,6 +43,8 @@ class _Extra:
     modules: tuple[str, ...]
     more: Callable[[], str | None] = lambda: None
     """What is missing besides the modules, or None."""
+    system: str = ""
+    """What the modules need of the system to load."""
 
 
 def _missing_java() -> str | None:
@@ -57,6 +61,7 @@ def _missing_java() -> str | None:
     return None if version.isdecimal() and int(version) >= 17 else f"a Java older than 17 ({version or 'unknown'})"
 
 
+_PANGO = "the system's library Pango (on Debian: apt install libpango-1.0-0 libpangoft2-1.0-0)"
 _EXTRAS = (
     _Extra("polars", "tables through Polars, --engine polars", ("polars",)),
     _Extra("excel", "Excel files", ("openpyxl",)),
@@ -65,7 +70,7 @@ _EXTRAS = (
     _Extra("postgres", "tables and ledgers on PostgreSQL", ("psycopg", "ibis")),
     _Extra("spark", "tables on Spark", ("pyspark", "pandas"), _missing_java),
     _Extra("plots", "plots", ("altair", "vl_convert")),
-    _Extra("pdf", "reports of plans in PDF", ("weasyprint",)),
+    _Extra("pdf", "reports of plans in PDF", ("weasyprint",), system=_PANGO),
     _Extra("web", "pages in a browser, dpselect serve", ("starlette", "uvicorn", "jinja2")),
     _Extra("sklearn", "selecting features in scikit-learn", ("sklearn",)),
     _Extra("pld", "composition by privacy loss distributions", ("dp_accounting",)),
@@ -140,7 +145,11 @@ def _frames() -> Finding:
 
 
 def _of_extra(extra: _Extra) -> Finding:
-    missing = [_PACKAGES.get(name, name) for name in extra.modules if not _imports(name)]
+    unusable = [name for name in extra.modules if not _imports(name)]
+    if unusable and all(map(_version, unusable)) and extra.system:
+        lack = f"installed, but does not load: {', '.join(unusable)}"
+        return Finding(what=extra.what, works=False, found=lack, remedy=f"install {extra.system}")
+    missing = [_PACKAGES.get(name, name) for name in unusable]
     lack = f"not installed: {', '.join(missing)}" if missing else extra.more()
     if lack is None:
         return Finding(what=extra.what, works=True, found=_versions(extra.modules))
@@ -152,7 +161,8 @@ def _of_extra(extra: _Extra) -> Finding:
 def _imports(name: str) -> bool:
     """Being installed is not enough: only importing a library shows that it is broken."""
     try:
-        importlib.import_module(name)
+        with redirect_stdout(io.StringIO()):  # where WeasyPrint says at length that Pango is missing
+            importlib.import_module(name)
     except Exception:  # noqa: BLE001 - whatever it raises, it does not work
         return False
     return True

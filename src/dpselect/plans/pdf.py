@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import redirect_stdout
 from importlib import import_module
 from typing import Any
 
@@ -28,9 +30,10 @@ def check_library() -> None:
 
 def _library() -> tuple[Any, Any]:
     try:
-        # By name: it has no types of its own, and need not be installed where types are checked.
-        weasyprint: Any = import_module("weasyprint")
-        urls: Any = import_module("weasyprint.urls")
+        with redirect_stdout(io.StringIO()):  # without Pango it prints a page there
+            # By name: it has no types of its own, and need not be installed where types are checked.
+            weasyprint: Any = import_module("weasyprint")
+            urls: Any = import_module("weasyprint.urls")
     except (ImportError, OSError):  # the latter without Pango
         raise MissingExtraError("reports in PDF", "pdf") from None
     return weasyprint, urls.URLFetcher(allowed_protocols=["data"])
