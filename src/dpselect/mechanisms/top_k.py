@@ -7,7 +7,11 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
@@ -20,10 +24,13 @@ from dpselect.mechanisms.lead import Leads
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
+from dpselect.mechanisms.weights import CandidateWeights
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
 
+
+Weights = Sequence[float | Fraction] | npt.NDArray[np.generic] | CandidateWeights
 
 TopKMethod = Literal["auto", "set"]
 """How `top_k` selects: by the public rule, in order, or as one set."""
@@ -134,7 +141,7 @@ class TopKPlan:
         """
         mechanism = self.mechanism
         if isinstance(mechanism, ExponentialMechanism) or self.has_no_gaps:
-            hint = "Plan with delta=0: then one draw selects all of them, and gaps are free."
+            hint = "Plan with delta=0 and without weights: then one draw selects all of them, and gaps are free."
             raise InvalidParameterError("gap_step", step, "no gaps, as this plan draws several times", hint)
         native = self._native(scores)
         pick = None if candidates is None else checked_candidates(candidates, count=self.n_candidates)
@@ -174,6 +181,7 @@ def plan_top_k(
     delta: float = 0.0,
     monotonic: bool = False,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    weights: Weights | None = None,
 ) -> TopKPlan:
     """The better of two ways to select `k` of `n_candidates`, decided from public arguments alone.
 
@@ -191,11 +199,13 @@ def plan_top_k(
         delta: total, from 0 to below 1.
         monotonic: as for `Mechanism`.
         neighbours: as for `Mechanism`.
+        weights: as for `ExponentialMechanism`, which then draws each round, as no other mechanism has weights. `k` is
+            at most the number of candidates that have one.
 
     Raises:
         InvalidParameterError: an argument is out of range.
 
-    Proof: ``proofs/top_k.md`` and ``proofs/exponential_once.md``.
+    Proof: ``proofs/top_k.md`` and ``proofs/exponential_once.md``; with weights ``proofs/weighted_candidates.md``.
 
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0, delta=1e-6)
     >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
@@ -209,10 +219,12 @@ def plan_top_k(
     n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
     k = positive_count(k, "k", at_most=n_candidates, at_most_what="the number of candidates")
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
-    rounds = max(1, min(k, n_candidates - 1))
-    pure, approximate = _epsilons_per_round(n_candidates, rounds, epsilon, delta)
     relation = neighbouring_relation(neighbours)
     common: _Common = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": relation}
+    if weights is not None:
+        return _weighted_plan(CandidateWeights.of(weights), n_candidates, k, epsilon, delta, common)
+    rounds = max(1, min(k, n_candidates - 1))
+    pure, approximate = _epsilons_per_round(n_candidates, rounds, epsilon, delta)
     if approximate is not None:
         mechanism = ExponentialMechanism(epsilon=approximate, **common)
     elif rounds > 1:
@@ -233,6 +245,28 @@ class _Common(TypedDict):
     sensitivity: float
     monotonic: bool
     neighbours: Neighbours
+
+
+def _weighted_plan(
+    weights: CandidateWeights, n: int, k: int, epsilon: float, delta: float, common: _Common
+) -> TopKPlan:
+    """Rounds of the exponential mechanism, at what delta makes of their epsilon if that is more."""
+    if len(weights) != n:
+        raise InvalidParameterError("weights", Shown(f"<{len(weights)} weights>"), f"{n}, one for each candidate")
+    taking_part = int(np.count_nonzero(weights.taking_part))
+    if k > taking_part:
+        raise InvalidParameterError("k", k, f"at most {taking_part}, the number of candidates that have a weight")
+    rounds = max(1, min(k, taking_part - 1))
+    each = calibrate_rounds(epsilon=epsilon, delta=0.0, count=rounds)
+    approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds) if delta else each
+    return TopKPlan(
+        mechanism=ExponentialMechanism(epsilon=max(each, approximate), weights=weights, **common),
+        n_candidates=n,
+        k=k,
+        rounds=rounds,
+        epsilon=epsilon,
+        delta=delta if approximate > each else 0.0,
+    )
 
 
 @functools.lru_cache(maxsize=256)
@@ -261,6 +295,7 @@ def top_k(
     candidates: None = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     method: TopKMethod = "auto",
+    weights: Weights | None = None,
 ) -> list[int]: ...
 @overload
 def top_k(
@@ -274,6 +309,7 @@ def top_k(
     candidates: Sequence[Candidate],
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     method: TopKMethod = "auto",
+    weights: Weights | None = None,
 ) -> list[Candidate]: ...
 @overload
 def top_k(
@@ -287,6 +323,7 @@ def top_k(
     candidates: object,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     method: TopKMethod = "auto",
+    weights: Weights | None = None,
 ) -> list[Any]: ...
 @overload
 def top_k(
@@ -329,6 +366,7 @@ def top_k(
     with_gap: bool = False,
     gap_step: float | None = None,
     method: TopKMethod = "auto",
+    weights: Weights | None = None,
 ) -> list[Any] | Leads:
     """Select `k` different candidates with (`epsilon`, `delta`)-differential privacy *in total*, best first.
 
@@ -352,9 +390,12 @@ def top_k(
         gap_step: gaps are rounded down to multiples of it; public, > 0. Default: about a tenth of the noise. A step
             alone asks for gaps, too.
         method: ``"auto"``, by the rule of `plan_top_k`, or ``"set"``: one draw of the whole set (`dpselect.TopKSet`),
-            in the order of the candidates, without a delta. A set is far better where the best `k` are well ahead of
-            all others, and worse where candidates near rank `k` are nearly equal: see
+            in the order of the candidates; `delta` has to be 0. A set is far better where the best `k` are well ahead
+            of all others, and worse where candidates near rank `k` are nearly equal: see
             `dpselect.planning.recommend_top_k`.
+        weights: public numbers >= 0, one for each candidate: a candidate with twice the weight is selected twice as
+            often at the same score, and one with 0 is left out. See `dpselect.ExponentialMechanism`, which then draws
+            once a round, and `dpselect.TopKSet`. Not with gaps.
 
     Returns:
         `k` different candidates (or indices), best first; with gaps, `Leads`, which unpacks as ``winners, gaps``.
@@ -364,7 +405,7 @@ def top_k(
         InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.
         InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
 
-    Proof: ``proofs/top_k.md``.
+    Proof: ``proofs/top_k.md``; with weights ``proofs/weighted_candidates.md``.
 
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, candidates=["a", "b", "c", "d"])
     ['c', 'a']
@@ -373,6 +414,8 @@ def top_k(
     ([2, 0], [True, True])
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, method="set")
     [0, 2]
+    >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, weights=[1, 1, 0, 2])
+    [0, 3]
     """
     native = native_scores(scores)
     has_gaps = with_gap is not False or gap_step is not None
@@ -380,12 +423,24 @@ def top_k(
     if method not in get_args(TopKMethod):
         got = Shown(repr(method)) if isinstance(cast(object, method), str) else method
         raise InvalidParameterError("method", got, " or ".join(repr(word) for word in get_args(TopKMethod)))
+    if has_gaps and weights is not None:
+        raise InvalidParameterError("with_gap", with_gap, "False with weights", "A draw with weights has no gap.")
     if method == "set":
         if has_gaps:
             hint = "A set has no order, so nobody in it is ahead of another."
             raise InvalidParameterError("with_gap", with_gap, 'False with method="set"', hint)
+        if delta:
+            hint = "A set is one draw, which a delta would not make more accurate."
+            raise InvalidParameterError("delta", delta, '0 with method="set"', hint)
         relation = neighbouring_relation(neighbours)
-        whole = TopKSet(epsilon=epsilon, sensitivity=sensitivity, k=k, monotonic=monotonic, neighbours=relation)
+        whole = TopKSet(
+            epsilon=epsilon,
+            sensitivity=sensitivity,
+            k=k,
+            monotonic=monotonic,
+            neighbours=relation,
+            weights=weights,
+        )
         return whole.select(native, candidates)
     plan = plan_top_k(
         score_count(native),
@@ -395,6 +450,7 @@ def top_k(
         delta=0.0 if has_gaps else delta,
         monotonic=monotonic,
         neighbours=neighbours,
+        weights=weights,
     )
     if has_gaps:
         return plan.select_with_gaps(native, candidates, gap_step)

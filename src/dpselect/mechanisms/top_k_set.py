@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeVar, cast, overload
 
@@ -24,11 +24,11 @@ from dpselect.arguments import positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.lazy_coins import heads
 from dpselect.mechanisms.mechanism import ScaledMechanism
-from dpselect.mechanisms.partition_law import exp_minus
 from dpselect.mechanisms.rank_sets import RankSets, uniform_below, uniform_subset
 from dpselect.mechanisms.score_vectors import NumericArray, ScoresLike, finite_scores
+from dpselect.mechanisms.weighted_sets import MOST_CELLS, RankedWeights, WeightedSets, accepts, log_sets
+from dpselect.mechanisms.weights import CandidateWeights, unlike
 
 Candidate = TypeVar("Candidate")
 FloatArray = npt.NDArray[np.float64]
@@ -53,8 +53,14 @@ class TopKSet(ScaledMechanism):
     if `monotonic`; k does not enter. So it is the best way to a set whose members are far ahead of the others, and
     worse than `top_k` where candidates near rank k are nearly equal. The set has no order.
 
+    With `weights` the probability is proportional to :math:`e^{u(S)/b}` times the product of the members' weights, at
+    the same cost.
+
     Args:
         k: number of candidates to select, less than their number.
+        weights: public numbers >= 0, one for each candidate, from knowledge and never from the data; see
+            `ExponentialMechanism`. A candidate with the weight 0 takes no part: it is no member, nor the best one left
+            out. With weights `k` times the number of candidates is at most 20 million.
 
     Other args and Raises: see `Mechanism`.
 
@@ -65,13 +71,28 @@ class TopKSet(ScaledMechanism):
     [0, 2]
     >>> mechanism.scale
     2.0
+    >>> TopKSet(k=2, epsilon=1.0, sensitivity=1.0, monotonic=True, weights=[1, 2, 0, 1]).select([900, 20, 1800, 700])
+    [0, 3]
     """
 
     k: int
+    weights: Sequence[float | Fraction] | npt.NDArray[np.generic] | CandidateWeights | None = field(
+        default=None, repr=False
+    )
+
+    def __repr__(self) -> str:
+        shown = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
+        if self.weights is not None:
+            shown["weights"] = self.weights
+        return f"TopKSet({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
         self._set(k=positive_count(self.k, "k", at_most=sys.maxsize))
+        if self.weights is not None:
+            weights = CandidateWeights.of(cast(object, self.weights))
+            self._set(weights=weights)
+            self._checked_k(len(weights))
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -91,14 +112,24 @@ class TopKSet(ScaledMechanism):
         Raises:
             InvalidParameterError: an argument is out of range.
 
-        Proof: ``proofs/top_k_sets.md``, claim 3.
+        With weights, that is for the best ones of those that have a weight, whoever they are.
+
+        Proof: ``proofs/top_k_sets.md``, claims 3 and 5.
 
         >>> round(TopKSet(k=10, epsilon=1.0, sensitivity=1.0, monotonic=True).error_bound(1000), 1)
         117.0
         """
         n = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
         confidence = probability(confidence, "confidence")
-        sets = _log_choices(n, self._checked_k(n))
+        k, weights = self._checked_k(n), self._weights
+        if weights is not None and n != len(weights):
+            raise InvalidParameterError("n_candidates", n, f"{len(weights)}, the number of weights")
+        return self.bound_at(_log_choices(n, k) if weights is None else log_sets(weights, k), confidence)
+
+    def bound_at(self, sets: float, confidence: float) -> float:
+        """`error_bound` from the logarithm of the weight of all sets over that of the lightest: without weights, of
+        how many there are.
+        """
         if sets + math.log(confidence) <= 0.0:
             return 0.0
         others = sets + math.log(-math.expm1(-sets))
@@ -126,12 +157,15 @@ class TopKSet(ScaledMechanism):
             InvalidParameterError: there are not more than `k` scores.
             InvalidCandidatesError: as for `Mechanism.select`.
 
-        Proof that the draw is exact: ``proofs/top_k_sets.md``, claim 4.
+        Proof that the draw is exact: ``proofs/top_k_sets.md``, claims 4 and 6.
         """
-        found = finite_scores(scores)
+        found, weights = finite_scores(scores), self._weights
+        if weights is not None and found.size != len(weights):
+            raise unlike(found.size, len(weights))
         self._checked_k(found.size)
         pick = None if candidates is None else checked_candidates(candidates, count=found.size)
-        chosen = _SetDraw(self, found).indices()
+        draw = _SetDraw(self, found) if weights is None else _WeightedSetDraw(self, found, weights)
+        chosen = draw.indices()
         return chosen if pick is None else [pick(index) for index in chosen]
 
     @property
@@ -144,8 +178,20 @@ class TopKSet(ScaledMechanism):
         factor: Literal[1, 2] = self._factor
         return gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=factor) / 2.0
 
+    @property
+    def _weights(self) -> CandidateWeights | None:
+        return cast("CandidateWeights | None", self.weights)
+
     def _checked_k(self, n: int) -> int:
-        if self.k >= n:
+        weights = self._weights
+        if weights is not None:
+            n = int(np.count_nonzero(weights.taking_part))
+            if self.k >= n:
+                raise InvalidParameterError("k", self.k, f"less than the number of candidates that have a weight, {n}")
+            if self.k * n > MOST_CELLS:
+                hint = f"There are {n:,} candidates that have a weight. Without weights there is no such limit."
+                raise InvalidParameterError("k", self.k, f"at most {MOST_CELLS // n:,} with so many weights", hint)
+        elif self.k >= n:
             hint = "A set of all candidates is no choice, and needs no mechanism." if self.k == n else ""
             raise InvalidParameterError("k", self.k, f"less than the number of candidates, {n}", hint)
         return self.k
@@ -198,7 +244,7 @@ class _SetDraw:
                 number, x, ranks = self._one_far(far)
             else:
                 continue  # filling
-            if self._accepts(number, x, bound, unit):
+            if number and accepts(Fraction(number, bound) * Fraction(2) ** (_BITS - unit), x):
                 return ranks
 
     def _bounds(self) -> tuple[FloatArray, int, IntArray]:
@@ -269,24 +315,7 @@ class _SetDraw:
 
     def _exponent(self, h: int, t: int) -> Fraction:
         """How far a set is below the best one, over b."""
-        k, ranked = self._k, self._ranked
-        best_out, last, next_one, worst = (Fraction(ranked[rank - 1].item()) for rank in (h, k, k + 1, t))
-        return ((last - next_one) - (worst - best_out)) * self._rate
-
-    @staticmethod
-    def _accepts(number: int, x: Fraction, bound: int, unit: int) -> bool:
-        """A coin of probability ``number e^-x 2^(40 - unit) / bound``, at most 1."""
-        if not number:
-            return False
-        share = Fraction(number, bound) * Fraction(2) ** (_BITS - unit)
-        size = max(0, share.numerator.bit_length() - share.denominator.bit_length() + 1)
-
-        def enclosed(bits: int) -> tuple[int, int]:
-            low, high = (Fraction(1),) * 2 if not x else exp_minus(x, bits + size + 8)
-            below, above = share * low * (1 << bits), share * high * (1 << bits)
-            return math.floor(below), math.ceil(above)
-
-        return heads(enclosed, 1) == 1
+        return _exponent(self._ranked, self._k, h, t) * self._rate
 
     def _places(self, ranks: IntArray) -> IntArray:
         """The candidates with these ranks, in the order of the scores."""
@@ -304,6 +333,43 @@ class _SetDraw:
         by_value = np.argsort(at.astype(np.int32), kind="stable")
         starts = np.searchsorted(at[by_value], np.arange(wanted.size))
         return np.sort(within[by_value[starts[group] + order]])
+
+
+class _WeightedSetDraw:
+    """One draw with weights; equal scores are ranked by their place, one way or the other."""
+
+    def __init__(self, mechanism: TopKSet, scores: NumericArray, weights: CandidateWeights) -> None:
+        taking_part = np.flatnonzero(weights.taking_part)
+        k = mechanism.k
+        self._order = taking_part[np.argsort(scores[taking_part], kind="stable")[::-1]]
+        self._rate, self._k, self._ranked = mechanism.rate, k, scores[self._order]
+        ranked, octave = self._ranked, math.log(2.0)
+        lead = 2.0 * float(mechanism.scaled(_differences(ranked[k - 1], ranked[k : k + 1]))[0])
+        self._sets = WeightedSets(
+            RankedWeights(
+                weights=weights,
+                order=self._order,
+                above=mechanism.scaled(_differences(ranked[:k], ranked[k - 1])) / octave,
+                below=mechanism.scaled(_differences(ranked[k], ranked[k:])) / octave,
+                lead=lead / octave,
+            )
+        )
+
+    def indices(self) -> list[int]:
+        """The set, in the order of the scores."""
+        while True:
+            found = self._sets.propose()
+            if found is None:
+                continue
+            x = Fraction(0) if found.t == self._k else _exponent(self._ranked, self._k, found.h, found.t) * self._rate
+            if accepts(found.share, x):
+                return np.sort(self._order[np.array(found.ranks) - 1]).tolist()
+
+
+def _exponent(ranked: Any, k: int, h: int, t: int) -> Fraction:
+    """How far a set is below the best one, in the unit of the scores."""
+    best_out, last, next_one, worst = (Fraction(ranked[rank - 1].item()) for rank in (h, k, k + 1, t))
+    return (last - next_one) - (worst - best_out)
 
 
 def _differences(high: Any, low: Any) -> Gaps:

@@ -20,6 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _EXPECTED = "finite numbers >= 0, one of them > 0"
 _EXACT_IN_DOUBLE = 2**53
+_ROUNDING = 2.0**-50
 
 
 class CandidateWeights:
@@ -107,6 +108,27 @@ class CandidateWeights:
     def logarithms(self) -> FloatArray:
         """Natural logarithms, minus infinity for a weight of zero."""
         return self._logarithms
+
+    @property
+    def taking_part(self) -> npt.NDArray[np.bool_]:
+        """Which candidates have a weight above zero."""
+        return self._logarithms > -math.inf
+
+    @property
+    def log2_bounds(self) -> FloatArray:
+        """A little more than the binary logarithms, minus infinity for a weight of zero."""
+        if self._doubles is not None:
+            found = np.full(self._doubles.size, -math.inf)
+            logarithms = np.log2(self._doubles[self.taking_part])
+            found[self.taking_part] = logarithms + (4.0 + np.abs(logarithms)) * _ROUNDING
+            return found
+        sizes = [(math.log2(each.numerator), math.log2(each.denominator)) if each else None for each in self._fractions]
+        bounds = [-math.inf if each is None else _difference_up(*each) for each in sizes]
+        return np.array(bounds)
+
+    def exact(self, index: int) -> Fraction:
+        """One of them."""
+        return self._fractions[index] if self._doubles is None else Fraction(float(self._doubles[index]))
 
     def sampler(self, epsilon: float, sensitivity: float, factor: int) -> _core.WeightedSampler:
         """The core's draws with these weights."""
@@ -201,6 +223,10 @@ def _exact(weight: object) -> Fraction | None:
 
 def _logarithm(weight: Fraction) -> float:
     return math.log(weight.numerator) - math.log(weight.denominator)
+
+
+def _difference_up(one: float, other: float) -> float:
+    return one - other + (4.0 + abs(one) + abs(other)) * _ROUNDING
 
 
 def _bytes(number: int) -> bytes:
