@@ -124,39 +124,65 @@ class DecisionTree(MechanismValue):
             expected = "whole numbers, the class of each row"
             raise InvalidDataError("labels", Shown(f"<array of {known.dtype}, {known.ndim} dimensions>"), expected)
         kept = (known >= 0) & (known < self.classes)
-        table, known = table[kept], known[kept].astype(np.int64)
-        nodes = np.zeros(len(table), np.int64)
-        features = np.zeros(2**self.depth - 1, np.int64)
-        cuts = np.zeros_like(features)
+        known = known[kept].astype(np.int64)
+        cuts = _Cuts.of(self.bins)
+        cells = cuts.cells(table[kept], known, self.classes)
+        nodes = np.zeros(len(known), np.int64)
+        chosen = np.zeros(2**self.depth - 1, np.int64)
         for level in range(self.depth):
             first = 2**level - 1
             for place in range(2**level):
-                chosen = nodes == place
-                feature, cut = self._split(table[chosen], known[chosen])
-                features[first + place], cuts[first + place] = feature, cut
-            at = first + nodes
-            nodes = 2 * nodes + (table[np.arange(len(table)), features[at]] > cuts[at])
-        cells = np.bincount(nodes * self.classes + known, minlength=2**self.depth * self.classes).astype(np.int64)
-        counts = self.counting.draw_many(cells).reshape(2**self.depth, self.classes)
-        return GrownTree(features=features, cuts=cuts, counts=counts)
+                scores = self.score.scores(cuts.counts(cells[nodes == place], self.classes))
+                chosen[first + place] = self.splitting.select(scores)
+            taken = chosen[first + nodes]
+            places = cells[np.arange(len(cells)), cuts.features[taken]] // self.classes
+            nodes = 2 * nodes + (places >= cuts.ends[taken])
+        leaves = np.bincount(nodes * self.classes + known, minlength=2**self.depth * self.classes).astype(np.int64)
+        counts = self.counting.draw_many(leaves).reshape(2**self.depth, self.classes)
+        return GrownTree(features=cuts.features[chosen], cuts=cuts.bins[chosen], counts=counts)
 
-    def _split(self, table: Codes, labels: Codes) -> tuple[int, int]:
-        """The feature and the cut of one node, drawn."""
-        scores = np.concatenate(
-            [self._scores(table[:, place], labels, bins) for place, bins in enumerate(self.bins)], dtype=np.int64
-        )
-        winner = self.splitting.select(scores)
-        for feature, bins in enumerate(self.bins):
-            if winner < bins - 1:
-                return feature, winner
-            winner -= bins - 1
-        raise AssertionError("a winner beyond all cuts")
 
-    def _scores(self, codes: Codes, labels: Codes, bins: int) -> Codes:
-        """Of each cut of one feature."""
-        cells = np.bincount(codes * self.classes + labels, minlength=bins * self.classes)
-        below = cells.reshape(bins, self.classes).cumsum(axis=0, dtype=np.int64)
-        return self.score.scores(np.stack([below[:-1], below[-1] - below[:-1]], axis=1))
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Cuts:
+    """All (feature, cut) pairs, one after another, and where their bins are among the bins of all features.
+
+    Attributes:
+        sizes: shape ``(features,)``: how many bins each feature has.
+        firsts: shape ``(features,)``: where the bins of each feature begin.
+        features: shape ``(cuts,)``: the feature that a cut is in.
+        bins: shape ``(cuts,)``: the last bin below the cut, from 0 in each feature.
+        ends: shape ``(cuts,)``: the first bin above the cut, among the bins of all features.
+    """
+
+    sizes: Codes
+    firsts: Codes
+    features: Codes
+    bins: Codes
+    ends: Codes
+
+    @classmethod
+    def of(cls, bins: Sequence[int]) -> _Cuts:
+        """Each feature has one cut fewer than it has bins."""
+        sizes = np.array(bins, np.int64)
+        firsts = np.cumsum(sizes) - sizes
+        features = np.repeat(np.arange(len(sizes)), sizes - 1)
+        places = np.arange(len(features)) - (firsts - np.arange(len(sizes)))[features]
+        return cls(sizes=sizes, firsts=firsts, features=features, bins=places, ends=firsts[features] + places + 1)
+
+    def cells(self, table: Codes, labels: Codes, classes: int) -> Codes:
+        """`table`, overwritten: where each row's bin and class are among all bins and classes."""
+        table += self.firsts
+        table *= classes
+        table += labels[:, np.newaxis]
+        return table
+
+    def counts(self, cells: Codes, classes: int) -> Codes:
+        """Shape ``(cuts, 2, classes)``: how many of the rows of `cells` are on each side of each cut."""
+        size = int(self.sizes.sum())
+        found = np.bincount(cells.ravel(), minlength=size * classes).reshape(size, classes)
+        up_to = np.concatenate([np.zeros((1, classes), np.int64), found.cumsum(axis=0, dtype=np.int64)])
+        below = up_to[self.ends] - up_to[self.firsts[self.features]]
+        return np.stack([below, up_to[self.sizes[0]] - below], axis=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
