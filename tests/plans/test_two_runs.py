@@ -6,15 +6,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import dpselect as dps
 from tests.plans.test_crashes import COSTS, planned
 from tests.plans.test_plan import folder  # noqa: F401 - a fixture
 
 
-# One thread may look for an answer while the other is storing it: it has the answer, and warns that it is not stored.
-@pytest.mark.filterwarnings("ignore::dpselect.errors.AnswerNotStoredWarning")
 def test_two_runs_at_once_give_the_same_answers_and_share_their_charges(folder: Path) -> None:  # noqa: F811
     ledger = dps.Ledger(folder / "budget.db")
     ledger.open_account("both", epsilon=2.0, unit="who")

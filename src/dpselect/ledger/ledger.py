@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import cast
+from functools import partial
+from typing import Protocol, TypeVar, cast
 
 import sqlalchemy as sa
 
@@ -21,9 +22,19 @@ from dpselect.ledger.managed import ManagedLedger
 from dpselect.ledger.records import Receipt
 from dpselect.ledger.refusals import refusal, refuse_seeded_release
 from dpselect.ledger.requests import answered, stored_release
-from dpselect.ledger.unsettled import PASSING, Attempt, Patience, Unstored, is_paid, store_remembered
+from dpselect.ledger.unsettled import (
+    PASSING,
+    Attempt,
+    ElsewhereError,
+    Patience,
+    Unstored,
+    is_paid,
+    store_remembered,
+)
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
+
+Found = TypeVar("Found", covariant=True)
 
 
 class Ledger(ManagedLedger):
@@ -118,12 +129,7 @@ class Ledger(ManagedLedger):
         patience = Patience(self._wait)
 
         def act() -> Receipt:
-            while True:
-                try:
-                    return self._charged(attempt, hour, wait_for_others=True)
-                except _BegunElsewhereError:
-                    if not patience.lasts():
-                        return self._charged(attempt, hour, wait_for_others=False)
+            return _after_others(partial(self._charged, attempt, hour), patience)
 
         return attempt.settled(act, wait=self._wait, ledger=self._database.shown)
 
@@ -153,19 +159,21 @@ class Ledger(ManagedLedger):
         patience = Patience(self._wait)
         while True:
             try:
-                return self._charged_ahead(account, charges)
+                return _after_others(partial(self._charged_ahead, account, charges), patience)
             except PASSING:  # if the commit took effect all the same, the next attempt finds its entries
                 if not patience.lasts():
                     raise
 
-    def _charged_ahead(self, account: str, charges: Sequence[tuple[ChargeRequest, datetime]]) -> None:
+    def _charged_ahead(
+        self, account: str, charges: Sequence[tuple[ChargeRequest, datetime]], *, wait_for_others: bool
+    ) -> None:
         ledger = self._database.shown
         with self._writing() as (connection, heads):
             row = self._locked(connection, account)
             unpaid = [
                 (charge, time)
                 for charge, time in charges
-                if self._answered(connection, row, charge) is None
+                if self._answered(connection, row, charge, wait_for_others) is None
                 and not charged_ahead(connection, row, charge, ledger=ledger)[0]
             ]
             if not unpaid:
@@ -185,7 +193,7 @@ class Ledger(ManagedLedger):
         charge = attempt.charge
         with self._writing() as (connection, heads):
             row = self._locked(connection, charge.account)
-            known = self._answered(connection, row, charge)
+            known = self._answered(connection, row, charge, wait_for_others)
             if known is not None:
                 return known
             standing = attempt.standing(connection, row, ledger=self._database.shown)
@@ -202,7 +210,7 @@ class Ledger(ManagedLedger):
                 attempt.receipt, attempt.begun = waiting[0], (head.sequence, head.hash)
                 return attempt.receipt
             if begun and wait_for_others:
-                raise _BegunElsewhereError
+                raise ElsewhereError  # and will store its answer, unless it was stopped
             cost, total = self._allowed(row, charge)
             now = datetime.now(UTC)
             body = self._stamp("charge", now) | {"public_time": hour or day_text(now.date())}
@@ -242,11 +250,15 @@ class Ledger(ManagedLedger):
             ChargeRequest.of(account, what, request=request, question=question) for what, request, question in questions
         ]
         store_remembered(self._place, self._stored_release)
+        return _after_others(partial(self._looked, account, charges), Patience(self._wait))
+
+    def _looked(self, account: str, charges: Sequence[ChargeRequest], *, wait_for_others: bool) -> list[Receipt | None]:
         with self._reading() as connection:
             row = store.account_row(connection, account, ledger=self._database.shown)
             self._refuse_behind(connection, row)
             known = [
-                self._answered(connection, row, charge) or self._ahead(connection, row, charge) for charge in charges
+                self._answered(connection, row, charge, wait_for_others) or self._ahead(connection, row, charge)
+                for charge in charges
             ]
             unpaid = [
                 charge
@@ -291,8 +303,10 @@ class Ledger(ManagedLedger):
             row = self._locked(connection, receipt.account)
             return stored_release(connection, row, receipt, str(receipt.request), release, ledger=self._database.shown)
 
-    def _answered(self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest) -> Receipt | None:
-        return answered(connection, row, charge, ledger=self._database.shown)
+    def _answered(
+        self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, wait_for_others: bool
+    ) -> Receipt | None:
+        return answered(connection, row, charge, wait_for_others=wait_for_others, ledger=self._database.shown)
 
     def _ahead(self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest) -> Receipt | None:
         """The receipt of a charge that was made ahead and not drawn for, or None."""
@@ -313,8 +327,20 @@ class Ledger(ManagedLedger):
         return cost, total
 
 
-class _BegunElsewhereError(Exception):
-    """Another process has begun the draw for this charge, and will store its answer, unless it was stopped."""
+class _Looking(Protocol[Found]):
+    """A transaction that raises `ElsewhereError`, if it is to wait for others and somebody else is at work."""
+
+    def __call__(self, *, wait_for_others: bool) -> Found: ...
+
+
+def _after_others(act: _Looking[Found], patience: Patience) -> Found:
+    """The result of `act`, after those who are at work on the same answer are done, or there is no more patience."""
+    while True:
+        try:
+            return act(wait_for_others=True)
+        except ElsewhereError as elsewhere:
+            if not elsewhere.is_over(patience):
+                return act(wait_for_others=False)
 
 
 def _opened(url: sa.URL, wait: float, anchor: Anchor | None = None) -> Ledger:

@@ -13,11 +13,20 @@ from dpselect.ledger.charge_request import ChargeRequest
 from dpselect.ledger.damage import readable
 from dpselect.ledger.reading import question_of, receipt_of
 from dpselect.ledger.records import Receipt
-from dpselect.ledger.unsettled import answer_of, warn_of
+from dpselect.ledger.unsettled import answer_of, being_stored, warn_of
 
 
-def answered(connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, ledger: str) -> Receipt | None:
+def answered(
+    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, wait_for_others: bool, ledger: str
+) -> Receipt | None:
     """The receipt with the answer of the request, stored or still kept by this process; None if there is no answer.
+
+    Args:
+        connection: to the ledger.
+        row: the account.
+        charge: the request.
+        wait_for_others: refuse an answer that another thread is storing at this moment.
+        ledger: the ledger's address in messages.
 
     Warns:
         AnswerNotStoredWarning: the answer is not stored yet.
@@ -25,6 +34,7 @@ def answered(connection: sa.Connection, row: store.AccountRow, charge: ChargeReq
     Raises:
         RequestReusedError: the request id belongs to another question.
         LedgerDamagedError: the answer, or a charge under the id, is not what was written.
+        BeingStoredError: another thread is storing the answer.
     """
     if charge.request is None:
         return None
@@ -49,7 +59,11 @@ def answered(connection: sa.Connection, row: store.AccountRow, charge: ChargeReq
         receipt = receipt_of(first)
     if found:
         return receipt
-    warn_of(receipt, "another try just now failed as well", ledger=ledger)
+    storing = being_stored(receipt.hash)
+    if storing is not None and wait_for_others:
+        raise storing
+    why = "another try just now failed as well" if storing is None else "another thread has not been able to, so far"
+    warn_of(receipt, why, ledger=ledger)
     return replace(receipt, release=answer_of(receipt.hash))
 
 

@@ -6,13 +6,14 @@ entry is then looked up, with its account locked, so that a commit still in prog
 nonce, so an entry with this hash is this charge and no other. Nothing was drawn for it yet, because a draw begins only
 after its charge has returned. So it may be used once, and by this process alone.
 
-An answer that cannot be stored was charged, and may be shown. It is kept here until it can be stored. Proof:
-``proofs/ledger.md``.
+An answer that cannot be stored was charged, and may be shown. It is kept here until it can be stored. Another thread
+that asks for it while it is being stored waits until this is done. Proof: ``proofs/ledger.md``.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -78,6 +79,30 @@ class Patience:
         time.sleep(min(left, self._pause))
         self._pause = min(2 * self._pause, _LONGEST)
         return True
+
+    def until(self, done: threading.Event) -> bool:
+        """Whether `done` is set in time. Waits for it."""
+        return done.wait(max(0.0, self._end - time.monotonic()))
+
+
+class ElsewhereError(Exception):
+    """Somebody else is at work on the answer to this question: look again after a pause."""
+
+    def is_over(self, patience: Patience) -> bool:
+        """Whether to look again. Pauses before."""
+        return patience.lasts()
+
+
+class BeingStoredError(ElsewhereError):
+    """Another thread of this process is storing the answer at this moment."""
+
+    def __init__(self, done: threading.Event) -> None:
+        super().__init__()
+        self._done = done
+
+    def is_over(self, patience: Patience) -> bool:
+        """Whether that thread has stored it, or given up, in time."""
+        return patience.until(self._done)
 
 
 @dataclass(slots=True)
@@ -219,14 +244,19 @@ class Unstored:
         A charge keeps its first answer, which is remembered until it is stored.
         """
         held = _answers.setdefault(self.receipt.hash, self)
-        patience = Patience(wait)
-        while True:
-            try:
-                return held.stored(keep)
-            except NOT_STORED as error:
-                if not (isinstance(error, PASSING) and patience.lasts()):
-                    warn_of(self.receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
-                    return held.release
+        patience, done = Patience(wait), threading.Event()
+        _storing[self.receipt.hash] = done
+        try:
+            while True:
+                try:
+                    return held.stored(keep)
+                except NOT_STORED as error:
+                    if not (isinstance(error, PASSING) and patience.lasts()):
+                        warn_of(self.receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
+                        return held.release
+        finally:
+            _storing.pop(self.receipt.hash, None)
+            done.set()
 
     def stored(self, keep: Store) -> str:
         """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
@@ -244,10 +274,17 @@ class Unstored:
 _answers: dict[str, Unstored] = {}
 """By the hash of the charge's entry."""
 
+_storing: dict[str, threading.Event] = {}
+"""Of these a thread is storing the answer at this moment; the event is set when it has, or has given up."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_storing.clear)  # only the thread that forks goes on in the child
+
 
 def store_remembered(place: sa.URL, keep: Store) -> None:
     """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
-    for each in [held for held in list(_answers.values()) if held.place == place]:
+    mine = [held for held in list(_answers.values()) if held.place == place and held.receipt.hash not in _storing]
+    for each in mine:
         try:
             each.stored(keep)
         except NOT_STORED:
@@ -260,6 +297,12 @@ def answer_of(entry_hash: str) -> str | None:
     """The remembered answer of a charge, or None."""
     held = _answers.get(entry_hash)
     return None if held is None else held.release
+
+
+def being_stored(entry_hash: str) -> BeingStoredError | None:
+    """What to wait for, if a thread is storing the answer of this charge at this moment; otherwise None."""
+    done = _storing.get(entry_hash)
+    return None if done is None else BeingStoredError(done)
 
 
 def warn_of(receipt: Receipt, why: str, *, ledger: str) -> None:

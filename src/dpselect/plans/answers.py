@@ -91,12 +91,13 @@ class Answers(Mapping[str, Release[Any]]):
 
     @property
     def notes(self) -> list[str]:
-        """From when the answers that were stored before are, and what was charged again."""
+        """What draws, if that was a choice; from when answers that were stored before are; what was charged again."""
         stored = self.before.stored_sentence
         if stored and len(self.before.stored) == len(self):
             stored += " No row was read, and nothing was charged."
         then = "it was charged again" if len(self.before.lost) == 1 else "they were charged again"
-        return [*filter(None, (stored, self.before.lost_sentence(then)))]
+        reason = "" if self._division is None else self._division.reason
+        return [*filter(None, (reason, stored, self.before.lost_sentence(then)))]
 
     def _repr_html_(self) -> str:
         rows = [(name, self.words[name], str(release.value), release.accuracy) for name, release in self.items()]

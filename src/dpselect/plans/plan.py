@@ -17,6 +17,7 @@ from dpselect.formats import Format
 from dpselect.ledger import Ledger
 from dpselect.plans.answers import UNNAMED, Answers, new_folder
 from dpselect.plans.before import NOTHING, Before, explained, looked_up
+from dpselect.plans.chosen_draws import divided_by_draws
 from dpselect.plans.division import Division, divided
 from dpselect.plans.pdf import check_library
 from dpselect.plans.plan_forecast import PlanForecast
@@ -169,16 +170,13 @@ class Plan:
                 format=self._about["format"],
                 neighbours=self._about["neighbours"],
             )
-        questions, division = self._divided(Planner(dry))
-        chosen = division.epsilons
+        questions, division, asked, before = self._settled(Planner(dry))
         forecasting = Forecasting(None, None)
-        asked = {each.name: each.planned(Planner(dry), chosen[each.name]) for each in questions}
         forecasts = {name: forecasting.answer(each) for name, each in asked.items()}
         plain: dict[str, Any] = {"words": {each.name: each.words for each in questions}, "unchecked": dry.unchecked}
         plain |= {"budget": self.epsilon, "budget_delta": self.delta, "division": division}
         if self.ledger is None or self.account is None:
             return PlanForecast(forecasts=forecasts, **plain)
-        before = self._before(asked)
         left = self.ledger.account(self.account).left
         return PlanForecast(forecasts=forecasts, **plain, account=self.account, left=left, before=before)
 
@@ -216,11 +214,8 @@ class Plan:
         with _named_table():
             about = {key: value for key, value in self._about.items() if value is not None}
             data = Dataset(self.table, unit=self.unit, **about, **paying)
-        questions, division = self._divided(Planner(data))
-        chosen = division.epsilons
-        planned = {each.name: each.planned(Planner(data), chosen[each.name]) for each in questions}
-        before = self._before(planned)
-        asked = [ask_of(each, chosen[each.name], self._request(each.name)) for each in questions]
+        questions, division, _, before = self._settled(Planner(data))
+        asked = [ask_of(each, division.epsilons[each.name], self._request(each.name)) for each in questions]
         with self._renamed(), _named_table(), explained(before):
             releases = data.ask(asked)
         answers = Answers(
@@ -235,13 +230,29 @@ class Plan:
             answers.save(folder, pdf=pdf)
         return answers
 
-    def _divided(self, table: Planner) -> tuple[list[PlannedQuestion], Division]:
+    def _settled(self, table: Planner) -> tuple[list[PlannedQuestion], Division, dict[str, TableQuestion[Any]], Before]:
+        """The questions, the epsilon of each, what is asked, and what the ledger knows of it.
+
+        If it has answers to the same plan with permute-and-flip throughout, as earlier versions asked it, then so.
+        """
+        questions, division = self._divided(table)
+        asked = {each.name: each.planned(table, division.epsilons[each.name]) for each in questions}
+        try:
+            return questions, division, asked, self._before(asked)
+        except RequestReusedError:
+            questions, plain = self._divided(table, by_draws=False)
+            if plain.epsilons == division.epsilons:
+                raise
+            asked = {each.name: each.planned(table, plain.epsilons[each.name]) for each in questions}
+            return questions, plain, asked, self._before(asked)
+
+    def _divided(self, table: Planner, *, by_draws: bool = True) -> tuple[list[PlannedQuestion], Division]:
         """The questions with their lists, and the epsilon of each."""
         questions = [each.with_lists(table, self.table, self._folder) for each in self._questions]
-        known: dict[tuple[str, float], TableQuestion[Any]] = {}
+        known: dict[tuple[str, object, float], TableQuestion[Any]] = {}
 
         def planned(question: PlannedQuestion, epsilon: float) -> TableQuestion[Any]:
-            place = question.name, epsilon
+            place = question.name, question.arguments.get("method"), epsilon
             if place not in known:
                 known[place] = question.planned(table, epsilon)
             return known[place]
@@ -252,7 +263,9 @@ class Plan:
         def charge(question: PlannedQuestion, epsilon: float) -> Event:
             return planned(question, epsilon).question.event
 
-        return questions, divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
+        if not by_draws:
+            return questions, divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
+        return divided_by_draws(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
 
     def _before(self, asked: Mapping[str, TableQuestion[Any]]) -> Before:
         """What the ledger knows of these questions."""

@@ -118,7 +118,13 @@ class PlanForecast(Mapping[str, Forecast]):
         lost = "" if self.refused else self.before.lost_sentence(then)
         unchecked = f"{self.unchecked}: computed from the arguments alone, no column is checked." * bool(self.unchecked)
         before = (self.before.stored_sentence, lost)
-        return [*said, *filter(None, (composed, delta, unchecked[:1].upper() + unchecked[1:], *before, self.charge))]
+        return [
+            *said,
+            *filter(
+                None,
+                (composed, self.division.reason, delta, unchecked[:1].upper() + unchecked[1:], *before, self.charge),
+            ),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""

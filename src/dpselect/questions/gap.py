@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PermuteAndFlip
+from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, NoisyOrder, PermuteAndFlip
 from dpselect.mechanisms.gap_noise import GapNoise
 from dpselect.mechanisms.lead import default_step
 from dpselect.mechanisms.top_k import TopKPlan
@@ -116,7 +116,9 @@ def planned_gap(selects: PermuteAndFlip | TopKPlan | NoisyOrder, step: float | N
     return ReleasedGap(step=default_step(scale) if step is None else step, noise="exponential", scale=scale)
 
 
-def stated_gap(selects: PermuteAndFlip | TopKPlan | NoisyOrder, step: float | None, n: int) -> ReleasedGap | None:
+def stated_gap(
+    selects: PermuteAndFlip | ExponentialMechanism | TopKPlan | NoisyOrder, step: float | None, n: int
+) -> ReleasedGap | None:
     """The same with the step of a certificate; None if it has none.
 
     Raises:
@@ -124,7 +126,7 @@ def stated_gap(selects: PermuteAndFlip | TopKPlan | NoisyOrder, step: float | No
     """
     if step is None:
         return None
-    if n == 1 or (isinstance(selects, TopKPlan) and selects.has_no_gaps):
+    if isinstance(selects, ExponentialMechanism) or n == 1 or (isinstance(selects, TopKPlan) and selects.has_no_gaps):
         raise wrong("gap", "none for such a selection")
     return planned_gap(selects, step)
 

@@ -15,9 +15,10 @@ from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
+from dpselect.questions.drawn_by import EXPONENTIAL, METHOD, checked_method, method_of
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.gap import GAP_PROOF, WITH_GAP, ReleasedGap, checked_with_gap, planned_gap, stated_gap
-from dpselect.questions.list_question import ListQuestion, counts_or_draw, listed, public_values
+from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, counts_or_draw, listed, public_values
 from dpselect.questions.ordering import (
     MAX_VALUES_PER_UNIT,
     WITH_COUNTS,
@@ -68,7 +69,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS_OPTION),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS_OPTION, METHOD),
         ),
     )
 
@@ -89,20 +90,24 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         with_counts: bool = False,
         with_gap: bool = False,
         weights: object = None,
+        method: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon`; for half of it if counts are wanted and cost the other half.
 
-        With `weights` by the exponential mechanism, as permute-and-flip has none.
+        With `weights` by the exponential mechanism, as permute-and-flip has none; likewise with this `method`.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0, `max_values_per_unit` not a whole number from 1
-                to the number of candidates, there is a single candidate and a gap is wanted, or the weights are not
-                valid or not combined with these arguments.
+                to the number of candidates, there is a single candidate and a gap is wanted, or the weights or the
+                method are not valid or not combined with these arguments.
 
         >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
         0.5
         """
+        kind = checked_method(
+            method, weights=weights, with_counts=with_counts, max_values_per_unit=max_values_per_unit, with_gap=with_gap
+        )
         if weights is not None:
             if with_gap or max_values_per_unit is not None:
                 name = "with_gap" if with_gap else "max_values_per_unit"
@@ -112,7 +117,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             part = left_for_selection(epsilon) if with_counts else epsilon
             weighted = _weighted(given, epsilon=part, neighbours=neighbours)
             return cls(candidates=candidates, mechanism=weighted, weights=given.description)
-        mechanism: PermuteAndFlip | NoisyOrder | None = ruled_order(
+        mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder | None = ruled_order(
             candidates,
             1,
             epsilon=epsilon,
@@ -122,7 +127,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         )
         if mechanism is None:
             moved = count_sensitivity(neighbours)
-            mechanism = PermuteAndFlip(
+            mechanism = kind(
                 epsilon=left_for_selection(epsilon) if with_counts else epsilon,
                 sensitivity=moved.value,
                 monotonic=moved.monotonic,
@@ -133,7 +138,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             mechanism=mechanism,
             max_values_per_unit=max_values_per_unit,
             is_ruled=with_counts or max_values_per_unit is not None,
-            gap=planned_gap(mechanism) if checked_with_gap(with_gap, len(candidates)) else None,
+            gap=planned_gap(cast("PermuteAndFlip", mechanism)) if checked_with_gap(with_gap, len(candidates)) else None,
         )
 
     @property
@@ -145,8 +150,8 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     def terms(self) -> Terms:
         """What the certificate will contain.
 
-        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw), or
-        ``proofs/noisy_order.md``.
+        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` or
+        ``proofs/exponential_mechanism.md`` (the draw), or ``proofs/noisy_order.md``.
         """
         arguments = ruled_arguments(self.mechanism, self.max_values_per_unit, is_ruled=self.is_ruled)
         if isinstance(self.mechanism, NoisyOrder):
@@ -162,7 +167,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
             proofs=WEIGHTED_PROOFS
             if self.weights is not None
-            else ("proofs/permute_and_flip.md", *([GAP_PROOF] if self.gap is not None else [])),
+            else (ROUND_PROOFS[type(self.mechanism)], *([GAP_PROOF] if self.gap is not None else [])),
             arguments=arguments if self.weights is None else {**arguments, "weights": dict(self.weights)},
             gap=self.gap,
         )
@@ -179,13 +184,15 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         bounded = {} if most is None else {"max_values_per_unit": most}
         ahead = {} if self.gap is None else {"with_gap": True}
         weighed = {} if self.weights is None else {"weights": dict(self.weights)}
-        return {"candidates": public_values(self.candidates), **bounded, **ahead, **weighed}
+        is_other = isinstance(self.mechanism, ExponentialMechanism) and self.weights is None
+        drawn = {"method": EXPONENTIAL} if is_other else {}
+        return {"candidates": public_values(self.candidates), **bounded, **ahead, **weighed, **drawn}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
         if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
             return [*self.counts(rows, groups)]
-        if isinstance(self.mechanism, ExponentialMechanism):  # parts with weights cannot be merged
+        if self.weights is not None:  # parts with weights cannot be merged
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
@@ -231,9 +238,9 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """See `Question.check_fields`."""
         arguments = dict(cast("Fields", held.get("arguments", {})))
         weights: object = arguments.pop("weights", None)
-        if (weights is not None) != (held["mechanism"]["name"] == ExponentialMechanism.__name__):
-            raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
         if weights is not None:
+            if held["mechanism"]["name"] != ExponentialMechanism.__name__:
+                raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
             fields.object_with(weights, "arguments.weights", WEIGHTS)
         check_ruled({**held, "arguments": arguments}, has_k=False)
         return AnswerFields(listed(held))
@@ -241,7 +248,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the mechanism by another rule."""
-        mechanism: PermuteAndFlip | NoisyOrder
+        mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
         if (weights := stated.arguments.get("weights")) is not None:
             alike = stand_in(weights, len(candidates))
@@ -249,7 +256,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         if stated.is_noise_once:
             mechanism = planned_order(candidates, 1, stated.epsilon, most, stated.neighbours)
         else:
-            mechanism = cast("PermuteAndFlip", cls.planned(candidates, **stated.price).mechanism)
+            mechanism = cls.planned(candidates, **stated.price, method=method_of(stated.mechanism)).mechanism
         return cls(
             candidates=candidates,
             mechanism=mechanism,
@@ -294,7 +301,7 @@ class LeastCommon(MostCommon):
             example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS_OPTION),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS_OPTION, METHOD),
         ),
     )
 
@@ -344,6 +351,7 @@ class BestDate(MostCommon):
                 Option("step", "whole", "With --bounds, the number of days from one date to the next.", default=1),
                 WITH_COUNTS,
                 WITH_GAP,
+                METHOD,
             ),
         ),
     )

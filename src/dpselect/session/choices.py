@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
@@ -40,6 +40,7 @@ class ChoiceQuestions(Asking):
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
         weights: Sequence[float] | None = None,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -74,6 +75,10 @@ class ChoiceQuestions(Asking):
                 each one is to be the answer, never from the data. The probability of a candidate is proportional to its
                 weight, and 0 leaves it out; the bound is for the lightest one (``proofs/weighted_candidates.md``).
                 Drawn by the exponential mechanism. Not with `with_gap` or `max_values_per_unit`.
+            method: what draws. By itself permute-and-flip has the smaller error. Of many questions that share an
+                account with a delta, those drawn by the exponential mechanism cost less together, so that each may have
+                more epsilon (`dpselect.planning.recommend`); a `dpselect.Plan` chooses. None: permute-and-flip, unless
+                `weights`, `with_counts`, `with_gap` or `max_values_per_unit` decide.
             usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
                 ``release.usable``. Where it is near zero, the answer is about hardly anybody: numbers were written with
                 a ``$``, candidates in another case, dates in another order. A tenth of `epsilon` is often enough.
@@ -101,7 +106,7 @@ class ChoiceQuestions(Asking):
         is_counted = is_counted or weights is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
-        counting |= {"weights": weights}
+        counting |= {"weights": weights, "method": method}
         planned = partial(MostCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -119,6 +124,7 @@ class ChoiceQuestions(Asking):
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
         weights: Sequence[float] | None = None,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -128,7 +134,7 @@ class ChoiceQuestions(Asking):
 
         Args:
             column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many: see `most_common`.
-            with_counts, with_gap, max_values_per_unit, weights, usable_epsilon: see `most_common`.
+            with_counts, with_gap, max_values_per_unit, weights, method, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -147,7 +153,7 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": checked_with_counts(with_counts)}
-        counting |= {"with_gap": with_gap, "weights": weights}
+        counting |= {"with_gap": with_gap, "weights": weights, "method": method}
         planned = partial(LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -252,6 +258,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
         with_gap: bool = False,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date] | Release[dict[Any, date]]:
@@ -269,7 +276,7 @@ class ChoiceQuestions(Asking):
             by, groups, max_groups_per_unit: see `most_common`.
             with_counts: also release the number of units that are free on the answer, with noise: see `most_common`.
             with_gap: also release by how much the answer is ahead of all other dates, at no cost: see `most_common`.
-            usable_epsilon: see `most_common`.
+            method, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -292,7 +299,8 @@ class ChoiceQuestions(Asking):
         """
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        planned = partial(BestDate.planned, public, with_counts=checked_with_counts(with_counts), with_gap=with_gap)
+        counting = {"with_counts": checked_with_counts(with_counts), "with_gap": with_gap, "method": method}
+        planned = partial(BestDate.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def best_by(
@@ -309,6 +317,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -331,7 +340,7 @@ class ChoiceQuestions(Asking):
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
             with_counts: also release the number of units that have the answer, with an amount or not, with noise:
                 ``release.counts``. Half of `epsilon` selects and half counts.
-            usable_epsilon: see `most_common`.
+            method, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -359,5 +368,6 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        planned = partial(BestBy.planned, public, clipped, with_counts=checked_with_counts(with_counts))
+        counting = {"with_counts": checked_with_counts(with_counts), "method": method}
+        planned = partial(BestBy.planned, public, clipped, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)

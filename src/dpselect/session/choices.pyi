@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from dpselect.certificates.release import Release
 from dpselect.session.asking import Asking
@@ -27,6 +27,7 @@ class ChoiceQuestions(Asking):
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
         weights: Sequence[float] | None = None,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -45,6 +46,7 @@ class ChoiceQuestions(Asking):
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
         weights: Sequence[float] | None = None,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
@@ -63,6 +65,7 @@ class ChoiceQuestions(Asking):
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
         weights: Sequence[float] | None = None,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -81,6 +84,7 @@ class ChoiceQuestions(Asking):
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
         weights: Sequence[float] | None = None,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
@@ -138,6 +142,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
         with_gap: bool = False,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date]: ...
@@ -155,6 +160,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
         with_gap: bool = False,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, date]]: ...
@@ -173,6 +179,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -191,6 +198,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
+        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
