@@ -101,7 +101,7 @@ def test_an_answer_that_then_cannot_be_stored_is_given_with_a_warning(
     waits = going_on_when_waited_for(held, monkeypatch)
     with pytest.warns(AnswerNotStoredWarning) as warned:  # of both threads
         found = way(held.ledger)
-        held.ends()
+    held.ends()
     said = " ".join(str(each.message) for each in warned)
     assert (waits, len(warned)) == (["waits"], 2)
     assert "a later dpselect brought it up to date meanwhile" in said

@@ -12,6 +12,7 @@ import pytest
 import dpselect as dps
 from dpselect.errors import AnswerLostError, ChargeRefusedError, InvalidAccountError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
+from dpselect.plans.before import Before
 from dpselect.session import paying
 from tests.backends.tables import write_csv
 from tests.plans.test_plan import PLAN, edited, folder, left  # noqa: F401 - a fixture
@@ -48,26 +49,47 @@ def test_a_run_that_is_resumed_says_which_answers_are_old_and_which_cost_again(
     with pytest.raises(AnswerLostError, match="charged as entry 2"):
         plan.run()
     monkeypatch.setattr(GeometricMechanism, "draw", draw)
-    lost = "its answer was lost when a run was stopped during the draw: how_many (entry 2); it"
+    begun = (
+        "Charged before, and begun by another run, which may still be drawing: how_many (entry 2); unless it stores its"
+    )
     forecast = str(plan.forecast())
-    assert f"{lost} costs again." in forecast
+    assert f"{begun} answer, it costs again." in forecast
     assert "stored in the ledger: typical_age on " in forecast
     ledger = dps.Ledger(folder / "budget.db")
     ledger.set_limit("people", epsilon=1.125)  # of which 0.125 is left, and 0.25 is needed
-    helps = r"how_many \(entry 2\); it costs again\. .*raise the limit of the account"
+    helps = r"how_many \(entry 2\); unless it stores its answer, it costs again\. .*raise the limit of the account"
     with pytest.raises(ChargeRefusedError, match=helps):
         plan.run()
-    assert "how_many (entry 2); it costs again. To ask again, raise the limit" in plan.forecast().charge
+    assert "unless it stores its answer, it costs again. To ask again, raise the limit" in plan.forecast().charge
     assert str(plan.forecast()).count("how_many (entry 2)") == 1
     assert left(folder) == 0.125
     ledger.set_limit("people", epsilon=1.25)
     resumed = plan.run()
     for text in (str(resumed), resumed.report()):
-        assert f"{lost} was charged again." in text
+        assert "the run that began the draw stored no answer: how_many (entry 2); it was charged again." in text
         assert "stored in the ledger: typical_age on " in text
         assert "No row was read" not in text
     assert left(folder) == 0.0
-    assert "lost" not in str(plan.forecast())
+    assert "Charged before" not in str(plan.forecast())
+
+
+def test_a_draw_that_another_run_is_still_at_is_not_called_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, draw, meanwhile = dps.Plan.from_toml(folder / "plan.toml"), GeometricMechanism.draw, list[Before]()
+
+    def looking(*given: Any, **named: Any) -> Any:
+        meanwhile.append(plan.forecast().before)
+        return draw(*given, **named)
+
+    monkeypatch.setattr(GeometricMechanism, "draw", looking)
+    answers = plan.run()
+    (before,) = meanwhile
+    assert before.lost == {"how_many": 2}
+    assert "which may still be drawing: how_many (entry 2); unless it stores its answer, it costs again." in (
+        before.begun_sentence
+    )
+    entries = {name: each.receipt["sequence"] for name, each in answers.items() if each.receipt is not None}
+    assert not before.after(entries).lost_sentence  # a run that waited for this one was charged nothing again
+    assert before.after(entries | {"how_many": 9}).lost == {"how_many": 2}  # the control
 
 
 def test_a_charge_that_waits_for_its_draw_is_not_called_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,13 +103,13 @@ def test_a_charge_that_waits_for_its_draw_is_not_called_lost(folder: Path, monke
         plan.run()
     monkeypatch.setattr(dps.Ledger, "charge", charge)
     assert left(folder) == 0.5
-    assert "lost" not in str(plan.forecast())
+    assert "Charged before" not in str(plan.forecast())
     dearer = PLAN.replace("epsilon = 1.0", "epsilon = 3.0").replace("share = 0.5", "epsilon = 0.5")
     dearer = dearer.replace("k = 2", "k = 2\nepsilon = 0.25") + '\n[questions.more]\nask = "count"\nepsilon = 2.0\n'
     (folder / "plan.toml").write_text(dearer)
     forecast = dps.Plan.from_toml(folder / "plan.toml").forecast()
     assert forecast.fits is False
-    assert "lost" not in forecast.refused
+    assert "Charged before" not in forecast.refused
 
 
 def test_the_entries_of_a_question_are_found_under_its_request(folder: Path) -> None:

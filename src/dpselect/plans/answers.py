@@ -95,9 +95,8 @@ class Answers(Mapping[str, Release[Any]]):
         stored = self.before.stored_sentence
         if stored and len(self.before.stored) == len(self):
             stored += " No row was read, and nothing was charged."
-        then = "it was charged again" if len(self.before.lost) == 1 else "they were charged again"
         reason = "" if self._division is None else self._division.reason
-        return [*filter(None, (reason, stored, self.before.lost_sentence(then)))]
+        return [*filter(None, (reason, stored, self.before.lost_sentence))]
 
     def _repr_html_(self) -> str:
         rows = [(name, self.words[name], str(release.value), release.accuracy) for name, release in self.items()]

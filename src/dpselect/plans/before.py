@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +20,8 @@ class Before:
 
     Attributes:
         stored: the day on which each question with a stored answer was asked, by its name.
-        lost: the number of the latest charge of each question whose draw has begun, and that has no stored answer.
+        lost: the number of the latest charge of each question whose draw has begun, and that has no stored answer: the
+            answer is lost, unless another run is still drawing.
         refused: why the account would refuse the plan, or empty.
     """
 
@@ -39,14 +40,32 @@ class Before:
         listed = "; ".join(f"{', '.join(names)} on {day}" for day, names in sorted(days.items()))
         return f"Answered before, and stored in the ledger: {listed}. The table is not compared with that of then."
 
-    def lost_sentence(self, then: str) -> str:
-        """Which charges have lost their answers, and what follows, in one sentence; empty if none has."""
+    @property
+    def begun_sentence(self) -> str:
+        """Which draws another run has begun, and what follows, in one sentence; empty if there are none."""
         if not self.lost:
             return ""
-        listed = ", ".join(f"{name} (entry {number})" for name, number in self.lost.items())
-        one = len(self.lost) == 1
-        lost = "its answer was" if one else "their answers were"
-        return f"Charged before, but {lost} lost when a run was stopped during the draw: {listed}; {then}."
+        then = "its answer, it costs" if len(self.lost) == 1 else "their answers, they cost"
+        begun = f"Charged before, and begun by another run, which may still be drawing: {self._listed}"
+        return f"{begun}; unless it stores {then} again."
+
+    @property
+    def lost_sentence(self) -> str:
+        """Which questions were charged again, after the run, in one sentence; empty if none was."""
+        if not self.lost:
+            return ""
+        then = "it was" if len(self.lost) == 1 else "they were"
+        return (
+            f"Charged before, but the run that began the draw stored no answer: {self._listed}; {then} charged again."
+        )
+
+    @property
+    def _listed(self) -> str:
+        return ", ".join(f"{name} (entry {number})" for name, number in self.lost.items())
+
+    def after(self, charged: Mapping[str, int]) -> Before:
+        """The same after the run, whose answers were paid for by these entries: what another run stored is not lost."""
+        return replace(self, lost={name: at for name, at in self.lost.items() if charged.get(name) != at})
 
 
 NOTHING = Before({}, {})
@@ -92,7 +111,7 @@ def _day(release: str) -> str:
 
 @contextmanager
 def explained(before: Before) -> Generator[None]:
-    """Say in a refusal which charges have lost their answers, and what helps."""
+    """Say in a refusal which charges may have lost their answers, and what helps."""
     try:
         yield
     except ChargeRefusedError as error:
@@ -101,9 +120,8 @@ def explained(before: Before) -> Generator[None]:
 
 
 def with_lost(refused: str, before: Before) -> str:
-    """The text of a refusal, with the charges that have lost their answers."""
+    """The text of a refusal, with the charges that may have lost their answers."""
     if not before.lost:
         return refused
-    then = "it costs again" if len(before.lost) == 1 else "they cost again"
     helps = "To ask again, raise the limit of the account (dpselect ledger limit), or start an account anew."
-    return f"{refused} {before.lost_sentence(then)} {helps}"
+    return f"{refused} {before.begun_sentence} {helps}"

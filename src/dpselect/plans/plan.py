@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from dpselect.accounting.events import Event
 from dpselect.arguments import delta_below_one, positive_epsilon
+from dpselect.certificates.release import Release
 from dpselect.errors import InvalidDataError, InvalidParameterError, RequestReusedError, Shown
 from dpselect.formats import Format
 from dpselect.ledger import Ledger
@@ -223,7 +224,9 @@ class Plan:
             name=self.name or UNNAMED,
             words={each.name: each.words for each in questions},
             division=division,
-            before=before,
+            before=before.after(
+                {each.name: _entry(release) for each, release in zip(questions, releases, strict=True)}
+            ),
             account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
         )
         if folder is not None:
@@ -287,6 +290,11 @@ class Plan:
             expected = "the same question as when it was answered first, with the same epsilon"
             hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
             raise RequestReusedError("request", error.got, expected, hint) from None
+
+
+def _entry(release: Release[Any]) -> int:
+    """The number of the entry that paid for an answer; -1 if none did."""
+    return -1 if release.receipt is None else int(release.receipt["sequence"])
 
 
 def _described(questions: object) -> tuple[PlannedQuestion, ...]:

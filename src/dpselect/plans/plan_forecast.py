@@ -114,8 +114,7 @@ class PlanForecast(Mapping[str, Forecast]):
         if self.division.is_composed:
             parts = fraction_up(sum((Fraction(each.terms.epsilon) for each in self.forecasts.values()), Fraction(0)))
             composed = f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together."
-        then = "it costs again" if len(self.before.lost) == 1 else "they cost again"
-        lost = "" if self.refused else self.before.lost_sentence(then)
+        lost = "" if self.refused else self.before.begun_sentence
         unchecked = f"{self.unchecked}: computed from the arguments alone, no column is checked." * bool(self.unchecked)
         before = (self.before.stored_sentence, lost)
         return [
