@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs import proof_texts
 
 import dpselect as dps
 from dpselect import mechanisms
 from dpselect.charts import files
 from dpselect.errors import InvalidParameterError, MissingExtraError
-from dpselect.plans import pdf
+from dpselect.plans import pdf, proof_pages
 from dpselect.plans.report import PLAINLY
 from tests.backends.tables import write_csv
 
@@ -25,6 +26,7 @@ NASTY = "<script>alert(1)</script>\"'&"
 ALLOWED = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "h1", "h2", "p", "span", "code"),
     *("div", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "img", "b"),
+    *("details", "summary", "h3", "pre", "a", "i", "strong", "em"),
 }
 
 
@@ -54,7 +56,8 @@ def refused(page: Page) -> list[str]:
     """What a page of this kind must not have: other elements, handlers of events, and anything from elsewhere."""
     found = [tag for tag, _ in page.elements if tag not in ALLOWED]
     for _, attributes in page.elements:
-        found += [name for name in attributes if name.startswith("on") or name in ("href", "action", "srcset")]
+        found += [name for name in attributes if name.startswith("on") or name in ("action", "srcset")]
+        found += [name for name, value in attributes.items() if name == "href" and not str(value).startswith("#")]
         found += [value for name, value in attributes.items() if name == "src" and not str(value).startswith("data:")]
     return found
 
@@ -134,6 +137,45 @@ def test_the_page_needs_and_runs_nothing(tmp_path: Path) -> None:
 )
 def test_a_page_that_runs_or_loads_something_is_found(bad: str) -> None:
     assert refused(Page(bad)) != []
+
+
+def dead(page: Page) -> list[str]:
+    """Links to places that the page does not have."""
+    places = {f"#{each['id']}" for _, each in page.elements if "id" in each}
+    return [str(each["href"]) for tag, each in page.elements if tag == "a" and each["href"] not in places]
+
+
+def test_the_page_has_the_proofs_and_links_lead_to_them(tmp_path: Path) -> None:
+    answers = plan(tmp_path).run()
+    page = Page(answers.report())
+    assert dead(page) == []
+    assert page.open == []
+    links = {each["href"] for tag, each in page.elements if tag == "a"}
+    for release in answers.values():
+        assert {f"#proof-{name.removeprefix('proofs/').removesuffix('.md')}" for name in release.proofs} <= links
+    assert "#proof-composition" in links
+    said = " ".join(page.text.split())
+    assert "The score c_v(D) of a public candidate v is the number of different units" in said
+    assert dead(Page('<a href="#nowhere">x</a>')) == ["#nowhere"]  # the control
+
+
+def test_the_proofs_are_those_of_the_sources_and_small_enough() -> None:
+    assert proof_texts.PLACE.read_text(encoding="utf-8") == proof_texts.written(), "run python docs/proof_texts.py"
+    pages = [*proof_pages.texts()]
+    assert len(pages) > 40
+    whole = proof_pages.links(pages) + proof_pages.appendix(pages)
+    assert len(whole.encode()) < 500_000
+    page = Page(whole)
+    assert (page.open, refused(page), dead(page)) == ([], [], [])
+    for name, held in proof_pages.texts().items():
+        assert len(held["text"]) > 1000, name
+        assert "## Pseudocode" not in held["text"]
+    assert not re.search(r"\]\([a-z_]+\.md", re.sub(r"<pre>.*?</pre>", "", whole, flags=re.DOTALL))
+
+
+def test_what_a_proof_says_is_only_text() -> None:
+    marked = proof_pages._marked(f"{NASTY} $a<b$ [x](<b>)", frozenset())  # pyright: ignore[reportPrivateUsage]
+    assert Page(marked).elements == [("i", {})]
 
 
 def test_without_the_extra_there_are_no_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

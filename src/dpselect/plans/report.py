@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from html import escape
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from dpselect.certificates.release import SEEDED_PROMISE, Release
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.ledger.records import Account, as_written
+from dpselect.plans.proof_pages import appendix, links
 from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text, cost_shown, factor_shown, left_shown
@@ -61,11 +63,19 @@ th, td { border-bottom: 1px solid var(--line); overflow-wrap: break-word; paddin
 th { color: var(--soft); font-weight: 600; }
 img { background: #fff; border: 1px solid var(--line); display: block; height: auto; margin: .75rem 0;
   max-width: 100%; }
+details { border-top: 1px solid var(--line); padding: .5rem 0; }
+summary { cursor: pointer; font-weight: 600; }
+details h3 { font-size: 1rem; margin: 1rem 0 0; }
+details p { margin: .5rem 0; }
+a { color: inherit; }
+pre { font: .8rem/1.4 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; overflow-x: auto; }
+.paper { display: none; }
 code { font: .875em/1.4 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; }
 @media (max-width: 34rem) { th, td { font-size: .875rem; padding-right: .75rem; }
   .spent :is(th, td):nth-child(2) { display: none; } .spent td:last-child { overflow-wrap: anywhere; } }
 @media print { body { max-width: none; padding: 0; } section { break-inside: avoid; } .scroll { overflow: visible; }
-  h2, .asks { break-after: avoid; } tr, img { break-inside: avoid; } }
+  h2, .asks { break-after: avoid; } tr, img { break-inside: avoid; } details { display: none; }
+  .paper { display: block; } }
 """
 
 
@@ -106,7 +116,7 @@ def report(
         *sections,
         *_how_to_read(releases.values()),
         _spent(releases, words, account, epsilon=epsilon, delta=delta),
-        _proofs(releases.values()),
+        _proofs(releases.values(), epsilon),
     ]
     meta = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     size = '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -230,14 +240,23 @@ def _how_to_read(releases: Iterable[Release[Any]]) -> list[str]:
     return [f"<section><h2>How to read this</h2>{texts}</section>"] if said else []
 
 
-def _proofs(releases: Iterable[Release[Any]]) -> str:
+def _proofs(releases: Iterable[Release[Any]], epsilon: float) -> str:
     held = [*releases]
-    pages = sorted({page for each in held for page in each.proofs})
+    together = set[str]() if len(held) == 1 else {"proofs/composition.md"}
+    if sum(Fraction(each.epsilon) for each in held) > Fraction(epsilon):
+        together.add("proofs/ledger.md")  # which proves what an account accepts together
+    pages = sorted(together.union(*(each.proofs for each in held)))
     versions = ", ".join(sorted({each.version for each in held}))
-    listed = "".join(f"<li><code>{escape(page)}</code></li>" for page in pages)
     text = "What is promised is proved on these pages of the sources of dpselect"
     check = "The certificates next to this page can be checked: <code>dpselect verify certificates/NAME.json</code>."
-    return f"<section><h2>Proofs</h2><p>{text} ({escape(versions)}):</p><ul>{listed}</ul><p>{check}</p></section>"
+    has = "what each page claims, under which conditions, and the proof"
+    parts = [
+        f"<p>{text} ({escape(versions)}):</p>{links(pages)}<p>{check}</p>",
+        f'<p class="small">Below is {has}; formulas are in TeX.</p>',
+        f'<p class="paper">The file report.html has {has}.</p>',
+        appendix(pages),
+    ]
+    return f"<section><h2>Proofs</h2>{''.join(parts)}</section>"
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
