@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 
 from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidParameterError
@@ -115,7 +115,7 @@ class GrowingGrid:
 
     def points(self) -> tuple[float, ...]:
         """The doubles nearest to its numbers, increasing."""
-        return tuple(float(self.lower + multiple * self.step) for multiple in _multiples(self.growth))
+        return _points(self)
 
     def exact(self, position: int) -> Fraction:
         """The number at `position`, counted from 0, before it is rounded to a double."""
@@ -123,6 +123,11 @@ class GrowingGrid:
 
 
 _LARGEST_END = 10**300
+
+
+@lru_cache(maxsize=16)
+def _points(grid: GrowingGrid) -> tuple[float, ...]:
+    return tuple(float(grid.lower + multiple * grid.step) for multiple in _multiples(grid.growth))
 
 
 @cache

@@ -16,7 +16,7 @@ from dpselect import testing
 from dpselect.accounting import ApproximateEvent
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
-from dpselect.mechanisms.partition_law import LARGEST_COUNT, PartitionLaw, exp_minus, shares
+from dpselect.mechanisms.partition_law import LARGEST_COUNT, PartitionLaw, compared, exp_minus, first_count, shares
 from dpselect.privacy import Neighbours
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.partition_selection import in_closed_form, probabilities
@@ -218,3 +218,48 @@ def test_it_is_a_value() -> None:
     assert mechanism.event == ApproximateEvent(epsilon=1 / 3, delta=1e-6)
     assert repr(mechanism).startswith("PartitionSelection(epsilon=0.333")
     assert probabilities(Fraction(2), Fraction(1, 10), 1) == [0, Fraction(1, 10)]
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 50, 2**40 + 1, LARGEST_COUNT - 1, LARGEST_COUNT])
+def test_where_a_search_begins_does_not_change_what_it_finds(first: int) -> None:
+    for rough in (1, 2, first - 1, first, first + 1, 3 * first, LARGEST_COUNT):
+        asked: list[int] = []
+
+        def holds(count: int, asked: list[int] = asked) -> bool:
+            asked.append(count)
+            return count >= first
+
+        assert first_count(holds, lambda count, rough=rough: count >= rough) == first
+        if rough == first < LARGEST_COUNT:
+            assert len(asked) <= 2
+    assert first_count(lambda count: False) == LARGEST_COUNT
+
+
+def test_few_digits_decide_only_what_all_would_decide_alike() -> None:
+    asked: list[int] = []
+
+    def enclosed(bits: int) -> tuple[Fraction, Fraction]:
+        asked.append(bits)
+        return exp_minus(Fraction(1), bits)
+
+    near = sum(exp_minus(Fraction(1), 200)) / 2
+    for number, decided, digits in (
+        (near + Fraction(1, 100), -1, [10]),
+        (near - Fraction(1, 100), 1, [10]),
+        (near + Fraction(1, 2**50), -1, [10, 100]),
+        (near, 0, [10, 100]),
+    ):
+        asked.clear()
+        assert compared(enclosed, number, few=10, most=100) == decided
+        assert asked == digits
+
+
+@pytest.mark.parametrize("most", [1, 7, 300])
+@PRICED
+def test_counts_needed_are_found_as_by_asking_from_one_on(epsilon: float, delta: float, most: int) -> None:
+    """What is said before a search in doubles is never believed without the exact one."""
+    mechanism = PartitionSelection(epsilon=epsilon, delta=delta, max_values_per_unit=most)
+    law = mechanism._law
+    assert law.turn == first_count(law._is_turned)
+    for chance in (Fraction(1, 2), Fraction(99, 100), Fraction(1)):
+        assert law.first_reaching(chance) == first_count(lambda count, least=chance: law.reaches(count, least))

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from dpselect.errors import InvalidParameterError
 from dpselect.web import Site, planning
 from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form
@@ -132,3 +133,46 @@ async def _sent_and_left(visitor: Visitor, path: str, body: bytes) -> None:
         pass
 
     await visitor.app(scope, receive, send)
+
+
+@pytest.mark.parametrize(
+    ("question", "more"),
+    [
+        ("median", FORM),
+        ("histogram", {"candidates": "1..16"}),
+        ("values", {"delta": "1e-6"}),
+        pytest.param("top_k", {"k": "3", "delta": "1e-6"}, marks=pytest.mark.slow),
+    ],
+)
+def test_with_a_curve_few_plans_find_the_epsilon_of_an_error(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, question: str, more: dict[str, str]
+) -> None:
+    """And it is the one that a search through all places finds."""
+    first = Form.empty(COMMANDS[question], visitor.site).typed
+    form = Form.read(COMMANDS[question], visitor.site, {**first, "column": "education_num", **more})
+    curve = planning.Curves().of(form)
+    assert curve is not None
+    asked: list[float] = []
+    forecast = Form.forecast
+
+    def counted(self: Form, epsilon: float, *, paying: bool = False) -> Any:
+        asked.append(epsilon)
+        return forecast(self, epsilon, paying=paying)
+
+    monkeypatch.setattr(Form, "forecast", counted)
+    for wanted in (1.3 * curve.highest, 300.0, 19.0):
+        asked.clear()
+        found = planning.epsilon_reaching(form, wanted, curve)
+        assert len(asked) <= 5
+        assert found == planning.epsilon_reaching(form, wanted)
+        place = planning.EPSILONS.index(found)
+        bounds = [forecast(form, planning.EPSILONS[at]).error_bound for at in (max(place - 1, 0), place)]
+        assert bounds[1] <= wanted
+        assert place == 0 or bounds[0] > wanted
+
+
+def test_an_error_that_no_epsilon_reaches_is_refused(visitor: Visitor) -> None:
+    form = Form.read(COMMANDS["median"], visitor.site, FORM)
+    for curve in (planning.Curves().of(form), None):
+        with pytest.raises(InvalidParameterError, match="an error that an epsilon of the slider reaches"):
+            planning.epsilon_reaching(form, 0.1, curve)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.accounting.crossing import largest_fitting
 from dpselect.accounting.rounding import product_up, quotient_down
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
@@ -27,6 +28,12 @@ Renyi = Callable[[float | FloatArray, FloatArray], FloatArray]
 
 RELATIVE_ERROR = 2.0**-48
 """Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""
+
+_WIDTH = 2.0**-30
+"""The precision of `largest_epsilon`."""
+
+_ROUNDED_BELOW = 1e-5
+"""A smaller total falls in places, by the rounding of the orders' terms."""
 
 _LOG_ORDERS_MINUS_ONE = np.linspace(math.log(1e-3), math.log(1e9), 161)
 
@@ -121,17 +128,29 @@ def largest_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -
         raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
     if delta == 0.0:
         return basic
-    affordable, too_much = basic, 2.0 * basic
 
     def total(each: float) -> float:
         return total_epsilon(renyi, epsilon=each, count=count, delta=delta)
 
-    while total(too_much) <= epsilon:
-        affordable, too_much = too_much, 2.0 * too_much
-    while too_much - affordable > affordable * 2.0**-30:
-        middle = affordable + (too_much - affordable) / 2.0
-        if total(middle) <= epsilon:
-            affordable = middle
-        else:
-            too_much = middle
-    return affordable
+    def bisected(fits: Callable[[float], bool]) -> float:
+        affordable, too_much = basic, 2.0 * basic
+        while fits(too_much):
+            affordable, too_much = too_much, 2.0 * too_much
+        while too_much - affordable > affordable * 2.0**-30:
+            middle = affordable + (too_much - affordable) / 2.0
+            if fits(middle):
+                affordable = middle
+            else:
+                too_much = middle
+        return affordable
+
+    if epsilon < _ROUNDED_BELOW:
+        return bisected(lambda each: total(each) <= epsilon)
+    start = max(basic, _first_guess(epsilon, count, delta))
+    return largest_fitting(total, epsilon, bisected, start=start, width=_WIDTH)
+
+
+def _first_guess(epsilon: float, count: int, delta: float) -> float:
+    """Where `largest_epsilon` looks first: what the divergences of small bounded ranges would allow."""
+    logarithm = -math.log(delta)
+    return math.sqrt(8.0 / count) * (math.sqrt(logarithm + epsilon) - math.sqrt(logarithm))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import accumulate, product
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from dpselect.accounting.events import (
@@ -156,32 +157,47 @@ def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: floa
     size = width + steps - new_first + 1
     lower_places = np.arange(steps + 1) - steps
     chances = np.minimum(np.expm1(lower_places * step) / np.expm1(-steps * step), 1.0)
-    stretch, growth = np.exp(step), np.expm1(step)
     best = np.zeros(size)
-    for cell in range(steps):  # t from cell to cell + 1 steps
-        near = known[steps - cell : steps - cell + size]  # V(a - t) at the cell's start
-        far = known[steps - cell - 1 : steps - cell - 1 + size]  # and at its end
-        near_up = known[2 * steps - cell : 2 * steps - cell + size]  # V(a - t + epsilon)
-        far_up = known[2 * steps - cell - 1 : 2 * steps - cell - 1 + size]
-        p, fall = chances[cell], chances[cell] - chances[cell + 1]
-        near_drop, far_drop = near - near_up, far - far_up
-        at_start = near_up + p * near_drop
-        # With z from 0 to 1 across the cell the value is (c0 + c1 z + c2 z^2) / (1 + growth z), concave if c2 <= 0.
-        through = stretch * (far_up + p * far_drop)
-        linear = fall * near_drop
-        c2 = linear - stretch * fall * far_drop
-        rise = through - at_start * stretch - linear  # the slope at z = 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = rise / c2
-            inside: FloatArray = -ratio / (1.0 + np.sqrt(1.0 - growth * ratio))
-        z: FloatArray = np.where((c2 < 0.0) & (rise > 0.0), np.clip(inside, 0.0, 1.0), np.where(rise > 0.0, 1.0, 0.0))
-        chance = p - z * fall
-        value = ((1.0 - z) * (near_up + chance * near_drop) + z * stretch * (far_up + chance * far_drop)) / (
-            1.0 + growth * z
-        )
-        at_end = far_up + chances[cell + 1] * far_drop
-        np.maximum(best, np.maximum(np.maximum(at_start, at_end), value) + ERROR * far, out=best)
+    at_once = max(1, _CELLS // size)
+    for cell in range(0, steps, at_once):
+        np.maximum(best, _most_of(known, chances, range(cell, min(cell + at_once, steps)), size, step), out=best)
     return np.minimum(best, 1.0)
+
+
+_CELLS = 1 << 13
+"""About how many places of cells are maximised over at once: they stay in the processor's cache."""
+
+
+def _most_of(known: FloatArray, chances: FloatArray, cells: range, size: int, step: float) -> FloatArray:
+    """The largest values over some cells; in each, t goes from ``cell`` to ``cell + 1`` steps."""
+    steps, stretch, growth = chances.size - 1, np.exp(step), np.expm1(step)
+    windows = sliding_window_view(known, size)
+
+    def rows(first: int) -> FloatArray:
+        return windows[first - cells[-1] : first - cells[0] + 1][::-1]
+
+    near, far = rows(steps), rows(steps - 1)  # V(a - t) at the cell's start, and at its end
+    near_up, far_up = rows(2 * steps), rows(2 * steps - 1)  # V(a - t + epsilon)
+    p, p_end = chances[cells.start : cells.stop, None], chances[cells.start + 1 : cells.stop + 1, None]
+    fall = p - p_end
+    near_drop, far_drop = near - near_up, far - far_up
+    at_start = near_up + p * near_drop
+    # With z from 0 to 1 across the cell the value is (c0 + c1 z + c2 z^2) / (1 + growth z), concave if c2 <= 0.
+    through = stretch * (far_up + p * far_drop)
+    linear = fall * near_drop
+    c2 = linear - stretch * fall * far_drop
+    rise = through - at_start * stretch - linear  # the slope at z = 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = rise / c2
+        inside: FloatArray = -ratio / (1.0 + np.sqrt(1.0 - growth * ratio))
+    z: FloatArray = np.where((c2 < 0.0) & (rise > 0.0), np.clip(inside, 0.0, 1.0), np.where(rise > 0.0, 1.0, 0.0))
+    chance = p - z * fall
+    value = ((1.0 - z) * (near_up + chance * near_drop) + z * stretch * (far_up + chance * far_drop)) / (
+        1.0 + growth * z
+    )
+    at_end = far_up + p_end * far_drop
+    each: FloatArray = np.maximum(np.maximum(at_start, at_end), value) + ERROR * far
+    return each.max(axis=0)
 
 
 _FINEST = 512

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -11,18 +12,21 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
+from dpselect.accounting.crossing import largest_fitting
 from dpselect.accounting.renyi import best_epsilon
 from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.partition_law import exp_minus
+from dpselect.mechanisms.partition_law import exp_minus, first_count, log_of
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _MOST_VARIANCE = 2.0**100
 _HALVINGS = 60
+_WIDTH = 2.0**-40
+"""What is known before the halvings; they go on to the last digits of a double."""
 
 _TAIL_BITS = 1200
 """Binary digits after the point: beyond those of any delta, which is at least 2^-1074."""
@@ -187,6 +191,22 @@ class DiscreteGaussianMechanism(MechanismValue):
         total = max(Fraction(root, 1 << _BITS), 1 + 2 * exp_minus(1 / twice, _BITS)[0])
         return reached / (kept * total)
 
+    def first_noise(self, share: Fraction) -> int:
+        """The smallest number >= 1 whose `tail_bound` is at most `share`; at most 2^63 - 1.
+
+        >>> DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=1).first_noise(Fraction(1, 10**6))
+        23
+        """
+        wanted = log_of(share)
+        return first_count(lambda noise: self.tail_bound(noise) <= share, lambda noise: self._about(noise) <= wanted)
+
+    def _about(self, noise: int) -> float:
+        """About the logarithm of `tail_bound`, in doubles: says only where to look first."""
+        twice = 2.0 * self.variance
+        kept = -math.expm1(-(2.0 * noise + 1.0) / twice)
+        total = max(math.sqrt(math.pi * twice), 1.0 + 2.0 * math.exp(-1.0 / twice))
+        return -float(noise) * noise / twice - (math.log(kept) + math.log(total) if kept > 0.0 else 0.0)
+
     @property
     def _block(self) -> int:
         r"""The scale of the proposals: the whole number after :math:`\sigma`, at which most of them are accepted."""
@@ -236,13 +256,26 @@ def affordable_rho(epsilon: float, delta: float) -> float:
     def epsilon_of(rho: float) -> float:
         return best_epsilon(lambda orders: rho * orders * (1.0 + 2.0**-50), delta=delta)[0]
 
-    affordable, too_much = 0.0, min(epsilon, _MOST_RHO)
-    for _ in range(_HALVINGS):
-        middle = math.sqrt(affordable * too_much) if affordable else too_much / 4.0
-        if epsilon_of(middle) <= epsilon:
-            affordable = middle
-        elif affordable or middle > 1e-300:
-            too_much = middle
+    most = min(epsilon, _MOST_RHO)
+
+    def bisected(fits: Callable[[float], bool]) -> float:
+        affordable, too_much = 0.0, most
+        for _ in range(_HALVINGS):
+            middle = math.sqrt(affordable * too_much) if affordable else too_much / 4.0
+            if fits(middle):
+                affordable = middle
+            elif affordable or middle > 1e-300:
+                too_much = middle
+        return affordable
+
+    start = min(_first_guess(epsilon, delta), most)
+    affordable = largest_fitting(epsilon_of, epsilon, bisected, start=start, width=_WIDTH, most=most)
     if not affordable:
         raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful count")
     return affordable
+
+
+def _first_guess(epsilon: float, delta: float) -> float:
+    """Where `affordable_rho` looks first: a simpler conversion, which gives less."""
+    logarithm = -math.log(delta)
+    return max((epsilon / (math.sqrt(logarithm + epsilon) + math.sqrt(logarithm))) ** 2, 1e-300)

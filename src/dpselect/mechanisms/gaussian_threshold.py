@@ -11,7 +11,6 @@ import numpy.typing as npt
 from dpselect.arguments import probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
-from dpselect.mechanisms.partition_law import first_count
 from dpselect.mechanisms.partition_selection import divided, moved_counts
 from dpselect.mechanisms.threshold_counts import NoisyThreshold
 
@@ -57,7 +56,7 @@ class GaussianThresholdCounts(NoisyThreshold):
         noise = DiscreteGaussianMechanism(
             epsilon=self.epsilon, delta=half, squared_sensitivity=moved, neighbours=self.neighbours
         )
-        self._set_threshold(1 + first_count(lambda reached: noise.tail_bound(reached) <= share))
+        self._set_threshold(1 + noise.first_noise(share))
         self._set(noise=noise)
 
     def probability(self, count: int) -> float:
@@ -77,7 +76,7 @@ class GaussianThresholdCounts(NoisyThreshold):
         least = Fraction(probability(chance, "chance"))
         if least <= Fraction(1, 2):
             return self.threshold
-        return self.threshold - 1 + first_count(lambda noise: self.noise.tail_bound(noise) <= 1 - least)
+        return self.threshold - 1 + self.noise.first_noise(1 - least)
 
     def count_error(self, confidence: float) -> int:
         """See `NoisyThreshold.count_error`."""

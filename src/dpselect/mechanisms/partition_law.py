@@ -44,7 +44,7 @@ class PartitionLaw:
     turn: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "turn", first_count(self._is_turned))
+        object.__setattr__(self, "turn", first_count(self._is_turned, self._is_about_turned))
 
     def bounds(self, count: int, bits: int) -> tuple[int, int]:
         """Whole numbers low and high with ``low/2^bits <= pi(count) <= high/2^bits``, hardly ever more than 1 apart."""
@@ -55,6 +55,11 @@ class PartitionLaw:
     def precise_bits(self) -> int:
         """Binary digits by which every probability above 0 has all digits of a double."""
         return 2 * _GUARD_BITS + _bits_below_one(self.delta)
+
+    def first_reaching(self, chance: Fraction) -> int:
+        """The smallest count whose probability `reaches` `chance`; at most `LARGEST_COUNT`."""
+        missing = float(1 - chance)
+        return first_count(lambda count: self.reaches(count, chance), lambda count: self._about(count) <= missing)
 
     def reaches(self, count: int, chance: Fraction) -> bool:
         """Whether pi(count) is at least `chance`; if that cannot be decided, because they are nearly equal, it is not.
@@ -90,6 +95,24 @@ class PartitionLaw:
         largest = self.delta * (1 - low) / (before_low * (1 - one_high))
         return smallest, min(largest, Fraction(1))
 
+    def _about(self, count: int) -> float:
+        """About 1 - pi(count), in doubles: says only where to look first."""
+        rate, delta = float(self.epsilon), float(self.delta)
+        if rate == 0.0 or delta == 0.0:
+            return 1.0
+        until = float(min(count, self.turn)) * rate
+        above = until - rate + math.log(-math.expm1(-until)) - math.log(-math.expm1(-rate))
+        left = 1.0 - math.exp(min(0.0, math.log(delta) + above))
+        if count <= self.turn:
+            return left
+        kept = math.exp(-float(count - self.turn) * rate)
+        return max(0.0, kept * left - (delta * (1.0 - kept) / math.expm1(rate) if rate < 700.0 else 0.0))
+
+    def _is_about_turned(self, count: int) -> bool:
+        """The same as `_is_turned` in doubles: says only where to look first."""
+        rate = float(self.epsilon)
+        return count * rate > math.log1p(math.exp(min(-log_of(self.delta), 700.0)) * math.tanh(rate / 2.0))
+
     def _is_turned(self, count: int) -> bool:
         """Whether E^count is above the limit. They are never equal, because E is transcendental."""
         bits = _GUARD_BITS + _bits_below_one(self.epsilon) + _bits_below_one(self.delta)
@@ -104,20 +127,66 @@ class PartitionLaw:
             bits *= 2
 
 
-def first_count(holds: Callable[[int], bool]) -> int:
+def first_count(holds: Callable[[int], bool], roughly: Callable[[int], bool] | None = None) -> int:
     """The smallest count >= 1 for which something `holds` that then holds for all larger ones; at most `LARGEST_COUNT`.
+
+    Args:
+        holds: asked about few counts; it alone decides.
+        roughly: nearly the same, and much cheaper: where it changes, `holds` is asked first.
 
     >>> first_count(lambda count: count * count > 50)
     8
+    >>> first_count(lambda count: count * count > 50, lambda count: count > 1000)
+    8
     """
-    over = 1
-    while over < LARGEST_COUNT and not holds(over):
-        over = min(2 * over, LARGEST_COUNT)
-    under = over // 2
+    start = 1 if roughly is None else first_count(roughly)
+    distance = 1
+    if start == LARGEST_COUNT or holds(start):
+        under, over = start - distance, start
+        while under > 0 and holds(under):
+            distance *= 2
+            under, over = under - distance, under
+        under = max(under, 0)
+    else:
+        under, over = start, start + distance
+        while over < LARGEST_COUNT and not holds(over):
+            distance *= 2
+            under, over = over, over + distance
+        over = min(over, LARGEST_COUNT)
     while over - under > 1:
         middle = (over + under) // 2
         under, over = (under, middle) if holds(middle) else (middle, over)
     return over
+
+
+def log_of(number: Fraction) -> float:
+    """The natural logarithm of a number > 0, also of one that no double can hold, up to rounding.
+
+    >>> round(log_of(Fraction(1, 10**400)) / math.log(10), 6)
+    -400.0
+    """
+    return math.log(number.numerator) - math.log(number.denominator)
+
+
+def compared(enclosed: Callable[[int], Enclosed], number: Fraction, *, few: int, most: int) -> int:
+    """-1 if a real number is surely at most `number`, 1 if it is surely at least as large, 0 if that cannot be told.
+
+    Args:
+        enclosed: encloses the real number up to about 2^-bits.
+        number: what it is compared with.
+        few: binary digits that nearly always tell.
+        most: binary digits that decide where they do not.
+
+    >>> compared(lambda bits: exp_minus(Fraction(1), bits), Fraction(368, 1000), few=4, most=60)
+    -1
+    """
+    for bits in (min(few, most), most):
+        low, high = enclosed(bits)
+        if high <= number:
+            return -1
+        if low >= number:
+            return 1
+    return 0
 
 
 def exp_minus(exponent: Fraction, bits: int) -> Enclosed:

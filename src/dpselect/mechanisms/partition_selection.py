@@ -16,7 +16,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
 from dpselect.mechanisms.lazy_coins import heads
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.partition_law import PartitionLaw, first_count, shares
+from dpselect.mechanisms.partition_law import PartitionLaw, shares
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -99,12 +99,12 @@ class PartitionSelection(MechanismValue):
             InvalidParameterError: `chance` is not strictly between 0 and 1.
         """
         least = Fraction(probability(chance, "chance"))
-        return first_count(lambda count: self._law.reaches(count, least))
+        return self._law.first_reaching(least)
 
     @property
     def certain_count(self) -> int:
         """The smallest number of units at which a value is named for certain. At most 2^63 - 1."""
-        return first_count(lambda count: self._law.reaches(count, Fraction(1)))
+        return self._law.first_reaching(Fraction(1))
 
     def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
         """Toss the coins of all values, at the cost of `epsilon` and `delta` for all together.

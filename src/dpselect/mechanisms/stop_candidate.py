@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.integer_vectors import whole_values
 from dpselect.mechanisms.lazy_coins import heads
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.partition_law import LARGEST_COUNT, exp_minus, first_count
+from dpselect.mechanisms.partition_law import LARGEST_COUNT, compared, exp_minus, first_count, log_of
 from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, open_delta
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -122,7 +123,14 @@ class StopCandidate(MechanismValue):
         allowed = (1 - least) / (least * self._base)
         if allowed >= 1:
             return 1
-        return first_count(lambda count: count > 1 and exp_minus((count - 1) * self._rate, _BITS)[1] <= allowed)
+        rate, distance = self._rate, -log_of(allowed)
+        few = _GUARD_BITS + math.ceil(distance * 3.0 / 2.0)
+
+        def reaches(count: int) -> bool:
+            exponent = (count - 1) * rate
+            return count > 1 and compared(partial(exp_minus, exponent), allowed, few=few, most=_BITS) < 0
+
+        return first_count(reaches, lambda count: (count - 1) * float(rate) >= distance)
 
     def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
         """Draw up to `k` values, at the cost of `epsilon` and `delta` for all together.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -17,13 +19,16 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.integer_vectors import whole_values
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.partition_law import LARGEST_COUNT, exp_minus, first_count
+from dpselect.mechanisms.partition_law import LARGEST_COUNT, compared, exp_minus, first_count, log_of
 from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, divided, moved_counts, open_delta
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _BITS = 1200
 """Binary digits after the point: beyond those of any delta, which is at least 2^-1074."""
+
+_BITS_SHOWN = 64
+"""Binary digits of a probability, which nearly always suffice to compare it."""
 
 
 class ReleasedCounts(NamedTuple):
@@ -143,7 +148,7 @@ class ThresholdCounts(NoisyThreshold):
         NoisyThreshold.__post_init__(self)
         moved = moved_counts(self.max_values_per_unit, self.neighbours)
         rate, share = divided(self.epsilon, self.delta, moved)
-        self._set_threshold(1 + first_count(lambda noise: _at_least(noise, rate)[1] <= share))
+        self._set_threshold(1 + first_count(lambda noise: _against(share, noise, rate) < 0, _roughly(rate, share)))
         self._set(noise=GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours))
 
     def probability(self, count: int) -> float:
@@ -163,10 +168,11 @@ class ThresholdCounts(NoisyThreshold):
 
         def reaches(count: int) -> bool:
             if count < self.threshold:
-                return _at_least(self.threshold - count, rate)[0] >= least
-            return 1 - _at_least(count - self.threshold + 1, rate)[1] >= least
+                return _against(least, self.threshold - count, rate) > 0
+            return _against(1 - least, count - self.threshold + 1, rate) < 0
 
-        return first_count(reaches)
+        beyond = _roughly(rate, 1 - least)
+        return first_count(reaches, lambda count: beyond(count - self.threshold + 1))
 
     def count_error(self, confidence: float) -> int:
         """With probability `confidence` the noisy count of one value is at most this far from its count."""
@@ -176,17 +182,25 @@ class ThresholdCounts(NoisyThreshold):
         return self.noise.draw_many(counts)
 
 
-@lru_cache(maxsize=1024)
-def _at_least(noise: int, rate: Fraction) -> tuple[Fraction, Fraction]:
-    """The probability of noise that is at least as large as a number >= 1: a^noise / (1 + a), enclosed.
+def _roughly(rate: Fraction, share: Fraction) -> Callable[[int], bool]:
+    """Whether noise that is at least as large as a number is about as unlikely as `share`, in doubles."""
+    of_one, wanted = float(rate), log_of(share)
+    return lambda noise: noise * of_one + math.log1p(math.exp(-of_one)) + wanted >= 0.0
 
-    Of public numbers alone, which one plan asks for many times.
-    """
-    one_low, one_high = _of_one(rate)
-    low, high = exp_minus(noise * rate, _BITS)
+
+def _against(share: Fraction, noise: int, rate: Fraction) -> int:
+    """Compares the probability of noise that is at least as large as a number >= 1 with `share`; see `compared`."""
+    few = _BITS_SHOWN + math.ceil(noise * rate * 3 / 2)
+    return compared(lambda bits: _at_least(noise, rate, bits), share, few=few, most=_BITS)
+
+
+def _at_least(noise: int, rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """That probability, a^noise / (1 + a), enclosed."""
+    one_low, one_high = _of_one(rate, bits)
+    low, high = exp_minus(noise * rate, bits)
     return low / (1 + one_high), high / (1 + one_low)
 
 
 @lru_cache(maxsize=64)
-def _of_one(rate: Fraction) -> tuple[Fraction, Fraction]:
-    return exp_minus(rate, _BITS)
+def _of_one(rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    return exp_minus(rate, bits)

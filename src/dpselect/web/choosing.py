@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -29,6 +28,7 @@ from dpselect.web.planning import (
     epsilon_reaching,
     error_unit,
     in_words,
+    place_of,
     shown_error,
     why,
 )
@@ -94,8 +94,8 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
     epsilon = form.epsilon
     text = form.typed["epsilon"]
     if epsilon is None:
-        return ShownPlan(epsilon=text, place=_place(float(START)))
-    place = _place(epsilon)
+        return ShownPlan(epsilon=text, place=place_of(float(START)))
+    place = place_of(epsilon)
     if not form.is_complete:
         return ShownPlan(epsilon=text, place=place)
     began = time.perf_counter()
@@ -130,10 +130,6 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
         budget=budget_of(pages.site, forecast),
         **about,
     )
-
-
-def _place(epsilon: float) -> int:
-    return min(bisect.bisect_left(EPSILONS, epsilon), _STEPS)
 
 
 def _error_place(error: float, lowest: float, highest: float) -> int:
@@ -182,7 +178,9 @@ def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     form = Form.read(about, pages.site, given)
     if moved in ("error-place", "within") and form.is_complete:
         try:
-            epsilon = epsilon_reaching(form, _target_error(pages, form, moved, typed.get(moved, "")))
+            wanted = _target_error(pages, form, moved, typed.get(moved, ""))
+            curve = pages.curves.of(form) if pages.curves.has(form) else None
+            epsilon = epsilon_reaching(form, wanted, curve)
             form = Form.read(about, pages.site, given | {"epsilon": f"{epsilon:g}"})
         except (SelectionError, ValueError) as error:
             refused = str(error)
@@ -205,7 +203,7 @@ def curve(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 
 def _index(text: str) -> int:
-    return min(int(text), _STEPS) if text.isascii() and text.isdigit() and len(text) < 6 else _place(float(START))
+    return min(int(text), _STEPS) if text.isascii() and text.isdigit() and len(text) < 6 else place_of(float(START))
 
 
 def _target_error(pages: Pages, form: Form, moved: str, text: str) -> float:

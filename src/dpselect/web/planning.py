@@ -5,6 +5,7 @@ Everything here follows from public arguments: no row is read.
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import math
 import time
@@ -20,11 +21,12 @@ from dpselect.charts import Axis, Series, lines, styles_of, svg_without_title
 from dpselect.charts.theme import HEIGHT, WIDTH
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import as_written
+from dpselect.mechanisms.partition_law import first_count
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text, factor_shown, rounded_up
 from dpselect.session import Forecast
-from dpselect.web.forms import Form
+from dpselect.web.forms import START, Form
 from dpselect.web.pictures import PictureCache, frame_of
 from dpselect.web.site import Site
 
@@ -92,6 +94,18 @@ class ErrorCurve:
     def highest(self) -> float:
         """A power of ten above all of them."""
         return max(10.0 ** math.ceil(math.log10(max(self.errors.values()))), 10 * self.lowest)
+
+    def place_reaching(self, wanted: float) -> int:
+        """About the first place of the slider with this error: between two points it is like a power of epsilon."""
+        points = [*self.errors.items()]
+        if all(error.is_integer() for error in self.errors.values()):  # rounded up: half more on average
+            wanted = math.floor(wanted) + 0.5
+        after = bisect.bisect_left(points, -wanted, key=lambda point: -point[1])
+        if not 0 < after < len(points) or wanted <= 0:
+            return place_of(EPSILONS[-1] if after else EPSILONS[0])
+        (left, larger), (right, smaller) = points[after - 1 : after + 1]
+        share = math.log(larger / wanted) / math.log(larger / smaller) if larger > smaller else 1.0
+        return place_of(left * (right / left) ** share)
 
     def svg(self) -> str:
         """The picture, in the colours of paper.
@@ -169,6 +183,11 @@ class _LeftError(Exception):
     """Nobody waits for the curve any more."""
 
 
+def place_of(epsilon: float) -> int:
+    """The first place of the slider that is not below an epsilon, or the last."""
+    return min(bisect.bisect_left(EPSILONS, epsilon), len(EPSILONS) - 1)
+
+
 def _points() -> list[float]:
     """The epsilons of a curve: few that reach from end to end first, and then those between."""
     halved = (EPSILONS[:: _STRIDE * times] for times in (8, 4, 2, 1))
@@ -195,8 +214,13 @@ def _curve(form: Form, go_on: Callable[[], bool]) -> ErrorCurve | None:
     return ErrorCurve(key=hashlib.sha256(repr([*errors.items()]).encode()).hexdigest()[:32], errors=errors)
 
 
-def epsilon_reaching(form: Form, wanted: float) -> float:
+def epsilon_reaching(form: Form, wanted: float, curve: ErrorCurve | None = None) -> float:
     """The smallest place of the slider at which the error is at most `wanted`.
+
+    Args:
+        form: the question.
+        wanted: the error.
+        curve: of the same question: says where to look first, so that fewer plans are made.
 
     Raises:
         InvalidParameterError: none does, or there is no bound on the error.
@@ -212,17 +236,13 @@ def epsilon_reaching(form: Form, wanted: float) -> float:
             raise InvalidParameterError(name, wanted, "no wanted error, as no bound holds for all data here")
         return found
 
-    low, high = 0, len(EPSILONS) - 1
-    if (least := bound(high)) > wanted:
-        hint = f"At epsilon = {as_text(EPSILONS[-1])} the error is at most {rounded_up(least)}."
+    last = len(EPSILONS) - 1
+    near = place_of(float(START)) if curve is None else curve.place_reaching(wanted)
+    found = first_count(lambda at: at > last + 1 or bound(at - 1) <= wanted, lambda at: at > near) - 1
+    if found > last:
+        hint = f"At epsilon = {as_text(EPSILONS[-1])} the error is at most {rounded_up(bound(last))}."
         raise InvalidParameterError(name, wanted, "an error that an epsilon of the slider reaches", hint)
-    while low < high:
-        middle = (low + high) // 2
-        if bound(middle) <= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return EPSILONS[low]
+    return EPSILONS[found]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
