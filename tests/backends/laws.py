@@ -7,7 +7,7 @@ up, instead of drawing; by the plan's own mechanism both together are the law of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -36,6 +36,7 @@ from dpselect.questions import (
     Quantiles,
     Sum,
     TopK,
+    TopSet,
     TopUnknown,
     UnboundedQuantile,
     Values,
@@ -65,6 +66,8 @@ from dpselect.summaries import (
 from tests.backends import model
 from tests.backends.engines import Source
 from tests.backends.table_questions import DAYS, Question
+from tests.reference.precision import exponential
+from tests.reference.top_k_sets import law as law_of_sets
 
 Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
@@ -121,6 +124,9 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [task.mechanism.pmf(task.scores(summary).values)]
         case TopK():
             return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
+        case TopSet():
+            exact = law_of_sets(summary.counts.tolist(), task.mechanism.k, exponential(task.mechanism.rate))
+            return [np.array([float(each) for each in exact.values()])]
         case BestBy():
             return [task.mechanism.pmf(sum_scores(summary, task.clip, task.neighbours).values)]
         case Count():
@@ -186,10 +192,16 @@ def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
     for order in permutations(range(len(scores)), plan.k):
         left, probability = list(range(len(scores))), 1.0
         for place in order:
-            probability *= plan.mechanism.pmf(scores[left])[left.index(place)]
+            probability *= _among(plan.mechanism, left).pmf(scores[left])[left.index(place)]
             left.remove(place)
         laws.append(probability)
     return np.array(laws)
+
+
+def _among(mechanism: Any, left: list[int]) -> Any:
+    """The mechanism with the weights of those that are left, if it has any."""
+    weights = getattr(mechanism, "weights", None)
+    return mechanism if weights is None else replace(mechanism, weights=[weights.exact(place) for place in left])
 
 
 def _chance_at_once(mechanism: ExponentialNoiseTopK, scores: np.ndarray, order: tuple[int, ...]) -> float:

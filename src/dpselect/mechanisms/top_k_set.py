@@ -119,21 +119,26 @@ class TopKSet(ScaledMechanism):
         >>> round(TopKSet(k=10, epsilon=1.0, sensitivity=1.0, monotonic=True).error_bound(1000), 1)
         117.0
         """
-        n = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
         confidence = probability(confidence, "confidence")
+        return self.bound_at(self.log_odds(n_candidates), confidence)
+
+    def log_odds(self, n_candidates: int) -> float:
+        """The logarithm of the weight of all other sets over that of the lightest, rounded up; without weights, of how
+        many others there are.
+
+        Raises:
+            InvalidParameterError: there are not more than `k` candidates, or not as many as weights.
+        """
+        n = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
         k, weights = self._checked_k(n), self._weights
         if weights is not None and n != len(weights):
             raise InvalidParameterError("n_candidates", n, f"{len(weights)}, the number of weights")
-        return self.bound_at(_log_choices(n, k) if weights is None else log_sets(weights, k), confidence)
+        sets = _log_choices(n, k) if weights is None else log_sets(weights, k)
+        return sets + math.log(-math.expm1(-sets))
 
-    def bound_at(self, sets: float, confidence: float) -> float:
-        """`error_bound` from the logarithm of the weight of all sets over that of the lightest: without weights, of
-        how many there are.
-        """
-        if sets + math.log(confidence) <= 0.0:
-            return 0.0
-        others = sets + math.log(-math.expm1(-sets))
-        theta = max(0.0, others + math.log(confidence / (1.0 - confidence)))
+    def bound_at(self, log_odds: float, confidence: float) -> float:
+        """`error_bound` from what `log_odds` gives, and a confidence that was checked."""
+        theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
         return theta * self.scale * (1.0 + 2.0**-30)
 
     @overload

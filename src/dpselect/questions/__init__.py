@@ -23,6 +23,7 @@ from dpselect.questions.quantile import Quantile
 from dpselect.questions.quantiles import Quantiles
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, Question, Terms, Value
 from dpselect.questions.top_k import TopK
+from dpselect.questions.top_set import TopSet
 from dpselect.questions.top_unknown import TopUnknown
 from dpselect.questions.total import Sum
 from dpselect.questions.unbounded_quantile import UnboundedQuantile
@@ -59,6 +60,7 @@ __all__ = [
     "Sum",
     "Terms",
     "TopK",
+    "TopSet",
     "TopUnknown",
     "UnboundedQuantile",
     "UpperBound",
@@ -72,7 +74,7 @@ __all__ = [
 QUESTIONS: dict[str, type[Question[Any]]] = {
     kind.name: kind
     for kind in (
-        *(Count, Histogram, MostCommon, TopK, TopUnknown, Values, LeastCommon),
+        *(Count, Histogram, MostCommon, TopK, TopSet, TopUnknown, Values, LeastCommon),
         *(
             Sum,
             PrivateClipSum,

@@ -38,6 +38,7 @@ from dpselect.questions.weights import (
     WEIGHTS_OPTION,
     WeighedCandidates,
     checked_weights,
+    has_weights,
     stand_in,
 )
 from dpselect.questions.wording import counted
@@ -236,13 +237,13 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
-        arguments = dict(cast("Fields", held.get("arguments", {})))
-        weights: object = arguments.pop("weights", None)
-        if weights is not None:
+        if has_weights(held):
             if held["mechanism"]["name"] != ExponentialMechanism.__name__:
                 raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
-            fields.object_with(weights, "arguments.weights", WEIGHTS)
-        check_ruled({**held, "arguments": arguments}, has_k=False)
+            arguments = dict(cast(Fields, held["arguments"]))
+            fields.object_with(arguments.pop("weights"), "arguments.weights", WEIGHTS)
+            held = {**held, "arguments": arguments}
+        check_ruled(held, has_k=False)
         return AnswerFields(listed(held))
 
     @classmethod

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from dpselect.accounting import ApproximateEvent, ComposedEvent, LaplaceProfileEvent, PureEvent
-from dpselect.mechanisms import NoisyOrder, PendingSelection
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
+from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.gap import GAP_PROOF, WITH_GAP, ReleasedGap, checked_with_gap, planned_gap, stated_gap
@@ -37,6 +40,15 @@ from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, Ro
 from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.values import KIND
+from dpselect.questions.weights import (
+    ROUND_WEIGHTS,
+    WEIGHTED_PROOFS,
+    WEIGHTS_OPTION,
+    checked_weights,
+    described_rounds,
+    has_weights,
+    stand_in,
+)
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
 
@@ -50,6 +62,8 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose between the two.
         gap: what is public of the gaps, if they are released, too.
+        weights: the description of the candidates' weights, if they have any: their hash, the logarithm of the weight
+            of all others over that of the lightest, and how many are above zero.
     """
 
     name: ClassVar[str] = "top_k"
@@ -80,6 +94,15 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
                 WITH_COUNTS,
                 WITH_GAP,
                 MAX_VALUES_PER_UNIT,
+                Option(
+                    "method",
+                    ("auto", "set"),
+                    "With set, the values are drawn as one set, which has no order: the noise does not grow with their"
+                    " number. For values that are well ahead of all others. Not with --delta, --with-gap or"
+                    " --max-values-per-unit.",
+                    default="auto",
+                ),
+                WEIGHTS_OPTION,
                 KIND,
             ),
             chooses=True,
@@ -92,6 +115,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     max_values_per_unit: int | None = None
     is_ruled: bool = False
     gap: ReleasedGap | None = None
+    weights: Mapping[str, Any] | None = None
 
     @classmethod
     def planned(
@@ -104,18 +128,21 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
         with_gap: bool = False,
+        weights: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon` for all `k` together.
 
         With noise once on all counts, where `order_noise` prefers it, the counts come at no cost. Else the plan is for
         half of `epsilon` if counts are wanted, because the other half pays for them. Gaps are free in one draw only, so
-        with them a `delta` is spent on noise once on all counts, or not at all.
+        with them a `delta` is spent on noise once on all counts, or not at all. With `weights` in rounds of the
+        exponential mechanism.
 
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of candidates, `epsilon` not a finite number > 0,
                 `delta` not from 0 to below 1, `max_values_per_unit` not a whole number from 1 to the number of
-                candidates, or there is a single candidate and gaps are wanted.
+                candidates, there is a single candidate and gaps are wanted, or the weights are not valid or not
+                combined with these arguments.
 
         >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0)
         >>> round(question.plan.error_bound())
@@ -124,6 +151,24 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         >>> round(question.plan.error_bound())
         15
         """
+        moved = count_sensitivity(neighbours)
+        if weights is not None:
+            if with_gap or max_values_per_unit is not None:
+                name = "with_gap" if with_gap else "max_values_per_unit"
+                hint = "A draw with weights has no gap, and noise once on all counts has no weights."
+                raise InvalidParameterError(name, with_gap or max_values_per_unit, "none with weights", hint)
+            given = checked_weights(weights, len(candidates))
+            weighted = plan_top_k(
+                len(candidates),
+                k,
+                epsilon=left_for_selection(epsilon) if with_counts else epsilon,
+                delta=delta,
+                sensitivity=moved.value,
+                monotonic=moved.monotonic,
+                neighbours=moved.neighbours,
+                weights=given.weights,
+            )
+            return cls(candidates=candidates, plan=weighted, weights=described_rounds(given))
         plan: TopKPlan | NoisyOrder | None = ruled_order(
             candidates,
             k,
@@ -135,7 +180,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             neighbours=neighbours,
         )
         if plan is None:
-            moved = count_sensitivity(neighbours)
             plan = plan_top_k(
                 len(candidates),
                 k,
@@ -178,6 +222,10 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         arguments = ruled_arguments(self.plan, self.max_values_per_unit, is_ruled=self.is_ruled, k=self.plan.k)
         if isinstance(self.plan, NoisyOrder):
             return terms_once(self.plan, task=self.name, candidates=self.candidates, arguments=arguments, gap=self.gap)
+        proofs = (*plan_proofs(self.plan), *([GAP_PROOF] if self.gap is not None else []))
+        if self.weights is not None:
+            arguments = {"k": self.plan.k, "weights": dict(self.weights)}
+            proofs = (proofs[0], *WEIGHTED_PROOFS)
         return Terms(
             task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
@@ -187,7 +235,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.plan.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            proofs=(*plan_proofs(self.plan), *([GAP_PROOF] if self.gap is not None else [])),
+            proofs=proofs,
             arguments=arguments,
             gap=self.gap,
         )
@@ -198,12 +246,15 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
         ahead = {} if self.gap is None else {"with_gap": True}
+        weighed = {} if self.weights is None else {"weights": dict(self.weights)}
         asked = {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates)}
-        return {**asked, **bounded, **ahead}
+        return {**asked, **bounded, **ahead, **weighed}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
         if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
+            return [*self.counts(rows, groups)]
+        if self.weights is not None:  # parts with weights cannot be merged
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.plan.mechanism)
 
@@ -237,6 +288,11 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
+        if has_weights(held):
+            given = fields.object_with(held["arguments"], "arguments", {"k": fields.count, "weights": _weights})
+            if held["mechanism"]["name"] != ExponentialMechanism.__name__:
+                raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
+            return AnswerFields(listed(held), given["k"])
         is_once = check_ruled(held, has_k=True)
         return AnswerFields(listed(held), held["arguments"]["k"] if is_once else selected(held))
 
@@ -244,6 +300,8 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the plan by another rule."""
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
+        if (weights := stated.arguments.get("weights")) is not None:
+            return cls(candidates=candidates, plan=_weighted_again(stated), weights=weights)
         if stated.is_noise_once:
             plan = planned_order(
                 candidates, stated.selected, stated.epsilon, most, stated.neighbours, delta=stated.delta
@@ -257,3 +315,28 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             is_ruled="rule" in stated.arguments,
             gap=stated_gap(plan, stated.gap_step, len(candidates)),
         )
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"{super().origin(release)}{', with public weights' if 'weights' in release.arguments else ''}"
+
+
+def _weights(value: object, name: str) -> None:
+    fields.object_with(value, name, ROUND_WEIGHTS)
+
+
+def _weighted_again(stated: Stated) -> TopKPlan:
+    """The plan with weights that have the same error bound, at the epsilon of a round that the event states.
+
+    Raises:
+        InvalidCertificateError: there is no such plan.
+    """
+    weights, k, n = stated.arguments["weights"], stated.arguments["k"], stated.public["count"]
+    if not k <= weights["with_weight"] <= n:
+        raise fields.wrong("arguments.weights", "weights of at least as many candidates as are selected")
+    if stated.rounds != max(1, min(k, weights["with_weight"] - 1)):
+        raise fields.wrong("mechanism.rounds", "as many as such a question takes")
+    plan, alike = stated.plan(count_sensitivity(stated.neighbours)), stand_in(weights, n)
+    mechanism = replace(cast(ExponentialMechanism, plan.mechanism), weights=alike.weights)
+    return replace(plan, mechanism=mechanism)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,6 +25,8 @@ WEIGHTS_OPTION = Option(
     " selected twice as often at the same count; 0 leaves it out. Drawn by the exponential mechanism.",
     default=None,
 )
+
+ROUND_WEIGHTS: dict[str, fields.Check] = WEIGHTS | {"with_weight": fields.count}
 
 _MOST = 600.0
 """Of the logarithm of odds, so that these are doubles."""
@@ -47,17 +49,27 @@ class WeighedCandidates:
     description: Mapping[str, Any]
 
 
-def checked_weights(weights: object, n_candidates: int) -> WeighedCandidates:
-    """The weights of so many candidates.
+def matched_weights(weights: object, n_candidates: int) -> CandidateWeights:
+    """One weight for each of so many candidates.
 
     Raises:
-        InvalidParameterError: they are not weights, or not one for each candidate, or too far apart.
+        InvalidParameterError: they are not weights, or not one for each candidate.
     """
     held = CandidateWeights.of(weights)
     if len(held) != n_candidates:
         raise InvalidParameterError(
             "weights", Shown(f"<{len(held)} weights>"), f"{n_candidates}, one for each candidate"
         )
+    return held
+
+
+def checked_weights(weights: object, n_candidates: int) -> WeighedCandidates:
+    """The weights of so many candidates.
+
+    Raises:
+        InvalidParameterError: they are not weights, or not one for each candidate, or too far apart.
+    """
+    held = matched_weights(weights, n_candidates)
     found = held.logarithms[held.logarithms > -math.inf]
     log_odds = None
     if found.size > 1:
@@ -69,6 +81,21 @@ def checked_weights(weights: object, n_candidates: int) -> WeighedCandidates:
                 "weights", Shown("<weights>"), "weights less than 10^250 times as large as others"
             )
     return WeighedCandidates(held, {"hash": held.hash(), "log_odds": log_odds})
+
+
+def has_weights(held: fields.Fields) -> bool:
+    """Whether a certificate that is being read states weights, whatever they are."""
+    arguments = cast(object, held.get("arguments"))
+    return isinstance(arguments, dict) and "weights" in arguments
+
+
+def described_rounds(given: WeighedCandidates) -> dict[str, Any]:
+    """The description for several winners: also how many candidates have a weight, on which the rounds depend.
+
+    >>> described_rounds(checked_weights([1, 2, 0], 3))["with_weight"]
+    2
+    """
+    return {**given.description, "with_weight": int(np.count_nonzero(given.weights.taking_part))}
 
 
 def stand_in(description: Mapping[str, Any], n_candidates: int) -> WeighedCandidates:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dpselect.certificates.release import Release
-from dpselect.errors import InvalidParameterError, Shown
-from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK, TopUnknown
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
+from dpselect.mechanisms.top_k import TopKMethod
+from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK, TopSet, TopUnknown
+from dpselect.questions.top_set import check_set
 from dpselect.questions.top_unknown import check_unlisted
 from dpselect.questions.values import check_countable
 from dpselect.questions.with_numbers import checked_with_counts
@@ -172,11 +174,13 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
+        method: Literal["auto", "set"] = "auto",
+        weights: Sequence[float] | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[Any]] | Release[dict[Any, list[Any]]]:
-        """The `k` most common values in `column`, best first.
+        """The `k` most common values in `column`, best first; or as one set.
 
         Args:
             column: name of the column with the values.
@@ -203,6 +207,14 @@ class ChoiceQuestions(Asking):
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
                 `dpselect.planning.order_noise`, and the release states it. Without candidates, None is 1.
+            method: ``"set"`` draws the values as one set, in the order of the candidates, which does not say which of
+                them is more common. Its noise does not grow with `k`: far better where the best `k` are well ahead of
+                all others, and worse where candidates near rank `k` are nearly equal
+                (`dpselect.planning.recommend_top_k`). Not with a `delta`, `with_gap` or `max_values_per_unit`, nor for
+                all candidates.
+            weights: public numbers >= 0, one for each candidate in their order: see `most_common`. A set is as much
+                more likely as the product of its members' weights is larger. Not with `with_gap` or
+                `max_values_per_unit`.
             kind: without candidates, how the values are read: see `values`.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
@@ -214,18 +226,28 @@ class ChoiceQuestions(Asking):
         Raises:
             InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
 
-        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates ``proofs/unknown_candidates.md``
-        and ``proofs/stop_candidate.md``.
+        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``, or ``proofs/top_k_sets.md``; with weights
+        ``proofs/weighted_candidates.md``; without candidates ``proofs/unknown_candidates.md`` and
+        ``proofs/stop_candidate.md``.
 
         >>> import dpselect as dps
         >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
         >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
         [6, 3, 11]
+        >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0, method="set").value
+        [3, 6, 11]
         >>> visits.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
         [6, 3, 11]
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        if method not in get_args(TopKMethod):
+            raise InvalidParameterError("method", typed(method), " or ".join(map(repr, get_args(TopKMethod))))
+        if method == "set":
+            check_set(delta=delta, with_gap=with_gap, max_values_per_unit=max_values_per_unit)
         if candidates is None:
+            if method == "set" or weights is not None:
+                hint = "Sets and weights are of a public list."
+                raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
             check_unlisted(delta)
             if with_gap is not False:
                 raise InvalidParameterError("with_gap", with_gap, "False without candidates", _NO_GAPS)
@@ -239,9 +261,14 @@ class ChoiceQuestions(Asking):
         if kind is not None:
             raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")
         is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None or with_gap is not False
+        is_counted = is_counted or method == "set" or weights is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
+        if method == "set":
+            as_set = partial(TopSet.planned, public, k, with_counts=with_counts, weights=weights)
+            return self._ask(column, as_set, epsilon, parts, request, usable_epsilon, with_counts)
         share = delta if parts is None else parts.share_of_delta(delta)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
+        counting |= {"weights": weights}
         planned = partial(TopK.planned, public, k, delta=share, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
