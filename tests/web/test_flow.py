@@ -201,7 +201,7 @@ def test_without_a_table_there_are_plans_alone() -> None:
     assert "Planning without a table" in visitor.get("/").words
     form = {"unit": "person", "column": "value", "candidates": "1..100", "epsilon": "1"}
     assert "within 8 of the best" in visitor.post("/ask/most_common/plan", form).words
-    assert "nothing is released" in visitor.post("/ask/most_common/confirm", form).words
+    assert "nothing is released" in visitor.submit("/ask/most_common/confirm", form).words
     assert visitor.post("/ask/most_common/look", form).status == 404
 
 
@@ -238,7 +238,7 @@ def test_moving_a_slider_draws_no_picture_anew(visitor: Visitor, monkeypatch: py
 
 def test_the_wrong_field_has_the_focus(visitor: Visitor) -> None:
     form = {name.replace("__", "."): text for name, text in MEDIAN.items()}
-    came = visitor.post("/ask/median/confirm", form | {"usable_epsilon": "x"})
+    came = visitor.submit("/ask/median/confirm", form | {"usable_epsilon": "x"})
     focused = [line for line in came.text.splitlines() if " autofocus" in line]
     assert len(focused) == 1
     assert 'id="usable_epsilon"' in focused[0]

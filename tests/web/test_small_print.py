@@ -34,8 +34,8 @@ def test_what_is_left_has_few_digits(payer: Visitor, ledger: dps.Ledger) -> None
     plan = payer.post("/ask/median/plan", FORM)
     confirmation = payer.get(payer.confirm("median", **MEDIAN))
     for page in (answer, plan, confirmation):
-        assert "epsilon = 2.7 left" in page.words
-        assert "2.69" not in page.words
+        assert "epsilon = 2.69999 left" in page.words
+        assert "2.699999" not in page.words
 
 
 def test_the_field_of_the_error_says_what_the_sentence_says() -> None:
@@ -53,7 +53,7 @@ def test_an_empty_field_that_this_table_needs_is_no_error(payer: Visitor) -> Non
     plan = payer.post("/ask/median/plan", FORM | {"step": ""})
     assert "Still needed: step." in plan.words
     assert "step=None" not in plan.text
-    confirmed = payer.post("/ask/median/confirm", FORM | {"step": ""})
+    confirmed = payer.submit("/ask/median/confirm", FORM | {"step": ""})
     assert confirmed.status == 422
     assert 'id="step-error">This is needed.<' in confirmed.text
     wrong = payer.post("/ask/median/plan", FORM | {"step": "0"})
@@ -97,3 +97,50 @@ def test_the_history_names_the_question(payer: Visitor) -> None:
     id = payer.pages.questions.answered[0].id
     said = payer.get("/ledger/account?name=adult").text
     assert f'<a href="/release/{id}">median of age (' in said, said
+
+
+def test_a_form_with_something_wrong_is_a_page_that_can_be_loaded_again(payer: Visitor, ledger: dps.Ledger) -> None:
+    came = payer.post("/ask/median/confirm", FORM | {"step": "x"})
+    assert came.status == 303
+    pages = [payer.get(came.headers["location"]) for _ in range(2)]
+    assert [page.status for page in pages] == [422, 422]
+    assert "step=" in pages[1].text.partition('id="step-error"')[2].partition("</p>")[0]
+    assert 'value="x"' in pages[1].text
+    assert "id=" in payer.get("/ask/median?wrong=unknown").text
+    assert payer.get(came.headers["location"].replace("median", "count")).status == 200
+    assert ledger.account("adult").entries == 1
+
+
+@pytest.mark.parametrize("epsilon", ["1001", "1e308"])
+def test_an_epsilon_that_protects_nobody_is_refused_beside_its_field(payer: Visitor, epsilon: str) -> None:
+    for came in (
+        payer.post("/ask/median/plan", FORM | {"epsilon": epsilon}),
+        payer.submit("/ask/median/confirm", FORM | {"epsilon": epsilon}),
+    ):
+        assert "expected a number up to 1000" in came.text.partition('id="epsilon-error"')[2].partition("</p>")[0]
+    assert "With 99% confidence" in payer.post("/ask/median/plan", FORM | {"epsilon": "1000"}).words
+
+
+def test_the_column_of_the_unit_is_no_column_to_ask_about() -> None:
+    visitor = Visitor(Site(source=ADULT)).enter()
+    plan = visitor.post("/ask/median/plan", FORM | {"unit": "person_id", "column": "person_id"})
+    assert "another column than the unit" in plan.text.partition('id="column-error"')[2].partition("</p>")[0]
+
+
+def test_blanks_around_a_released_value_are_seen(tmp_path: Path) -> None:
+    table = tmp_path / "cities.csv"
+    cities = [" Paris"] * 400 + ["Lyon"] * 400
+    table.write_text("id,city\n" + "".join(f"{number},{city}\n" for number, city in enumerate(cities)))
+    answer = (
+        Visitor(Site(source=str(table), unit="id")).enter().release("values", column="city", epsilon="1", delta="1e-6")
+    )
+    assert "<td>&#34; Paris&#34;</td>" in answer.text
+    assert "<td>Lyon</td>" in answer.text
+
+
+def test_a_refusal_never_rounds_what_is_left_up(payer: Visitor, ledger: dps.Ledger) -> None:
+    payer.release("median", **MEDIAN | {"epsilon": "0.3"})
+    with pytest.raises(dps.ChargeRefusedError, match=r"has epsilon=2\.69999 left of 3\.0; this would cost 2\.7\. N"):
+        dps.Dataset(ADULT, unit="person_id", ledger=ledger, account="adult").count(epsilon=2.7)
+    with pytest.raises(dps.ChargeRefusedError, match=r"this would cost 3\.33334\. N"):
+        dps.Dataset(ADULT, unit="person_id", ledger=ledger, account="adult").count(epsilon=10 / 3)

@@ -101,6 +101,12 @@ class Visitor:
             self.cookies[name] = value
         return Answer(head["status"], found, b"".join(part.get("body", b"") for part in parts))
 
+    def submit(self, path: str, form: Mapping[str, str]) -> Answer:
+        """Send a form, and load the page that it leads to."""
+        came = self.post(path, form)
+        assert came.status == 303, came.words
+        return self.get(came.headers["location"])
+
     def confirm(self, question: str, **form: str) -> str:
         """Fill in a form and go on to the confirmation; its address."""
         came = self.post(f"/ask/{question}/confirm", {name.replace("__", "."): text for name, text in form.items()})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any
 
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.privacy import Neighbours
+
+_DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +51,30 @@ _HARDLY_ANYTHING = 1e-9
 
 
 def epsilon_left(left: float, *, equals: str = " = ") -> str:
-    """The epsilon left, for a sentence. Parts that were rounded down may leave too little for any question.
+    """The epsilon left, for a sentence, with six digits, rounded down. It may be too little for any question.
 
     Charges are compared exactly, whatever is shown.
 
     >>> epsilon_left(0.25), epsilon_left(0.0, equals="="), epsilon_left(2.498001805406602e-16)
     ('epsilon = 0.25', 'epsilon=0.0', 'hardly any epsilon (below 1e-09)')
+    >>> epsilon_left(2.6999999999999997)
+    'epsilon = 2.69999'
     """
     if 0.0 < left < _HARDLY_ANYTHING:
         return f"hardly any epsilon (below {_HARDLY_ANYTHING!r})"
-    return f"epsilon{equals}{left!r}"
+    return f"epsilon{equals}{with_few_digits(left, up=False)!r}"
+
+
+def with_few_digits(epsilon: float, *, up: bool) -> float:
+    """An epsilon with six digits: what is left never rounded up, what something costs never down.
+
+    >>> with_few_digits(1 / 3, up=False), with_few_digits(1 / 3, up=True), with_few_digits(0.3, up=True)
+    (0.333333, 0.333334, 0.3)
+    """
+    if not math.isfinite(epsilon):
+        return epsilon
+    rounded = float((_UP if up else _DOWN).create_decimal(repr(float(epsilon))))
+    return rounded if math.isfinite(rounded) else epsilon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

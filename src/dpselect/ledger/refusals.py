@@ -21,7 +21,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import AccountTerms, State, described
 from dpselect.ledger.costs import Cost
-from dpselect.ledger.records import as_written, epsilon_left
+from dpselect.ledger.records import as_written, epsilon_left, with_few_digits
 
 _FINEST = 1000
 """The fraction that would fit is a multiple of 1/1000."""
@@ -127,7 +127,7 @@ def _shown(spent: Fraction, rounding: Context | None = None) -> str:
         price = float(rounding.divide(Decimal(spent.numerator), Decimal(spent.denominator)))
     else:
         price = fraction_up(spent)
-    return repr(price) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
+    return repr(with_few_digits(price, up=True)) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
 
 
 def refuse_seeded_release(release: str) -> None:

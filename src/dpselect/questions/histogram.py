@@ -59,8 +59,8 @@ class Histogram(ListQuestion[CandidateCounts]):
                 Option(
                     "delta",
                     "number",
-                    "Probability with which the guarantee may fail. Above 0, the noise is discrete Gaussian if that has"
-                    " the smaller error bound.",
+                    "Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. Above 0,"
+                    " the noise is discrete Gaussian if that has the smaller error bound.",
                     default=0.0,
                 ),
             ),

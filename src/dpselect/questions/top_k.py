@@ -86,9 +86,9 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
                 Option(
                     "delta",
                     "number",
-                    "Probability with which the guarantee may fail. A value above 0 reduces the error from about ten"
-                    " values on. With --max-values-per-unit or --with-counts, Gaussian noise on all counts is used if"
-                    " it is smaller.",
+                    "Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. A value"
+                    " above 0 reduces the error from about ten values on. With --max-values-per-unit or --with-counts,"
+                    " Gaussian noise on all counts is used if it is smaller.",
                     default=0.0,
                 ),
                 WITH_COUNTS,

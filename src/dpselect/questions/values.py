@@ -32,7 +32,8 @@ KINDS = tuple(kind.name.lower() for kind in CandidateKind)
 DELTA = Option(
     "delta",
     "number",
-    "Probability with which the guarantee may fail. Choose it far below one over the number of units.",
+    "Probability with which the guarantee may fail. Choose it far below one over the number of units,"
+    " such as 1e-6 for up to about 10,000 units.",
 )
 
 MAX_VALUES_PER_UNIT = Option(

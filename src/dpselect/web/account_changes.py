@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpselect.accounting.rounding import fraction_down
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger import Account, Ledger
 from dpselect.ledger.arguments import exact_fraction
 from dpselect.ledger.records import as_written
+from dpselect.web.planning import left_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +43,11 @@ class Change:
         if self.limit:
             left = _limit(self.limit) - self.account.spent
             return (
-                f"{_shown(left)} will be left, instead of {_shown(self.account.epsilon - self.account.spent)}. "
+                f"{left_text(fraction_down(left))} will be left, instead of {left_text(self.account.left)}. "
                 "To raise it again weakens a promise, and takes the command line."
             )
         return (
-            f"Nothing more can be asked on it; the epsilon that is left ({self.account.left:.12g}) is lost. "
+            f"Nothing more can be asked on it; the epsilon that is left ({left_text(self.account.left)}) is lost. "
             "Its history stays. It cannot be opened again."
         )
 

@@ -112,7 +112,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
     tallies = wording.tallies(release)
     heads = [*wording.heads(kind, release), *([] if tallies is None else [wording.tally_head(release)])]
     rows = [
-        tuple(map(as_text, (*line, *([] if tallies is None else [tallies[place]]))))
+        tuple(map(_visible, (*line, *([] if tallies is None else [tallies[place]]))))
         for place, line in enumerate(lines[:MOST_ROWS])
     ]
     is_one = len(lines) == 1 and tallies is None and release.groups is None
@@ -126,7 +126,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         id=id,
         asked=asked,
         release=release,
-        value=as_text(lines[0][1]) if is_one else "",
+        value=_visible(lines[0][1]) if is_one else "",
         heads=heads,
         rows=rows,
         left_out=len(lines) - len(rows),
@@ -141,6 +141,16 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         command="" if asked is None else on_the_command_line(asked),
         account=account,
     )
+
+
+def _visible(value: object) -> str:
+    """A value of an answer as a text; in quotes if blanks around or within it would not be seen.
+
+    >>> _visible("Paris"), _visible(" Paris"), _visible(""), _visible(0.5)
+    ('Paris', '" Paris"', '""', '0.5')
+    """
+    text = as_text(value)
+    return text if text and text == " ".join(text.split()) else f'"{text}"'
 
 
 def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:

@@ -149,10 +149,15 @@ def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 
 def ask(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """The form of a question, empty or as it was filled in for another answer."""
+    """The form of a question, empty, or as it was filled in for another answer or with what is wrong."""
     about = COMMANDS.get(request.path_params["question"])
     if about is None:
         return pages.error(404, "No such question", "There is no question of this name.")
+    wrong = pages.questions.wrong(request.query_params.get("wrong", ""))
+    if wrong is not None and wrong.about is about:
+        form = Form.read(about, pages.site, wrong.typed)
+        _is_right(pages, form)
+        return _form_page(pages, form, status=422)
     earlier = pages.questions.find(request.query_params.get("from", ""))
     if earlier is not None and earlier.form.about is about:
         form = Form.read(about, pages.site, earlier.form.typed)
@@ -219,22 +224,36 @@ def _target_error(pages: Pages, form: Form, moved: str, text: str) -> float:
 
 
 def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """Go on to the confirmation, under an id of its own; or back to the form with what is wrong."""
+    """Go on to the confirmation, under an id of its own; or back to the form with what is wrong.
+
+    Both are pages that can be loaded again.
+    """
     about = COMMANDS.get(request.path_params["question"])
     if about is None:
         return pages.error(404, "No such question", "There is no question of this name.")
     form = Form.read(about, pages.site, typed)
-    for name in form.missing:
-        form.errors.setdefault(name, "This is needed.")
+    epsilon = form.epsilon
+    if not _is_right(pages, form) or epsilon is None:
+        return RedirectResponse(f"/ask/{about.name}?wrong={pages.questions.keep_wrong(form)}", status_code=303)
+    asked = pages.questions.confirm(form, epsilon)
+    return RedirectResponse(f"/release/{asked.id}", status_code=303)
+
+
+def _is_right(pages: Pages, form: Form) -> bool:
+    """Whether a form can be confirmed; what is wrong is kept in it."""
+
+    def say_missing() -> None:
+        for name in form.missing:
+            form.errors.setdefault(name, "This is needed.")
+
+    say_missing()
     epsilon = form.epsilon
     if pages.site.source is None:
         form.errors.setdefault("", "Without a table nothing is released: dpselect serve TABLE --unit COLUMN.")
     if epsilon is None or form.errors or form.forecast(epsilon, paying=True) is None:
-        for name in form.missing:
-            form.errors.setdefault(name, "This is needed.")
-        return _form_page(pages, form, status=422)
-    asked = pages.questions.confirm(form, epsilon)
-    return RedirectResponse(f"/release/{asked.id}", status_code=303)
+        say_missing()
+        return False
+    return True
 
 
 def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:

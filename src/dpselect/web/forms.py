@@ -34,6 +34,9 @@ PRIVATE = "private"
 START = "0.5"
 """Where the slider of epsilon stands first: somewhere it has to."""
 
+MOST_EPSILON = 1000.0
+"""More is a slip of the hand: probabilities may then change by a factor of more than 10^400."""
+
 _LONGEST = 200_000
 """Characters of one field."""
 
@@ -98,7 +101,11 @@ class Form:
         """What was typed for epsilon; None, with an error, if it is no such number."""
         text = self.typed["epsilon"]
         try:
-            return positive_epsilon(_number(text, "epsilon"), "epsilon")
+            epsilon = positive_epsilon(_number(text, "epsilon"), "epsilon")
+            if epsilon > MOST_EPSILON:
+                hint = "With so much of it nobody is protected."
+                raise InvalidParameterError("epsilon", epsilon, f"a number up to {MOST_EPSILON:g}", hint)
+            return epsilon
         except SelectionError as error:
             self.fail(error)
             return None

@@ -14,7 +14,7 @@ from dpselect.web.pages import Pages, route
 
 def learn(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The numbers that were typed, or an example, and new draws."""
-    given: dict[str, str] = {**dict(zip(LETTERS, EXAMPLE, strict=True)), "epsilon": "1", **typed}
+    given: dict[str, str] = {**dict(zip(LETTERS, EXAMPLE, strict=True)), "epsilon": "1", **request.query_params}
     held = {name: given[name].strip() for name in (*LETTERS, "epsilon")}
     errors: dict[str, str] = {}
     found = None
@@ -34,4 +34,4 @@ def learn(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     )
 
 
-ROUTES = (route("/learn", learn, "GET", "POST"),)
+ROUTES = (route("/learn", learn),)

@@ -16,10 +16,11 @@ from starlette.responses import RedirectResponse, Response
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidAccountError, SelectionError
 from dpselect.ledger import Account, Entry, Ledger, Verified
-from dpselect.ledger.records import as_written
+from dpselect.ledger.records import as_written, with_few_digits
 from dpselect.questions.wording import as_text
 from dpselect.web import account_changes
 from dpselect.web.pages import Pages, route
+from dpselect.web.planning import left_text
 from dpselect.web.releasing import PREFIX
 
 MOST_ENTRIES = 100
@@ -63,8 +64,8 @@ def balance(account: Account) -> Balance:
     return Balance(
         account=account,
         limit=as_text(as_written(account.epsilon)),
-        spent=f"{fraction_up(account.spent):.12g}",
-        left=f"{account.left:.12g}",
+        spent=as_text(with_few_digits(fraction_up(account.spent), up=True)),
+        left=left_text(account.left),
         part=round(min(float(100 * account.spent / account.epsilon), 100.0), 2),
         link="/ledger/account?" + urlencode({"name": account.name}),
     )
@@ -156,18 +157,20 @@ def _one(pages: Pages, name: str, *, typed: Mapping[str, str] | None = None, ref
 
 def lower(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """Ask whether to lower the limit of an account."""
-    return _proposed(pages, typed, closes=False)
+    return _proposed(pages, request.query_params, closes=False)
 
 
 def close(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """Ask whether to close an account."""
-    return _proposed(pages, typed, closes=True)
+    return _proposed(pages, request.query_params, closes=True)
 
 
 def _proposed(pages: Pages, typed: Mapping[str, str], *, closes: bool) -> Response:
     ledger, name = pages.site.ledger, typed.get("name", "")
     if ledger is None:
         return _overview(pages)
+    if not name:
+        return RedirectResponse("/ledger", status_code=303)
     try:
         change = _change(ledger, name, typed, closes=closes)
     except SelectionError as error:
@@ -201,6 +204,6 @@ ROUTES = (
     route("/ledger/verify", verify, "POST"),
     route("/ledger/verified", verified),
     route("/ledger/change", make, "POST"),
-    route("/ledger/lower", lower, "POST"),
-    route("/ledger/close", close, "POST"),
+    route("/ledger/lower", lower),
+    route("/ledger/close", close),
 )

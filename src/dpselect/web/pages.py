@@ -23,7 +23,7 @@ from dpselect.web.pictures import PictureCache
 from dpselect.web.planning import Curves, left_text
 from dpselect.web.releasing import Questions
 from dpselect.web.site import Site
-from dpselect.web.titles import title
+from dpselect.web.titles import in_few_words, title
 
 _MOST_FIELDS = 200
 """Of a form."""
@@ -89,5 +89,12 @@ def _templates() -> Environment:
     )
     known: dict[str, Any] = {"version": __version__, "htmx_config": json.dumps(_HTMX)}
     found.globals.update(known)
-    found.filters.update(as_text=as_text, rounded_up=rounded_up, title_of=title, left=left_text, shell=shlex.quote)
+    found.filters.update(
+        as_text=as_text,
+        rounded_up=rounded_up,
+        title_of=title,
+        in_few_words=in_few_words,
+        left=left_text,
+        shell=shlex.quote,
+    )
     return found

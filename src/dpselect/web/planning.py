@@ -20,7 +20,7 @@ import numpy as np
 from dpselect.charts import Axis, Series, lines, styles_of, svg_without_title
 from dpselect.charts.theme import HEIGHT, WIDTH
 from dpselect.errors import InvalidParameterError
-from dpselect.ledger.records import as_written
+from dpselect.ledger.records import as_written, with_few_digits
 from dpselect.mechanisms.partition_law import first_count
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, wording
@@ -304,12 +304,12 @@ def error_unit(forecast: Forecast) -> str:
 
 
 def left_text(left: float) -> str:
-    """An epsilon that is left, without the digits that only rounding down left of it.
+    """An epsilon that is left, with six digits, never rounded up: a question that costs what is shown fits.
 
     >>> left_text(2.6999999999999997), left_text(0.25), left_text(0.0)
-    ('2.7', '0.25', '0')
+    ('2.69999', '0.25', '0')
     """
-    return f"{left:.12g}"
+    return as_text(with_few_digits(left, up=False))
 
 
 def shown_error(bound: float, sentence: str) -> str:

@@ -11,7 +11,38 @@ from dpselect.questions.wording import as_text
 _ANY = {"top_k": "What are the most common values?"}
 """Questions whose example asks for more than the question has to."""
 
+_WORDS = {
+    "count": "number of people",
+    "histogram": "counts of values",
+    "most_common": "most common value",
+    "top_k": "most common values",
+    "values": "names of values",
+    "least_common": "rarest value",
+    "sum": "sum",
+    "mean": "average",
+    "variance": "spread",
+    "median": "middle value",
+    "quantile": "percentile",
+    "quantiles": "percentiles",
+    "upper_bound": "upper bound",
+    "density": "distribution",
+    "best_by": "largest sum",
+    "best_date": "date to meet on",
+    "best_price": "price to ask",
+}
+"""What a question is called in few words."""
+
 _QUARTILES = [0.25, 0.5, 0.75]
+
+
+def in_few_words(about: Command) -> str:
+    """What a question is called in few words, beside its title.
+
+    >>> from dpselect.web.fields import COMMANDS
+    >>> [in_few_words(COMMANDS[name]) for name in ("mean", "quantile")]
+    ['average', 'percentile']
+    """
+    return _WORDS.get(about.name, about.name.replace("_", " "))
 
 
 def title(about: Command, arguments: Mapping[str, Any] | None = None) -> str:
