@@ -15,21 +15,27 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.mechanisms.gaps import FloatArray, Gaps
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.mechanisms.top_k import Weights
+from dpselect.mechanisms.weights import CandidateWeights, unlike
 from dpselect.planning.setting import MechanismKind, Setting
 
 
-def errors_of(scores: ScoresLike | None, n: int | None) -> Errors:
-    """The errors on `scores`, or on the worst of `n` scores; exactly one of them is given.
+def errors_of(scores: ScoresLike | None, n: int | None, weights: CandidateWeights | None) -> Errors:
+    """The errors on `scores`, or on the worst of `n` scores; exactly one of them is given. Weights say `n`, too.
 
     Raises:
-        InvalidParameterError: both or neither, or `n` is not a whole number >= 1.
-        InvalidScoresError: as for `Mechanism.select`.
+        InvalidParameterError: both or neither, or `n` is not a whole number >= 1, or not that of the weights.
+        InvalidScoresError: as for `Mechanism.select`, or not as many as weights.
     """
+    if weights is not None and scores is None:
+        if n not in (None, len(weights)):
+            raise InvalidParameterError("n", n, f"{len(weights)}, the number of weights")
+        return WorstErrors(len(weights), weights)
     if n is None:
         if scores is None:
             hint = "Without public scores, give the number of candidates."
             raise InvalidParameterError("scores", None, "public or synthetic scores, or n", hint)
-        return ErrorsOnScores.of(scores)
+        return ErrorsOnScores.of(scores, weights)
     if scores is not None:
         raise InvalidParameterError("n", n, "scores or n, not both")
     return WorstErrors(positive_count(n, "n", at_most=sys.maxsize))
@@ -37,28 +43,51 @@ def errors_of(scores: ScoresLike | None, n: int | None) -> Errors:
 
 @dataclass(frozen=True)
 class ErrorsOnScores:
-    """Errors on one score vector, from exact probabilities."""
+    """Errors on one score vector, from exact probabilities. A candidate whose weight is 0 takes no part."""
 
     gaps: Gaps
+    below: Gaps
+    """How far those that take part are below the best of them."""
     distances: FloatArray
-    """The gaps in the unit of the scores; infinite if they overflow a double."""
+    """The same in the unit of the scores; infinite if they overflow a double."""
+    taking_part: NDArray[np.bool_]
+    guess: FloatArray
+    """Probabilities of a blind guess: those of the weights."""
 
     @classmethod
-    def of(cls, scores: ScoresLike) -> ErrorsOnScores:
-        """The errors on `scores`."""
-        gaps = Gaps.below_best(finite_scores(scores))
+    def of(cls, scores: ScoresLike, weights: CandidateWeights | None) -> ErrorsOnScores:
+        """The errors on `scores`.
+
+        Raises:
+            InvalidScoresError: as for `Mechanism.select`, or not as many as weights.
+        """
+        found = finite_scores(scores)
+        if weights is None:
+            taking_part, guess = np.ones(found.size, np.bool_), np.full(found.size, 1.0 / found.size)
+        elif len(weights) != found.size:
+            raise unlike(found.size, len(weights))
+        else:
+            taking_part = weights.taking_part
+            logarithms = weights.logarithms[taking_part]
+            shares = np.exp(logarithms - logarithms.max())
+            guess = shares / shares.sum()
+        below = Gaps.below_best(found[taking_part])
         with np.errstate(over="ignore"):
-            return cls(gaps, np.ldexp(gaps.mantissa, gaps.exponent))
+            distances = np.ldexp(below.mantissa, below.exponent)
+        return cls(Gaps.below_best(found), below, distances, taking_part, guess)
 
     def expected(self, mechanism: Mechanism) -> float:
         """See `Mechanism.expected_error`."""
-        return self.gaps.mean(mechanism.probabilities(self.gaps))
+        return self.below.mean(self._probabilities(mechanism))
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
         """The smallest distance with ``Pr[error > distance] <= 1 - confidence`` on these scores: one of the gaps."""
-        beyond = np.cumsum(mechanism.probabilities(self.gaps)[self._farthest_first])
+        beyond = np.cumsum(self._probabilities(mechanism)[self._farthest_first])
         left_out = int(np.searchsorted(beyond, 1.0 - confidence, side="right"))
         return float(self.distances[self._farthest_first[min(left_out, beyond.size - 1)]])
+
+    def _probabilities(self, mechanism: Mechanism) -> FloatArray:
+        return mechanism.probabilities(self.gaps)[self.taking_part]
 
     @cached_property
     def _farthest_first(self) -> NDArray[np.intp]:
@@ -66,15 +95,15 @@ class ErrorsOnScores:
 
     def chance_beyond(self, mechanism: Mechanism, distance: float) -> float:
         """``Pr[error > distance]``."""
-        return float(mechanism.probabilities(self.gaps)[self.distances > distance].sum())
+        return float(self._probabilities(mechanism)[self.distances > distance].sum())
 
     def share_beyond(self, distance: float) -> float:
         """The same for a blind guess."""
-        return float((self.distances > distance).mean())
+        return float(self.guess[self.distances > distance].sum())
 
     def blind(self) -> float:
-        """The expected error of a blind guess: what epsilon = 0 gives."""
-        return self.gaps.mean(np.full(self.distances.size, 1.0 / self.distances.size))
+        """The expected error of a blind guess, by the weights if there are any: what epsilon = 0 gives."""
+        return self.below.mean(self.guess)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +111,7 @@ class WorstErrors:
     """The largest errors over all vectors of `n` scores."""
 
     n: int
+    weights: CandidateWeights | None = None
 
     def expected(self, mechanism: Mechanism) -> float:
         """See `Mechanism.worst_expected_error`."""
@@ -90,6 +120,11 @@ class WorstErrors:
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
         """See `Mechanism.error_bound`."""
         return mechanism.error_bound(self.n, confidence)
+
+    @property
+    def guessed(self) -> float:
+        """The least probability with which a blind guess is the best candidate; 1 if there is one alone."""
+        return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + self.weights.odds_against())
 
 
 Errors = ErrorsOnScores | WorstErrors
@@ -105,6 +140,7 @@ def error_curve(
     sensitivity: float,
     monotonic: bool = False,
     confidence: float | None = None,
+    weights: Weights | None = None,
 ) -> NDArray[np.float64]:
     """The error at each epsilon: the expected error, or the bound at a `confidence` level.
 
@@ -117,6 +153,7 @@ def error_curve(
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.
         confidence: strictly between 0 and 1; None for the expected error.
+        weights: a prior: public weights of the candidates, for `dpselect.ExponentialMechanism`. They say `n`, too.
 
     Returns:
         Shape ``(m,)``, in the unit of the scores.
@@ -125,7 +162,7 @@ def error_curve(
         InvalidParameterError: an argument is out of range.
         InvalidScoresError: as for `Mechanism.select`.
 
-    Proof: ``proofs/error_bounds.md``.
+    Proof: ``proofs/error_bounds.md``; with weights ``proofs/weighted_candidates.md``.
 
     >>> import dpselect as dps
     >>> error_curve(dps.PermuteAndFlip, n=1000, epsilons=[0.1, 1, 10], sensitivity=1, monotonic=True).round(2)
@@ -133,8 +170,8 @@ def error_curve(
     >>> error_curve(dps.PermuteAndFlip, [9, 5, 1], epsilons=[0.1, 1], sensitivity=1, confidence=0.95)
     array([8., 4.])
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    errors = errors_of(scores, n)
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic, weights=weights)
+    errors = errors_of(scores, n, setting.weights)
     mechanisms = [setting.at(epsilon) for epsilon in checked_epsilons(epsilons)]
     if confidence is None:
         return np.array([errors.expected(each) for each in mechanisms])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
-from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import Mechanism
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms import ExponentialMechanism, Mechanism
+from dpselect.mechanisms.top_k import Weights
+from dpselect.mechanisms.weights import CandidateWeights
 
 MechanismKind = Callable[..., Mechanism]
 """A mechanism class, or ``functools.partial`` of one where it has options of its own."""
@@ -22,11 +25,17 @@ class Setting:
     monotonic: bool
 
     @classmethod
-    def checked(cls, kind: object, *, sensitivity: float, monotonic: bool) -> Setting:
+    def checked(cls, kind: object, *, sensitivity: float, monotonic: bool, weights: Weights | None = None) -> Setting:
         """
         Raises:
-            InvalidParameterError: `kind` does not make mechanisms, or an argument is out of range.
+            InvalidParameterError: `kind` does not make mechanisms, or none with `weights`, or an argument is out of
+                range.
         """
+        if weights is not None:
+            if kind is not ExponentialMechanism:
+                hint = "Only dpselect.ExponentialMechanism has weights."
+                raise InvalidParameterError("weights", Shown("<weights>"), "None with this mechanism", hint)
+            kind = partial(ExponentialMechanism, weights=CandidateWeights.of(weights))
         expected = "a mechanism class, such as dpselect.PermuteAndFlip"
         if isinstance(kind, Mechanism):
             raise InvalidParameterError("mechanism", kind, expected, "Do not fix its epsilon: planning varies it.")
@@ -45,3 +54,13 @@ class Setting:
     def at(self, epsilon: float) -> Mechanism:
         """The mechanism that spends `epsilon`."""
         return self.kind(epsilon=epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic)
+
+    @property
+    def weights(self) -> CandidateWeights | None:
+        """The public weights of the candidates, if they have any."""
+        return weights_of(self.at(1.0))
+
+
+def weights_of(mechanism: Mechanism) -> CandidateWeights | None:
+    """The public weights of the candidates, if the mechanism has any."""
+    return cast("CandidateWeights | None", getattr(mechanism, "weights", None))

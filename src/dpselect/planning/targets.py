@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dpselect.arguments import probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.top_k import Weights
 from dpselect.planning.curves import Errors, ErrorsOnScores, WorstErrors, errors_of
 from dpselect.planning.setting import MechanismKind, Setting
 
@@ -36,6 +37,7 @@ def epsilon_for(
     confidence: float | None = None,
     sensitivity: float,
     monotonic: bool = False,
+    weights: Weights | None = None,
 ) -> float:
     """The smallest epsilon that reaches a target error.
 
@@ -52,6 +54,7 @@ def epsilon_for(
         confidence: probability of staying `within` it, strictly between 0 and 1.
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.
+        weights: a prior: public weights of the candidates, for `dpselect.ExponentialMechanism`. They say `n`, too.
 
     Returns:
         An epsilon with an error of at most the target. It exceeds the smallest such epsilon by at most one part in
@@ -70,9 +73,12 @@ def epsilon_for(
     0.056
     >>> round(epsilon_for(dps.PermuteAndFlip, n=1000, within=20.0, confidence=0.99, sensitivity=1, monotonic=True), 3)
     0.541
+    >>> prior = [90, 5, 5]
+    >>> round(epsilon_for(dps.ExponentialMechanism, [40, 30, 20], weights=prior, expected_error=0.5, sensitivity=1), 3)
+    0.148
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    errors = errors_of(scores, n)
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic, weights=weights)
+    errors = errors_of(scores, n, setting.weights)
     if expected_error is not None:
         if within is not None or confidence is not None:
             raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
@@ -85,7 +91,7 @@ def epsilon_for(
     probable = probability(confidence, "confidence")
     if isinstance(errors, WorstErrors):
         target = target_error(within, "within")
-        if errors.n == 1:
+        if errors.guessed == 1.0:
             raise _always("within", target, "one candidate is always the best")
         _check_worst_bound(errors, setting, probable)
         return _smallest(
@@ -99,7 +105,7 @@ def epsilon_for(
 
 def _check_expected(errors: Errors, target: float) -> None:
     if isinstance(errors, WorstErrors):
-        if errors.n == 1:
+        if errors.guessed == 1.0:
             raise _always("expected_error", target, "one candidate is always the best")
         return
     blind = errors.blind()
@@ -116,7 +122,7 @@ def _check_expected(errors: Errors, target: float) -> None:
 
 def _check_worst_bound(errors: WorstErrors, setting: Setting, confidence: float) -> None:
     if errors.bound(setting.at(1.0), confidence=confidence) == 0.0:
-        expected = f"a number > {1 / errors.n:.6g} and < 1"
+        expected = f"a number > {errors.guessed:.6g} and < 1"
         hint = "The lower end is what a blind guess reaches at any distance."
         raise InvalidParameterError("confidence", confidence, expected, hint)
 

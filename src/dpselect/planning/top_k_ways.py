@@ -10,10 +10,12 @@ from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, ExponentialNoiseTopK, PermuteAndFlip, TopKSet
 from dpselect.mechanisms.noisy_order import NoisyOrder, left_for_selection, order_noise
-from dpselect.mechanisms.top_k import plan_top_k
+from dpselect.mechanisms.top_k import Weights, plan_top_k
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _BEST_OF_ONE = "for one candidate no other mechanism here errs less at the same epsilon, whatever the scores."
+
+_WEIGHTED = "The exponential mechanism, once a round: no other mechanism has weights."
 
 Selector = PermuteAndFlip | ExponentialMechanism | ExponentialNoiseTopK | NoisyOrder | TopKSet
 
@@ -49,6 +51,7 @@ def recommend_top_k(
     ordered: bool = True,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     confidence: float = 0.99,
+    weights: Weights | None = None,
 ) -> TopKRecommendation:
     """Compare all ways to select the best `k` of `n` within one total (`epsilon`, `delta`); scores of sensitivity 1.
 
@@ -71,6 +74,8 @@ def recommend_top_k(
         ordered: whether the order matters.
         neighbours: which data sets the guarantee compares.
         confidence: of the bounds, strictly between 0 and 1.
+        weights: a prior: public weights of the `n` candidates. They leave rounds of the exponential mechanism, and sets
+            if the order does not matter, and do not go with `max_values_per_unit`.
 
     Raises:
         InvalidParameterError: an argument is out of range.
@@ -95,9 +100,21 @@ def recommend_top_k(
     if (with_counts or max_values_per_unit is not None) and not monotonic and relation is Neighbours.ADD_REMOVE:
         raise InvalidParameterError("monotonic", False, "True, as counts of units are, with the other arguments given")
     left = left_for_selection(epsilon) if with_counts else epsilon
-    plan = plan_top_k(n, k, epsilon=left, delta=delta, sensitivity=1.0, monotonic=monotonic, neighbours=relation)
+    if weights is not None and max_values_per_unit is not None:
+        hint = "Noise once on all counts has no weights."
+        raise InvalidParameterError("max_values_per_unit", max_values_per_unit, "None with weights", hint)
+    plan = plan_top_k(
+        n,
+        k,
+        epsilon=left,
+        delta=delta,
+        sensitivity=1.0,
+        monotonic=monotonic,
+        neighbours=relation,
+        weights=weights,
+    )
     bounds = {_name(plan.mechanism): plan.error_bound(confidence)}
-    if max_values_per_unit is not None or with_counts:
+    if weights is None and (max_values_per_unit is not None or with_counts):
         most = n if max_values_per_unit is None else max_values_per_unit
         rule = order_noise(
             n, k, epsilon=epsilon, delta=delta, max_values_per_unit=most, with_counts=with_counts, neighbours=relation
@@ -114,11 +131,11 @@ def recommend_top_k(
         if rule.is_once or rule.is_gaussian:
             reason = f"{rule.rule[0].upper()}{rule.rule[1:]}."
             return TopKRecommendation(mechanism=once, rounds=1, reason=reason, bounds=bounds)
-    reason = _reason(plan.mechanism, k=k, delta=delta)
+    reason = _WEIGHTED if weights is not None else _reason(plan.mechanism, k=k, delta=delta)
     if with_counts:
         reason += f" The counts of what was selected cost the other {epsilon - left:.10g} of epsilon."
     if not ordered and 1 < k < n:
-        whole = TopKSet(epsilon=epsilon, sensitivity=1.0, k=k, monotonic=monotonic, neighbours=relation)
+        whole = TopKSet(epsilon=left, sensitivity=1.0, k=k, monotonic=monotonic, neighbours=relation, weights=weights)
         bounds["the set at once"] = whole.error_bound(n, confidence)
         reason += (
             f" If the best {k} lead all others by more than {math.ceil(bounds['the set at once']):,}, TopKSet finds "

@@ -10,13 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.arguments import positive_count
-from dpselect.errors import InsufficientMemoryError
+from dpselect.errors import InsufficientMemoryError, InvalidParameterError, Shown
 from dpselect.mechanisms import PermuteAndFlip
+from dpselect.mechanisms.top_k import Weights
 from dpselect.planning.setting import MechanismKind, Setting
 
 
 def worst_case_error(
-    mechanism: MechanismKind, n: int, *, epsilon: float, sensitivity: float, monotonic: bool = False
+    mechanism: MechanismKind,
+    n: int,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    weights: Weights | None = None,
 ) -> float:
     """The largest expected error over all vectors of `n` scores: public, so safe to publish.
 
@@ -30,6 +37,7 @@ def worst_case_error(
         epsilon: of one selection, > 0.
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.
+        weights: a prior: public weights of the `n` candidates, for `dpselect.ExponentialMechanism`.
 
     Returns:
         The expected distance of the selected score below the best, in the unit of the scores.
@@ -43,7 +51,7 @@ def worst_case_error(
     >>> round(worst_case_error(dps.PermuteAndFlip, 10**9, epsilon=1.0, sensitivity=1.0), 2)
     33.69
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic, weights=weights)
     return setting.at(epsilon).worst_expected_error(_count(n))
 
 
@@ -78,7 +86,7 @@ def worst_case_scores(
 ) -> WorstCaseScores:
     """The scores on which `worst_case_error` is attained; not written out, so for any `n`.
 
-    Args and Raises: as for `worst_case_error`.
+    Args and Raises: as for `worst_case_error`; a mechanism with weights is refused, as who is best matters then.
 
     Proof: ``proofs/error_bounds.md``, claim 4.
 
@@ -90,6 +98,9 @@ def worst_case_scores(
     """
     setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
     n, made = _count(n), setting.at(epsilon)
+    if setting.weights is not None:
+        hint = "The worst scores depend on who is best: see error_bound_if_best."
+        raise InvalidParameterError("mechanism", Shown("<with weights>"), "one without weights", hint)
     gap = made.law.worst_case.gap(n) * made.scale if n > 1 else 0.0
     return WorstCaseScores(n=n, gap=gap, error=made.worst_expected_error(n))
 
@@ -108,7 +119,8 @@ def worst_case_bounds(
     r"""Proved bounds on the largest expected error over all vectors of `n` scores, b the `Mechanism.scale`.
 
     At least :math:`\frac14 b \ln n`; at most :math:`b \ln n`, for Laplace noise
-    :math:`b \sum_{k=1}^n (1 - 2^{-k})/k`, which is larger only for n below 5.
+    :math:`b \sum_{k=1}^n (1 - 2^{-k})/k`, which is larger only for n below 5. With weights, n is their sum over the
+    smallest positive one.
 
     Args and Raises: as for `worst_case_error`.
 
@@ -123,10 +135,11 @@ def worst_case_bounds(
     """
     setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
     n, made = _count(n), setting.at(epsilon)
-    if n == 1:
-        return Bounds(0.0, 0.0)
-    upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" else math.log(n)
-    return Bounds(made.scale * math.log(n) / 4.0, made.scale * upper)
+    made.worst_expected_error(n)  # refuses a number that is not that of the weights
+    weights = setting.weights
+    size = math.log(n) if weights is None else math.log1p(weights.odds_against())
+    upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" and n > 1 else size
+    return Bounds(made.scale * size / 4.0, made.scale * upper)
 
 
 def _mean_of_largest_laplace(n: int) -> float:
@@ -150,6 +163,7 @@ def lead_needed(
     mechanism: MechanismKind = PermuteAndFlip,
     sensitivity: float = 1.0,
     monotonic: bool = False,
+    weights: Weights | None = None,
 ) -> float:
     """How far the best of `n` has to lead all others to be selected with probability `confidence`.
 
@@ -162,6 +176,8 @@ def lead_needed(
         mechanism: a mechanism class, or ``functools.partial`` of one with options.
         sensitivity: of each score, > 0; the lead is in its unit.
         monotonic: as for `Mechanism`; true for votes when a voter is added or removed.
+        weights: a prior: public weights of the `n` candidates, for `dpselect.ExponentialMechanism`; the lead is then
+            what the lightest one needs.
 
     Returns:
         The lead, rounded up; 0 if even a blind guess among `n` reaches the confidence.
@@ -175,7 +191,7 @@ def lead_needed(
     >>> round(lead_needed(100, 0.5), 2), round(lead_needed(100, 0.5, mechanism=dps.ExponentialMechanism), 2)
     (34.0, 36.76)
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic, weights=weights)
     return setting.at(epsilon).error_bound(_count(n), confidence)
 
 
