@@ -54,7 +54,6 @@ def test_the_figures_of_the_page_are_those_of_a_run() -> None:
     assert f"{computed.large_margin(1.0, 1e-6):.0f} counts" in README
     assert f"scale {computed.one_shot_laplace_scale(100, 1000, 0.2, 1e-6):,.0f} for k = 100" in README
     assert all(f"{computed.gaussian_max_deviation(n, 1.0, 1e-6):.1f}" in README for n in (10, 1000, 10**6))
-    assert f"{names.weighted():.0f}; with counts" in README
     shape = "20 at 60, the rest 0; k = 10, ε = 1"
     assert f"| {shape} | {simulated.mean_loss('once', simulated.exponential_once, shape):.3g} |" in README
     assert README.startswith(run.INTRODUCTION.replace("1e-06", "1e-6").rstrip())
@@ -67,3 +66,38 @@ def test_each_loses_to_what_is_built() -> None:
     assert dampened > plain
     part, whole = computed.subsampled_loss(0.5, np.array([9.0, 5.0, 1.0, 0.0]), 5.0)
     assert part > whole
+
+
+def _spread(monkeypatch: pytest.MonkeyPatch, rows: list[set[int]], enough: float) -> np.ndarray:
+    units = np.array([unit for unit, held in enumerate(rows) for _ in held])
+    held = np.array([name for each in rows for name in sorted(each)])
+    monkeypatch.setattr(names, "visits", lambda _: (units, held, 4))
+    return names.weighted_counts(4, np.ones(4, bool), enough=enough)
+
+
+def _farthest(monkeypatch: pytest.MonkeyPatch, enough: float) -> float:
+    """The largest l2 distance that the last unit moves all weights by, over many small tables."""
+    rng, found = simulated.generator("units"), 0.0
+    for _ in range(400):
+        rows = [set(rng.choice(4, rng.integers(1, 5), replace=False).tolist()) for _ in range(rng.integers(2, 9))]
+        change = _spread(monkeypatch, rows, enough) - _spread(monkeypatch, rows[:-1], enough)
+        assert (change >= -1e-12).all()
+        found = max(found, float(np.linalg.norm(change)))
+    return found
+
+
+def test_one_unit_moves_weights_by_at_most_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _farthest(monkeypatch, math.inf) == pytest.approx(1.0)
+    assert _farthest(monkeypatch, 0.4) <= 1.0 + 1e-12
+    rows = [*({0, 1} for _ in range(50)), {0, 2}]  # what name 0 has too much goes to name 1
+    monkeypatch.setattr(names, "discount", lambda _: 4.0)
+    change = _spread(monkeypatch, rows, 0.4) - _spread(monkeypatch, rows[:-1], 0.4)
+    assert np.linalg.norm(change) > 1.0
+
+
+def test_weighted_counts_name_more_and_the_page_says_so() -> None:
+    found = [way(10) for way in (names.optimal, names.ours, names.weighted, names.sips, names.mad)]
+    assert f"| 10 | {' | '.join(f'{each:.0f}' for each in found)} |" in README
+    _, ours, weighted, sips, mad = found
+    assert max(ours, names.optimal(1)) < sips < weighted < mad
+    assert "**Here something that is not built is better.**" in README

@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples.figures.charts import Panel, alike
+from examples.figures.figure import Finding
 from examples.figures.page import PAGE
 from examples.figures.table import Table, read
 from examples.recipes import __main__ as run
-from examples.recipes import data, synthetic, trees
+from examples.recipes import data, paired, synthetic, trees
+
+from dpselect.charts import Axis, Series
 
 FOLDER = Path(run.__file__).parent
-COMMITTED = {name: read(FOLDER / f"figure_{name}.csv") for name in "12345"}
+COMMITTED = {name: read(FOLDER / f"figure_{name}.csv") for name in "123456"}
 README = (FOLDER / PAGE).read_text(encoding="utf-8")
 
 
@@ -44,50 +48,110 @@ def _same(committed: Table, row: int, fresh: dict[str, Any], names: list[str]) -
 
 
 @pytest.mark.slow
-def test_committed_histograms_and_networks_are_those_of_a_run() -> None:
-    names = ["permute_and_flip_error", "exponential_error", "exponential_delta_error"]
+def test_committed_histograms_are_those_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     last = len(synthetic.EPSILONS) - 1
-    fresh = synthetic.histogram_row("HEPTH", synthetic.EPSILONS[last])
-    assert _same(COMMITTED["3"], last, fresh, names)
-    assert not _same(COMMITTED["3"], 0, fresh, names)
+    monkeypatch.setattr(synthetic, "EPSILONS", synthetic.EPSILONS[-1:])
+    fresh: Any = synthetic.histogram_rows("HEPTH")[0]
+    assert _same(COMMITTED["4"], last, fresh, list(synthetic.WAYS))
+    assert not _same(COMMITTED["4"], 0, fresh, list(synthetic.WAYS))
 
 
+@pytest.mark.slow
 def test_committed_trees_are_those_of_a_run() -> None:
+    fresh: Any = trees.scale_rows(trees.EPSILONS[0])[0]
+    names = ["monotone", "published", "gained", "gained_half_interval"]
+    assert _same(COMMITTED["1"], 0, fresh, names)
+    assert not _same(COMMITTED["1"], 1, fresh, names)
+
+
+def test_trees_are_the_same_every_time() -> None:
     first = trees.accuracies(trees.tree("max", trees.EPSILONS[0]), seeds=2)
     again = trees.accuracies(trees.tree("max", trees.EPSILONS[0]), seeds=2)
     assert first.tolist() == again.tolist()
-    assert abs(first.mean() - COMMITTED["1"]["monotone_accuracy"][0]) < 0.1
+    committed = COMMITTED["1"].where("criterion", "max")["monotone"][0]
+    assert abs(first.mean() - committed) < 0.1
 
 
-def _findings(tables: dict[str, Table]) -> list[Any]:
-    found = [*trees.scale_findings(tables["1"]), *trees.mechanism_findings(tables["2"])]
-    for name, sign in (("3", 1.0), ("4", 1.0), ("5", -1.0)):
-        found += synthetic._finding(tables[name], sign=sign, what="error" if sign > 0 else "bits")
-    return found
+def _findings(tables: dict[str, Table]) -> list[Finding]:
+    return [
+        *trees.scale_findings(tables["1"]),
+        *trees.depth_findings(tables["2"]),
+        *trees.mechanism_findings(tables["3"]),
+        *synthetic.comparison(tables["4"], sign=1.0, what="error"),
+        synthetic.falling(tables["4"]),
+        *synthetic.comparison(tables["5"], sign=1.0, what="error"),
+        synthetic.scores_compared(tables["6"]),
+        *synthetic.comparison(tables["6"], sign=-1.0, what="bits"),
+    ]
 
 
 def test_what_was_found_is_on_the_page() -> None:
     for each in _findings(COMMITTED):
         assert each.claim in README
-        assert each.found.replace("e-0", "e-") in README
+        assert each.found in README
+
+
+def _turned(table: Table) -> Table:
+    """The other way round: every difference has the other sign."""
+    signed = ("gained", "minus_gini", "exponential_minus", "exponential_twice_minus", "exponential_delta_minus")
+    columns = dict(table.columns)
+    for name in (*signed, "minus_other", "change"):
+        if name in columns:
+            columns[name] = -table[name]
+    return Table(columns)
 
 
 def test_other_numbers_would_refute_the_claims() -> None:
-    def swapped(table: Table, first: str, second: str) -> Table:
-        columns = dict(table.columns)
-        for end in ("accuracy", "error"):
-            a, b = f"{first}_{end}", f"{second}_{end}"
-            if a in columns and b in columns:
-                columns[a], columns[b] = columns[b], columns[a]
-        if "gained" in columns:
-            columns["gained"] = [-float(each) - 1.0 for each in table["gained"]]
-        return Table(columns)
+    after = _findings({name: _turned(table) for name, table in COMMITTED.items()})
+    assert all(before.found != each.found for before, each in zip(_findings(COMMITTED), after, strict=True))
+    assert [each.claim for each in after if each.holds] == [each.claim for each in _without_delta(after)]
 
+
+def _without_delta(findings: list[Finding]) -> list[Finding]:
+    """Where no difference is found, which is so the other way round, too."""
+    return [each for each in findings if "permute-and-flip" in each.claim and " not " in each.claim]
+
+
+def test_a_clearly_better_exponential_mechanism_would_refute_permute_and_flip() -> None:
+    better = {"3": 1.0, "4": -1.0, "5": -1.0, "6": 1.0}
     spoiled = {
-        "1": swapped(COMMITTED["1"], "monotone", "published"),
-        "2": swapped(COMMITTED["2"], "permute_and_flip", "exponential_twice"),
-        **{name: swapped(COMMITTED[name], "permute_and_flip", "exponential_delta") for name in "345"},
+        name: Table({**table.columns, "exponential_minus": np.full(len(table), better[name])})
+        if name in better
+        else table
+        for name, table in COMMITTED.items()
     }
-    before = [each.holds for each in _findings(COMMITTED)]
-    after = [each.holds for each in _findings(spoiled)]
-    assert sum(after) < sum(before)
+    before, after = (_without_delta(_findings(tables)) for tables in (COMMITTED, spoiled))
+    assert [each.holds for each in before] == [True] * 4
+    assert [each.holds for each in after] == [False] * 4
+
+
+def test_the_words_on_what_to_use_follow_the_verdicts() -> None:
+    findings = _findings(COMMITTED)
+    assert all("no difference found. " in each.found for each in _without_delta(findings))
+    delta = [each.found for each in findings if "delta = 1e-6" in each.claim]
+    assert ["better. " in each for each in delta] == [True, False, True]  # MWEM, marginals, parents
+
+
+def test_what_is_compared_has_one_range() -> None:
+    small, large = (
+        Panel(
+            name=name,
+            curves=[Series(name="a", x=np.array([1.0, 2.0]), y=np.array([0.0, top]))],
+            halves=[np.array([0.1, 0.1])],
+            y=Axis(title="y"),
+        )
+        for name, top in (("small", 1.0), ("large", 4.0))
+    )
+    first, second = alike([small, large])
+    assert (first.y.lowest, first.y.highest) == (second.y.lowest, second.y.highest)
+    assert first.y.lowest <= -0.1
+    assert first.y.highest >= 4.1
+
+
+def test_verdicts_are_those_of_the_interval() -> None:
+    ahead = np.array([1.0, 2.0, 3.0, 4.0])
+    mean, half = paired.mean_and_half(ahead)
+    assert half == pytest.approx(3.182446 * ahead.std(ddof=1) / 2.0, rel=1e-6)
+    assert paired.verdict(mean, half) == paired.BETTER
+    assert paired.verdict(mean, half, sign=-1.0) == paired.WORSE
+    assert paired.verdict(mean - 1.0, half) == paired.NEITHER

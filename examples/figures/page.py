@@ -30,8 +30,8 @@ class Page:
     introduction: str
     claimant: str
 
-    def text(self, figures: Sequence[Figure], *, seconds: float, processors: int) -> str:
-        """The text of the page."""
+    def text(self, figures: Sequence[Figure], *, seconds: float | None, processors: int) -> str:
+        """The text of the page; without `seconds` it does not say how long a run takes."""
         held = sum(finding.holds for figure in figures for finding in figure.findings)
         count = sum(len(figure.findings) for figure in figures)
         overview = [
@@ -40,9 +40,9 @@ class Page:
             f"Of {count} claims {held} hold as stated{_exceptions(figures)}. The first of each figure:",
             "",
             *_table(("figure", self.claimant, "what was found", ""), map(_headline, figures)),
-            "",
-            f"The last run took {seconds:.0f} seconds on {processors} processors.",
         ]
+        if seconds is not None:
+            overview += ["", f"The last run took {seconds:.0f} seconds on {processors} processors."]
         return "\n\n".join(["\n".join([self.introduction, *overview]), *map(self.section, figures)]) + "\n"
 
     def section(self, figure: Figure) -> str:

@@ -26,7 +26,8 @@ INTRODUCTION = f"""\
 # What is not built
 
 Papers propose more ways to select than this library has. Each of these loses to one that it has, in the figures below,
-or is for another task. `python -m examples.not_built` computes the figures and writes this page.
+or is for another task; one that does not lose is at [the end](#names-without-a-list). `python -m examples.not_built`
+computes the figures and writes this page.
 
 ## Top-k on counts
 
@@ -102,17 +103,57 @@ def table() -> str:
             "more noise, and it grows with the number of candidates",
         ),
         (
-            "DP-SIPS (Swanberg and others 2023)",
-            f"{names.sips():.0f} names from clicks.parquet at ε = {names.EPSILON:g}, δ = {names.DELTA:g}, at most "
-            f"{names.MOST} pages a session, by three weighted rounds; one weighted round: {names.weighted():.0f}; with "
-            f"counts (`GaussianThresholdCounts`): {names.ours():.0f}; each by its own coin (`PartitionSelection`): "
-            f"{names.optimal():.0f}",
-            "weighted rounds name more values where units have many, without counts; here one round is enough",
+            "weighted counts (Gopi and others 2020), DP-SIPS (Swanberg and others 2023), MAD (Chen and others 2025)",
+            "[the table of names](#names-without-a-list)",
+            "they name more values where units have several; what it would take is written down there",
         ),
-        ("MAD (Chen and others 2025)", "not measured", "its constants could not be derived from what was readable"),
     ]
     head = ["| what | figures | why not |", "|---|---|---|"]
     return "\n".join([*head, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+NAMES = f"""\
+## Names without a list
+
+`values` and `top_k(candidates=None)` name values that nobody listed before. How many of them are named, on
+clicks.parquet, by each way at the same budget: epsilon = {names.EPSILON:g} and delta = {names.DELTA:g} for everything
+that one session changes in all names together. A session counts for at most so many of its pages, chosen at random;
+with a higher limit more visits count, and each needs more noise. Means of five runs."""
+
+
+def names_table() -> str:
+    """How many names each way releases, by the limit, and the sentence about the best of them."""
+    ways = {
+        "`PartitionSelection`": names.optimal,
+        "`GaussianThresholdCounts`, with counts": names.ours,
+        "weighted counts": names.weighted,
+        "DP-SIPS": names.sips,
+        "MAD": names.mad,
+    }
+    found = {name: [way(most) for most in names.LIMITS] for name, way in ways.items()}
+    rows = [f"| at most | {' | '.join(ways)} |", "|---" * (1 + len(ways)) + "|"]
+    rows += [
+        f"| {most} | {' | '.join(f'{each[place]:.0f}' for each in found.values())} |"
+        for place, most in enumerate(names.LIMITS)
+    ]
+    best = {name: (max(each), names.LIMITS[int(np.argmax(each))]) for name, each in found.items()}
+    (built, at), (weighted, limit) = max(list(best.values())[:2]), best["weighted counts"]
+    sentence = (
+        "**Here something that is not built is better.** At the best limit of each, the first two, which are built, "
+        f"name up to {built:.0f} pages (at most {at} a session), weighted counts {weighted:.0f} (at most {limit}): "
+        f"{weighted / built - 1.0:.0%} more. A session that has few pages gives each of them more weight, so a high "
+        "limit costs those with few nothing. Three rounds (DP-SIPS) name fewer than one, and rerouted weight (MAD) "
+        f"names {best['MAD'][0] / weighted - 1.0:.0%} more than one round."
+    )
+    return "\n".join([*rows, "", sentence])
+
+
+WHY = """\
+Why weighted counts are not there yet: nothing about them is less private, but sums of 1/√t are not whole numbers of
+units. What engines return, what is drawn exactly, and what an answer says (a count, and an error in persons) are
+all whole numbers of units. [Decision 29](../../docs/decisions/0029-weighted-counts-of-values.md) says what it would
+take, and how exactness would be kept. Until then: if units have few values, `max_values_per_unit=1` names most; if they
+have many, try the limit on public data of the same kind."""
 
 
 def _zipf() -> Floats:
@@ -123,10 +164,12 @@ def page() -> str:
     """The text of the page."""
     note = (
         "The constants of the large margin mechanism and of the one Laplace draw are those of their authors' text or "
-        "code. The rounds of DP-SIPS are ours: a tenth, a quarter and the rest of the budget, each by the proved "
-        "threshold of weighted Gaussian counts."
+        "code. Weighted counts have the proved threshold of Gopi and others: half of delta for the noise, half for "
+        "names that one session alone has. The rounds of DP-SIPS are ours: a tenth, a quarter and the rest of epsilon "
+        "and delta. The discount of MAD is ours, too, as its authors' text was not at hand: the largest that keeps the "
+        "change by one session within 1 (`names.py`)."
     )
-    parts = [INTRODUCTION.rstrip(), top_k_table(), "## All of them", table(), note]
+    parts = [INTRODUCTION.rstrip(), top_k_table(), "## All of them", table(), NAMES, names_table(), WHY, note]
     return "\n\n".join(parts).replace("1e-06", "1e-6") + "\n"
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from examples.figures.figure import Figure
 from examples.recipes.page import RECIPES
-from examples.recipes.synthetic import figure_3, figure_4, figure_5
-from examples.recipes.trees import figure_1, figure_2
+from examples.recipes.synthetic import figure_4, figure_5, figure_6
+from examples.recipes.trees import figure_1, figure_2, figure_3
 
-FIGURES: tuple[Callable[[], Figure], ...] = (figure_1, figure_2, figure_3, figure_4, figure_5)
+FIGURES: tuple[Callable[[], Figure], ...] = (figure_1, figure_2, figure_3, figure_4, figure_5, figure_6)
 
 
 def main(folder: Path) -> None:

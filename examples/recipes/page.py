@@ -1,48 +1,108 @@
-"""The page on where selection is used."""
+"""The page on where selection is used, for a reader who knows decision trees and nothing of privacy."""
 
 from examples.figures.page import Page
+from examples.paper.dpbench import BINS, NAMES, load
+from examples.recipes.data import income
+from examples.recipes.paired import RULE
 
-INTRODUCTION = """\
+_RECORDS = ", ".join(f"{name} ({int(load(name).sum()):,} records)" for name in NAMES)
+
+INTRODUCTION = f"""\
 # Where selection is used
 
 A decision tree asks one question after another: is the person older than 40, married, at school for twelve years? To
-grow one is to *select*, in each node, the question that separates the classes best. With differential privacy the
-selection has noise, so sometimes a question that is not quite the best is chosen. This page measures how much that
-costs, in trees and in three other algorithms that select again and again:
+grow one is to *select*, in each node, the question that separates the classes best. If the rows are about people, the
+finished tree can tell something about a single one of them. Differential privacy prevents that: the
+selection has noise, so that sometimes a question that is not quite the best is chosen. This page measures how much
+accuracy that costs, in trees and in three other algorithms that select again and again, and which way of selecting
+costs least.
 
-- **MWEM** answers many counting queries with one synthetic histogram. In each round it selects the query that the
-  histogram answers worst, asks it, and corrects the histogram.
-- **Adaptive marginals** (the loop of AIM) do the same with tables of several attributes, and whole marginals in place
-  of queries.
-- **PrivBayes** selects, for one attribute after another, the *parents* that tell most about it.
+## The words
 
-All of them are in `dpselect.recipes`, with proofs of their sensitivities ([splits](../../proofs/split_scores.md),
-[marginals and parents](../../proofs/marginal_scores.md)). The permute-and-flip paper asks, as its second open
-question, what its mechanism gains inside such algorithms. `make paper` writes this page, its pictures and its
-numbers; the run reads off the numbers what was found.
+**Person, epsilon, delta.** Here a row is a person; in general one speaks of a *unit*, who is protected with all of
+their rows. A result is *differentially private* if it would be almost as likely without any one person: by a factor
+of at most e^epsilon. A small **epsilon** (0.1, say) is strong protection and much noise, a large one (10) is weak
+protection and little noise. **Delta** is a tiny probability, here 0 or one in a million, with which that factor may
+be exceeded.
 
-**What theory says.** Permute-and-flip never has a larger expected error than the exponential mechanism at the same
-epsilon. And it is never better than the exponential mechanism with *twice* the epsilon: for every score vector and
-every threshold e, the exponential mechanism with half the noise errs by e or more with a probability that is not
-larger ([claims 3 and 5](../../proofs/permute_and_flip.md)). So the gain lies between nothing and a factor of two in
-epsilon. Without delta, rounds add up for both, and permute-and-flip is the one to use. With a delta, the exponential
-mechanism composes better and may spend more in each round: up to twice as much for many rounds.
+**Budget.** Whoever selects ten times pays ten times: the epsilons add up. So a tree of
+ten levels has a tenth of its epsilon for each level. (Nodes of one level share no person, so they cost no more than
+one of them.) With a delta they add up to less, for the exponential mechanism much less.
 
-**Half the noise for trees.** The literature scales the noise of splits by twice the sensitivity. If a row is added,
-all split scores of a node move in the same direction, so half of that is enough. That is the largest gain on this
-page.
+**Score and sensitivity.** Each candidate (a question, in a tree) has a *score*, and higher is better. The
+*sensitivity* is the most by which one person can change a score. It decides how much noise is needed: the noise has
+to hide one person, and nothing more. The *scale* of the noise is proportional to sensitivity / epsilon.
 
-**What to use when.** Trees: Gini, permute-and-flip, the monotone scale ([figures 1](#figure-1) and [2](#figure-2)).
-MWEM and marginals: permute-and-flip without delta; with delta, from about six rounds on, the exponential mechanism,
-which helps MWEM at small epsilons and marginals hardly ([figures 3](#figure-3) and [4](#figure-4)). Parents: the
-score R ([figure 5](#figure-5)). `selection="auto"`, the default, decides by these rules from public arguments.
+**The two mechanisms.** The *exponential mechanism* selects a candidate at random with a probability proportional to
+e^(score / scale): the best is the most likely, and one that is behind by many scales hardly ever comes.
+*Permute-and-flip* goes through the candidates in random order and flips a coin for each, whose head has probability
+e^(-(how far it is behind the best) / scale); the first head is selected. At the same epsilon both protect equally
+well. The permute-and-flip paper (McKenna and Sheldon 2020) asks, as its second open question, what its mechanism
+gains inside larger algorithms.
 
-**How the numbers are made.** Every draw is that of the library, repeated by `dpselect.testing.seeded`. Intervals are
-95 % intervals of means. The trees of both scales are compared pairwise, on the same rows.
+**Monotone scale.** Both mechanisms use the scale 2 x sensitivity / epsilon, as one person could raise one score and
+lower another. If a person can only move all scores in one direction, half of that is enough. Scores of splits are of
+that kind: one more row moves the scores of all questions of a node in the same direction, or not at all. That is
+*half the published noise*: the literature (Friedman and Schuster 2010) uses the full scale for trees
+([proof](../../proofs/split_scores.md)).
 
-**Limits.** One table of people and five histograms. Trees have one depth and one share for the leaves; at a large
-epsilon every way finds the same tree. The synthetic tables have few attributes, so that the whole domain fits into
-memory.
+## The four algorithms
+
+- **Decision trees.** Each node selects a question, by one of three scores: *Gini*, *entropy*, or the number of rows
+  with the *most frequent class* on each side. The leaves hold noisy counts of each class.
+- **MWEM** (Hardt, Ligett and McSherry 2012; *multiplicative weights, exponential mechanism*) makes a synthetic
+  histogram that answers many counting queries, such as "how many people are between 30 and 50?". It begins with equal
+  bins. In each round it selects the query that the histogram answers worst, asks it with noise, and corrects the
+  histogram.
+- **Adaptive marginals**, the loop of AIM (McKenna and others 2022), make a synthetic table with several columns. A
+  *marginal* is the table of counts of a few columns, such as how many people have each pair of education and sex. In
+  each round the marginal that is furthest off is selected and measured with noise, and the table is fitted to all
+  measured so far.
+- **PrivBayes** (Zhang and others 2017) describes a table by a network: for one column after another it selects the
+  *parents*, the columns that tell most about it. Two scores are compared. The *mutual information* says in bits how
+  much the parents tell about the column: 0 if they are independent. One person can change it a lot for its range. The
+  *R score* is the distance of the counts from those of independent columns. It says nearly the same, and one person
+  changes it by less ([proof](../../proofs/marginal_scores.md)).
+
+All of them are in `dpselect.recipes`.
+
+**Data.** Trees, tables and networks: UCI Adult, {len(income()[0]):,} people of the US census of 1994, and whether
+they earn more than 50,000 dollars a year. Histograms: five of the DPBench study (Hay and others, SIGMOD 2016), each
+of {BINS} bins: {_RECORDS}. They count citations of physics papers, a census attribute, medical costs, web searches
+and citations of patents.
+
+## What theory says
+
+Permute-and-flip never has a larger expected error than the exponential mechanism at the same epsilon. And it is never
+better than the exponential mechanism with *twice* the epsilon: for every list of scores and every threshold, the
+exponential mechanism with half the noise misses the best by that much with a probability that is not larger ([claims
+3 and 5](../../proofs/permute_and_flip.md)). So the gain lies between nothing and a factor of two in epsilon. This is
+about one selection. Whether a better selection makes a better tree or histogram is what this page measures.
+
+With a delta the exponential mechanism may spend more in each round than permute-and-flip: up to twice as much for
+many rounds.
+
+## How the numbers are made
+
+{RULE} The program that writes this page applies this rule to all numbers; "on average" is the mean over all settings
+of a figure. Of many intervals, one in twenty would miss zero by chance alone: a single verdict among many is weak
+evidence, and the averages count.
+
+Each draw is that of the library, repeated with known seeds by `dpselect.testing.seeded`. `make paper` writes this
+page, its pictures and its numbers.
+
+**What to use when.** Trees: Gini, with the monotone scale. It gains most where the noise is about as large as the
+lead of the best question: for Gini at small epsilons and in deep trees, for the entropy, whose noise is largest, at
+larger ones ([figures 1](#figure-1) and [2](#figure-2)). Between the two mechanisms at equal epsilon no difference is
+found on average, in any of the four algorithms ([figures 3](#figure-3) to [6](#figure-6)). That is the answer to the
+open question: a single selection gains, and what is made of many selections gains too little to be seen here. So
+without delta use permute-and-flip, which is never worse for one selection. If a delta is acceptable, which is a
+slightly weaker guarantee, use the exponential mechanism for about six selections or more: MWEM has smaller errors
+with it and networks have better parents, while for synthetic tables no difference is found. Parents: the score R.
+`selection="auto"`, the default, decides between the mechanisms in this way, from public arguments.
+
+**Limits.** One table of people and five histograms. The synthetic tables have few columns, so that every combination
+of values fits into memory. Trees are complete: no branch stops early.
 """
 
 RECIPES = Page(introduction=INTRODUCTION, claimant="what is said")

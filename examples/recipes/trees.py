@@ -1,32 +1,52 @@
-"""Figures 1 and 2: accuracy of private decision trees, by the scale of the noise and by the mechanism."""
+"""Figures 1 to 3: accuracy of private decision trees, by the scale of the noise, by depth, and by the mechanism."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-from examples.figures.charts import line_panels
-from examples.figures.figure import Figure, Finding
+from examples.figures.charts import Panel, alike, interval_panels
+from examples.figures.figure import Figure, Finding, FloatArray
 from examples.figures.table import Table
 from examples.paper.mechanisms import EXPONENTIAL, PERMUTE_AND_FLIP
 from examples.recipes.data import TRAINING, income
+from examples.recipes.paired import BETTER, WORSE, average, by_setting, row, shown, table_of, verdict
 
 from dpselect.charts import Axis, Series
 from dpselect.recipes import DecisionTree
 from dpselect.testing import seeded
 
-CRITERIA = ("max", "gini", "entropy")
+CRITERIA = ("gini", "max", "entropy")
+NAMES = {"gini": "Gini", "max": "most frequent class", "entropy": "entropy"}
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 SEEDS = 50
 DEPTH = 4
-MONOTONE, PUBLISHED = "monotone scale (ours)", "published scale"
 LEAVES = 0.2
+MONOTONE, PUBLISHED = "monotone scale (ours)", "published scale"
+SHAPES = {
+    "depth 4": (4, LEAVES),
+    "depth 6": (6, LEAVES),
+    "depth 8": (8, LEAVES),
+    "depth 10": (10, LEAVES),
+    "as published": (5, 7 / 12),
+}
+"""Depths, and the share of epsilon for the leaves. As published: of d + 1 equal parts for levels and leaves, levels use
+half for their selections, so that 5/12 is for selections at depth 5."""
+
+X = Axis(title="epsilon of the tree", log=True)
 
 
-def tree(criterion: str, epsilon: float, *, selection: str = "auto", splits: float = 1.0) -> DecisionTree:
+def tree(
+    criterion: str,
+    epsilon: float,
+    *,
+    selection: str = "auto",
+    splits: float = 1.0,
+    depth: int = DEPTH,
+    leaves: float = LEAVES,
+) -> DecisionTree:
     """A tree whose splits spend `splits` times their share, and whose leaves always spend the same."""
-    for_splits, for_leaves = epsilon * (1.0 - LEAVES) * splits, epsilon * LEAVES
+    for_splits, for_leaves = epsilon * (1.0 - leaves) * splits, epsilon * leaves
     chosen: Any = {"criterion": criterion, "selection": selection}
     total = for_splits + for_leaves
     return DecisionTree(
@@ -34,13 +54,13 @@ def tree(criterion: str, epsilon: float, *, selection: str = "auto", splits: flo
         leaf_share=for_leaves / total,
         bins=income()[1],
         classes=2,
-        depth=DEPTH,
+        depth=depth,
         most_rows=40_000,
         **chosen,
     )
 
 
-def accuracies(planned: DecisionTree, seeds: int = SEEDS) -> np.ndarray:
+def accuracies(planned: DecisionTree, seeds: int = SEEDS) -> FloatArray:
     """On the rows that were not used, one for each seed."""
     codes, _, labels = income()
     found = np.empty(seeds)
@@ -51,168 +71,235 @@ def accuracies(planned: DecisionTree, seeds: int = SEEDS) -> np.ndarray:
     return found
 
 
-def _row(values: np.ndarray) -> dict[str, float]:
-    """The mean, and half of its 95 % interval."""
+def both_scales(criterion: str, epsilon: float, **shape: Any) -> dict[str, FloatArray]:
+    """The published scale is twice ours: that of splits at half their epsilon."""
     return {
-        "accuracy": float(values.mean()),
-        "half_interval": float(1.96 * values.std(ddof=1) / math.sqrt(len(values))),
+        name: accuracies(tree(criterion, epsilon, splits=splits, **shape))
+        for name, splits in (("monotone", 1.0), ("published", 0.5))
     }
 
 
-def scale_row(criterion: str, epsilon: float) -> dict[str, str | float]:
-    """Both scales at one epsilon. The published scale is twice ours: that of splits at half their epsilon."""
-    ours, theirs = (accuracies(tree(criterion, epsilon, splits=splits)) for splits in (1.0, 0.5))
-    gained = _row(ours - theirs)
-    return {
-        "criterion": criterion,
-        "epsilon": epsilon,
-        **{f"monotone_{name}": value for name, value in _row(ours).items()},
-        **{f"published_{name}": value for name, value in _row(theirs).items()},
-        "gained": gained["accuracy"],
-        "gained_half_interval": gained["half_interval"],
-    }
+def scale_rows(epsilon: float) -> list[dict[str, str | float]]:
+    """Both scales for each criterion at one epsilon, and how far the criterion is from Gini."""
+    runs = {criterion: both_scales(criterion, epsilon) for criterion in CRITERIA}
+    found: list[dict[str, str | float]] = []
+    for criterion, both in runs.items():
+        columns = row(
+            {**both, "gini": runs["gini"]["monotone"]},
+            {"gained": ("monotone", "published"), "minus_gini": ("monotone", "gini")},
+        )
+        del columns["gini"], columns["gini_half_interval"]
+        found.append({"criterion": criterion, "epsilon": epsilon, **columns})
+    return found
+
+
+def depth_row(name: str) -> dict[str, str | float]:
+    """Both scales with Gini at epsilon = 1, for a tree of another shape."""
+    depth, leaves = SHAPES[name]
+    runs = both_scales("gini", 1.0, depth=depth, leaves=leaves)
+    return {"tree": name, "depth": float(depth), "leaves": leaves, **row(runs, {"gained": ("monotone", "published")})}
 
 
 def mechanism_row(epsilon: float) -> dict[str, str | float]:
     """Both mechanisms with the entropy, and the exponential mechanism with twice the epsilon for splits."""
-    flip = accuracies(tree("entropy", epsilon, selection="permute_and_flip"))
-    exponential = accuracies(tree("entropy", epsilon, selection="exponential"))
-    twice = accuracies(tree("entropy", epsilon, selection="exponential", splits=2.0))
-    found: dict[str, str | float] = {"epsilon": epsilon}
-    for name, values in (("permute_and_flip", flip), ("exponential", exponential), ("exponential_twice", twice)):
-        found |= {f"{name}_{each}": value for each, value in _row(values).items()}
-    return found
+    runs = {
+        "permute_and_flip": accuracies(tree("entropy", epsilon, selection="permute_and_flip")),
+        "exponential": accuracies(tree("entropy", epsilon, selection="exponential")),
+        "exponential_twice": accuracies(tree("entropy", epsilon, selection="exponential", splits=2.0)),
+    }
+    minus = {f"{name}_minus": (name, "permute_and_flip") for name in ("exponential", "exponential_twice")}
+    return {"epsilon": epsilon, **row(runs, minus)}
 
 
-def _table(rows: list[dict[str, str | float]]) -> Table:
-    return Table({name: [each[name] for each in rows] for name in rows[0]})  # type: ignore[arg-type]
+def _at(table: Table) -> list[str]:
+    return [f"{epsilon:g}" for epsilon in table["epsilon"]]
 
 
 def scale_findings(table: Table) -> tuple[Finding, ...]:
-    """What half the noise is worth."""
+    """What half the noise is worth, and which criterion is best."""
     found = []
-    for criterion in reversed(CRITERIA):
+    for criterion in CRITERIA:
         part = table.where("criterion", criterion)
         gained, half = part["gained"], part["gained_half_interval"]
-        best = int(gained.argmax())
-        at_one = int(np.flatnonzero(part["epsilon"] == 1.0)[0])
+        one = int(np.flatnonzero(part["epsilon"] == 1.0)[0])
         found.append(
             Finding(
-                claim=f"with {criterion} the monotone scale gives more accurate trees at epsilon = 1 (95 % interval, "
-                f"{SEEDS} seeds)",
-                found=f"{gained[at_one]:+.4f} ± {half[at_one]:.4f} at epsilon = 1; the most, {gained[best]:+.4f} ± "
-                f"{half[best]:.4f}, at epsilon = {part['epsilon'][best]:g}",
-                holds=bool(gained[at_one] > half[at_one]),
+                claim=f"{NAMES[criterion]}: the monotone scale gives more accurate trees at epsilon = 1",
+                found=f"{shown(gained[one], half[one])}: {verdict(gained[one], half[one])}. By epsilon: "
+                f"{by_setting(_at(part), gained, half)}",
+                holds=verdict(gained[one], half[one]) == BETTER,
             )
         )
-    best_of = {
-        criterion: float(table.where("criterion", criterion)["monotone_accuracy"].mean()) for criterion in CRITERIA
-    }
-    winner = max(best_of, key=lambda each: best_of[each])
-    found.append(
-        Finding(
-            claim="Gini is the criterion to choose",
-            found="mean accuracy over all epsilons: "
-            + ", ".join(f"{value:.3f} ({name})" for name, value in best_of.items()),
-            holds=winner == "gini",
+        mean = average(gained, half)
+        found.append(
+            Finding(
+                claim=f"{NAMES[criterion]}: the monotone scale gives more accurate trees on average over all epsilons",
+                found=f"{shown(*mean)}: {verdict(*mean)}",
+                holds=verdict(*mean) == BETTER,
+            )
         )
-    )
+    for criterion in CRITERIA[1:]:
+        part = table.where("criterion", criterion)
+        values, halves = -part["minus_gini"], part["minus_gini_half_interval"]
+        mean = average(values, halves)
+        found.append(
+            Finding(
+                claim=f"Gini gives more accurate trees than {NAMES[criterion]}, on average over all epsilons",
+                found=f"{shown(*mean)}: {verdict(*mean)}. By epsilon: {by_setting(_at(part), values, halves)}",
+                holds=verdict(*mean) == BETTER,
+            )
+        )
     return tuple(found)
+
+
+def depth_findings(table: Table) -> tuple[Finding, ...]:
+    """Where half the noise is worth something for Gini at epsilon 1."""
+    gained, half = table["gained"], table["gained_half_interval"]
+    return tuple(
+        Finding(
+            claim=f"Gini, {name}: the monotone scale gives more accurate trees at epsilon = 1",
+            found=f"{shown(value, one)}: {verdict(value, one)}",
+            holds=verdict(value, one) == BETTER,
+        )
+        for name, value, one in zip(table.words("tree"), gained, half, strict=True)
+        if name != "depth 4"
+    )
 
 
 def mechanism_findings(table: Table) -> tuple[Finding, ...]:
     """Permute-and-flip against the exponential mechanism."""
-    flip, equal, twice = (
-        table[f"{name}_accuracy"] for name in ("permute_and_flip", "exponential", "exponential_twice")
-    )
-    half = {name: table[f"{name}_half_interval"] for name in ("permute_and_flip", "exponential", "exponential_twice")}
-
-    def mean(better: np.ndarray, worse: np.ndarray, other: str) -> tuple[float, float]:
-        """Of the differences at all epsilons, with half of its 95 % interval."""
-        spread = np.hypot(half["permute_and_flip"], half[other])
-        return float((better - worse).mean()), float(np.sqrt((spread**2).sum()) / len(spread))
-
-    gained, doubled = mean(flip, equal, "exponential"), mean(twice, flip, "exponential_twice")
+    worse, doubled = ((table[f"{name}_minus"], table[f"{name}_minus_half_interval"]) for name in _OTHERS)
+    equal, twice = average(-worse[0], worse[1]), average(*doubled)
     return (
         Finding(
-            claim="at equal epsilon permute-and-flip does not give less accurate trees, on average",
-            found=f"{gained[0]:+.4f} ± {gained[1]:.4f} over all epsilons ({_signed(flip - equal)})",
-            holds=gained[0] >= -gained[1],
+            claim="at equal epsilon permute-and-flip does not give less accurate trees, on average over all epsilons",
+            found=f"{shown(*equal)}: {verdict(*equal)}. By epsilon: {by_setting(_at(table), -worse[0], worse[1])}",
+            holds=verdict(*equal) != WORSE,
         ),
         Finding(
             claim="with twice the epsilon for splits the exponential mechanism gives more accurate trees, on average",
-            found=f"{doubled[0]:+.4f} ± {doubled[1]:.4f} ({_signed(twice - flip)})",
-            holds=doubled[0] > doubled[1],
+            found=f"{shown(*twice)}: {verdict(*twice)}. By epsilon: {by_setting(_at(table), *doubled)}",
+            holds=verdict(*twice) == BETTER,
         ),
     )
 
 
-def _signed(values: np.ndarray) -> str:
-    return f"{values.min():+.4f} to {values.max():+.4f}"
+_OTHERS = ("exponential", "exponential_twice")
 
 
-def _curve(name: str, part: Table, column: str, style: int) -> Series:
-    return Series(name=name, x=part["epsilon"], y=part[column], style=style)
+def _panel(name: str, part: Table, curves: dict[str, tuple[str, int]], y: str, x: str, *, zero: bool = False) -> Panel:
+    return Panel(
+        name=name,
+        curves=[
+            Series(name=shown, x=part[x], y=part[column], style=style) for column, (shown, style) in curves.items()
+        ],
+        halves=[part[f"{column}_half_interval"] for column in curves],
+        y=Axis(title=y),
+        zero=zero,
+    )
+
+
+SCALES = {"monotone": (MONOTONE, 0), "published": (PUBLISHED, 1)}
+GAIN = {"gained": ("monotone minus published, tree by tree", 2)}
+
+
+def _side_by_side(left: list[Panel], right: list[Panel]) -> list[Panel]:
+    return [panel for pair in zip(alike(left), alike(right), strict=True) for panel in pair]
 
 
 def figure_1() -> Figure:
     """The two scales, for each criterion."""
-    numbers = _table([scale_row(criterion, epsilon) for criterion in CRITERIA for epsilon in EPSILONS])
+    rows = [each for epsilon in EPSILONS for each in scale_rows(epsilon)]
+    numbers = table_of(rows)
     title = "Accuracy of a private decision tree, by the scale of the noise"
 
     def draw() -> Any:
-        panels = {}
+        left, right = [], []
         for criterion in CRITERIA:
             part = numbers.where("criterion", criterion)
-            panels[criterion] = [
-                _curve(MONOTONE, part, "monotone_accuracy", 0),
-                _curve(PUBLISHED, part, "published_accuracy", 1),
-            ]
-        return line_panels(
-            panels,
-            x=Axis(title="epsilon of the tree", log=True),
-            y=Axis(title="accuracy on unseen rows"),
+            left.append(_panel(NAMES[criterion], part, SCALES, "accuracy on unseen rows", "epsilon"))
+            name = f"{NAMES[criterion]}: gain"
+            right.append(_panel(name, part, GAIN, "gain in accuracy", "epsilon", zero=True))
+        return interval_panels(
+            _side_by_side(left, right),
+            x=X,
             title=title,
-            subtitle=f"UCI Adult, {TRAINING:,} rows, depth {DEPTH}; means of {SEEDS} trees.",
+            subtitle=f"UCI Adult, {TRAINING:,} rows, depth {DEPTH}; means of {SEEDS} trees with 95 % intervals.",
             width=320,
         )
 
     return Figure(
         name="1",
         title=title,
-        setting=f"Depth {DEPTH}; a fifth of epsilon for the counts in the leaves. The published scale is twice the "
-        "monotone one.",
+        setting=f"Trees of depth {DEPTH}; a fifth of epsilon is for the counts in the leaves. The published scale is "
+        "twice the monotone one. Points at one epsilon are drawn side by side.",
         table=numbers,
         findings=scale_findings(numbers),
         draw=draw,
         beyond="Someone who always answers with the more frequent class is right about "
-        f"{1 - income()[2][TRAINING:].mean():.3f} of the rows.",
+        f"{1 - income()[2][TRAINING:].mean():.3f} of the rows.\n\n**Why Gini gains nothing at epsilon = 1 here.** The "
+        "nodes of so small a tree hold thousands of rows. There the best split leads by far more than the noise of "
+        "either scale, so both find nearly the same tree. In deeper trees nodes are smaller, and each level has less "
+        "of the epsilon: [figure 2](#figure-2).",
     )
 
 
 def figure_2() -> Figure:
-    """The two mechanisms."""
-    numbers = _table([mechanism_row(epsilon) for epsilon in EPSILONS])
-    title = "Accuracy of a private decision tree, by the mechanism that selects its splits"
+    """Trees of other shapes."""
+    numbers = table_of([depth_row(name) for name in SHAPES])
+    title = "Gini at epsilon = 1: accuracy by the depth of the tree"
 
     def draw() -> Any:
-        curves = [
-            _curve(PERMUTE_AND_FLIP, numbers, "permute_and_flip_accuracy", 0),
-            _curve(EXPONENTIAL, numbers, "exponential_accuracy", 1),
-            _curve(f"{EXPONENTIAL}, twice the epsilon", numbers, "exponential_twice_accuracy", 2),
-        ]
-        return line_panels(
-            {"entropy": curves},
-            x=Axis(title="epsilon of the tree", log=True),
-            y=Axis(title="accuracy on unseen rows"),
+        part = Table({name: list(column)[:-1] for name, column in numbers.columns.items()})  # one share for the leaves
+        left = [_panel("Gini", part, SCALES, "accuracy on unseen rows", "depth")]
+        right = [_panel("Gini: gain", part, GAIN, "gain in accuracy", "depth", zero=True)]
+        return interval_panels(
+            _side_by_side(left, right),
+            x=Axis(title="depth of the tree (levels of questions)"),
             title=title,
-            subtitle=f"UCI Adult, {TRAINING:,} rows, depth {DEPTH}, monotone scale; means of {SEEDS} trees.",
-            width=420,
-            height=240,
+            subtitle=f"UCI Adult, {TRAINING:,} rows; means of {SEEDS} trees with 95 % intervals.",
+            width=320,
         )
 
     return Figure(
         name="2",
+        title=title,
+        setting="Depths 4 to 10 with a fifth of epsilon for the leaves, as in figure 1. *As published* (not drawn): "
+        "depth 5 with the division of Friedman and Schuster, who spend 5/12 of epsilon on the selections of such a "
+        "tree; the rest is for counts.",
+        table=numbers,
+        findings=depth_findings(numbers),
+        draw=draw,
+    )
+
+
+def figure_3() -> Figure:
+    """The two mechanisms."""
+    numbers = table_of([mechanism_row(epsilon) for epsilon in EPSILONS])
+    title = "Accuracy of a private decision tree, by the mechanism that selects its splits"
+    twice = f"{EXPONENTIAL}, twice the epsilon"
+
+    def draw() -> Any:
+        curves = {
+            "permute_and_flip": (PERMUTE_AND_FLIP, 0),
+            "exponential": (EXPONENTIAL, 1),
+            "exponential_twice": (twice, 2),
+        }
+        minus = {"exponential_minus": (EXPONENTIAL, 1), "exponential_twice_minus": (twice, 2)}
+        return interval_panels(
+            [
+                _panel("entropy", numbers, curves, "accuracy on unseen rows", "epsilon"),
+                _panel(f"minus {PERMUTE_AND_FLIP}", numbers, minus, "difference in accuracy", "epsilon", zero=True),
+            ],
+            x=X,
+            title=title,
+            subtitle=f"UCI Adult, {TRAINING:,} rows, depth {DEPTH}, monotone scale; means of {SEEDS} trees with 95 % "
+            "intervals.",
+            width=320,
+        )
+
+    return Figure(
+        name="3",
         title=title,
         setting="The entropy, whose noise is the largest of the three, so that the mechanism matters most.",
         table=numbers,

@@ -10,6 +10,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.recipes import MWEM, AdaptiveMarginals, ParentChoice, parents
+from dpselect.testing import seeded
 from tests.reference import marginal_scores as model
 
 UNIT = 65536
@@ -167,6 +168,14 @@ def test_a_synthetic_table_has_the_marginals_of_the_rows() -> None:
     found, truth = loop.fit(codes), np.zeros((3, 3, 2))
     np.add.at(truth, tuple(codes.T), 1)
     assert np.abs(found.sum(axis=2) - truth.sum(axis=2)).sum() < 600
+
+
+def test_a_histogram_meets_the_answers_that_it_measured() -> None:
+    counts = np.array([500, 20, 0, 3000, 0, 0, 80, 400])
+    queries = np.tril(np.ones((7, 8), bool))
+    with seeded(5):
+        made = MWEM(epsilon=10_000.0, rounds=14).fit(counts, queries)
+    assert np.abs(queries @ made - queries @ counts).max() < 20
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, Permut
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import codes_within
+from dpselect.recipes.measuring import mean_distance
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
 
 _UNIT = 1 << 16
@@ -109,8 +110,7 @@ class AdaptiveMarginals(MechanismValue):
     @property
     def noise(self) -> float:
         """The expected distance between one measured count and the true one."""
-        power = math.exp(-1.0 / self.measuring.scale)
-        return 2.0 * power / ((1.0 - power) * (1.0 + power))
+        return mean_distance(self.measuring)
 
     def fit(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """The fitted table, at the cost of `event`: numbers >= 0, of shape `sizes`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,12 +14,13 @@ from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.recipes.measuring import mean_distance
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
 
 _UNIT = 1 << 16
 """Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
 
-_PASSES = 10
+_PASSES = 20
 """Over all measurements so far, after each new one."""
 
 
@@ -95,6 +97,11 @@ class MWEM(MechanismValue):
         rounds = (ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
         return SequenceEvent(events=(*total, *rounds))
 
+    @property
+    def noise(self) -> float:
+        """The expected distance between one measured answer and the true one."""
+        return mean_distance(self.measuring)
+
     def fit(self, counts: NDArray[np.integer], queries: NDArray[np.bool_]) -> NDArray[np.float64]:
         """A histogram that was never of the data, at the cost of `event`.
 
@@ -120,19 +127,26 @@ class MWEM(MechanismValue):
             found = float(self.measuring.draw(int(answers[winner])))
             # A query that is measured twice is known better; their mean is as good as any.
             measured[winner] = found if winner not in measured else (measured[winner] + found) / 2.0
-            weights = _reweighed(weights, asked, measured, rows)
+            weights = _reweighed(weights, asked, measured, rows, (1.0 + self.noise) / 8.0)
         return weights
 
 
 def _reweighed(
-    weights: NDArray[np.float64], asked: NDArray[np.bool_], measured: dict[int, float], rows: float
+    weights: NDArray[np.float64], asked: NDArray[np.bool_], measured: dict[int, float], rows: float, floor: float
 ) -> NDArray[np.float64]:
-    """Multiplicative weights: cells in a query that is too small grow, all others shrink."""
+    """Multiplicative weights: the cells of a query grow by one factor and all others shrink by another.
+
+    A full step would give the query its measured answer. Half a step at a time, as noisy answers contradict each other;
+    until the answers are nearly met, or the next round would select a query that is known already. `floor` > 0 keeps
+    each cell above 0, as a noisy answer may be 0 or less.
+    """
     for _ in range(_PASSES):
         for place, found in measured.items():
-            cells = asked[place]
-            error = min(max(found, 0.0), rows) - float(weights[cells].sum())
-            grown = np.where(cells, weights * np.exp(error / (2.0 * rows)), weights)
+            cells, wanted = asked[place], min(max(found, 0.0), rows)
+            inside = float(weights[cells].sum())
+            outside = max(rows - inside, 0.0)
+            step = (wanted + floor) * (outside + floor) / ((inside + floor) * (rows - wanted + floor))
+            grown = np.where(cells, weights * math.sqrt(step), weights)
             weights = grown * (rows / grown.sum())
     return weights
 

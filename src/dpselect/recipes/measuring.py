@@ -1,0 +1,17 @@
+"""How far a measured count is from the true one, which is public: recipes allow for it when they fit."""
+
+from __future__ import annotations
+
+import math
+
+from dpselect.mechanisms import GeometricMechanism
+
+
+def mean_distance(measuring: GeometricMechanism) -> float:
+    """The expected distance between one measured count and the true one.
+
+    >>> round(mean_distance(GeometricMechanism(epsilon=0.5, sensitivity=1)), 3)
+    1.919
+    """
+    power = math.exp(-1.0 / measuring.scale)
+    return 2.0 * power / ((1.0 - power) * (1.0 + power))
