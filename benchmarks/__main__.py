@@ -16,6 +16,7 @@ from benchmarks import (
     lines_engines,
     lines_leak,
     lines_ledger,
+    lines_losses,
     lines_many,
     lines_means,
     lines_memory,
@@ -30,6 +31,7 @@ from benchmarks import (
     lines_spark,
     lines_streams,
     lines_tables,
+    lines_trees,
     lines_unlike,
 )
 from benchmarks.line import Line
@@ -67,6 +69,8 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_pmf.lines(),
         lines_planning.lines(),
         lines_optimal.lines(),
+        lines_losses.lines(),
+        lines_trees.lines(),
         lines_quantile.lines(),
         lines_density.lines(),
         lines_numbers.lines(),

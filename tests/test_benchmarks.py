@@ -10,9 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from benchmarks import report, results, timing
+from benchmarks import lines_losses, report, results, timing
 from benchmarks.line import Line
 from docs.blocks import held, replaced
+
+from dpselect import PermuteAndFlip
 
 ROOT = Path(__file__).parents[1]
 LINE = Line(what="select / argmax", case="PF, Zipf", n=10**6, dtype="float64", value=0.5, unit="x", at_most=1.0)
@@ -120,3 +122,14 @@ def test_what_the_benchmarks_import_of_the_product_exists() -> None:
     assert len(imported) >= 10
     missing = [pair for pair in imported if not hasattr(import_module(pair[0]), pair[1])]
     assert [pair for pair in missing if find_spec(".".join(pair)) is None] == []
+
+
+def test_losses_are_those_of_the_law_and_can_be_too_large() -> None:
+    pairs = list(lines_losses.scores((-1.0, 1.0)))
+    claimed, broken = (
+        lines_losses.largest_loss(lines_losses.of(PermuteAndFlip(epsilon=epsilon, sensitivity=1.0)), pairs)
+        for epsilon in (1.0, 2.0)
+    )
+    assert claimed == pytest.approx(1.0)
+    assert broken == pytest.approx(2.0)
+    assert lines_losses.largest_loss(lambda data: [data[0], 1.0 - data[0]], lines_losses.flipped()) == float("inf")

@@ -13,7 +13,7 @@ from examples.figures.figure import Finding
 from examples.figures.page import PAGE
 from examples.figures.table import Table, read
 from examples.recipes import __main__ as run
-from examples.recipes import data, paired, synthetic, trees
+from examples.recipes import data, growing, paired, synthetic, trees
 
 from dpselect.charts import Axis, Series
 
@@ -37,8 +37,8 @@ def test_codes_are_within_their_bins() -> None:
 
 
 def test_the_published_scale_is_twice_the_monotone_one() -> None:
-    for criterion in trees.CRITERIA:
-        ours, theirs = (trees.tree(criterion, 1.0, splits=splits) for splits in (1.0, 0.5))
+    for criterion in growing.CRITERIA:
+        ours, theirs = (growing.tree(criterion, 1.0, splits=splits) for splits in (1.0, 0.5))
         assert theirs.splitting.scale == pytest.approx(2 * ours.splitting.scale)
         assert theirs.counting.epsilon == pytest.approx(ours.counting.epsilon)
 
@@ -58,15 +58,15 @@ def test_committed_histograms_are_those_of_a_run(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.slow
 def test_committed_trees_are_those_of_a_run() -> None:
-    fresh: Any = trees.scale_rows(trees.EPSILONS[0])[0]
+    fresh: Any = trees.scale_rows(growing.EPSILONS[0])[0]
     names = ["monotone", "published", "gained", "gained_half_interval"]
     assert _same(COMMITTED["1"], 0, fresh, names)
     assert not _same(COMMITTED["1"], 1, fresh, names)
 
 
 def test_trees_are_the_same_every_time() -> None:
-    first = trees.accuracies(trees.tree("max", trees.EPSILONS[0]), seeds=2)
-    again = trees.accuracies(trees.tree("max", trees.EPSILONS[0]), seeds=2)
+    first = growing.accuracies(growing.tree("max", growing.EPSILONS[0]), seeds=2)
+    again = growing.accuracies(growing.tree("max", growing.EPSILONS[0]), seeds=2)
     assert first.tolist() == again.tolist()
     committed = COMMITTED["1"].where("criterion", "max")["monotone"][0]
     assert abs(first.mean() - committed) < 0.1
