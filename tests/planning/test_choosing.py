@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import Any
 
 import pytest
@@ -21,6 +23,15 @@ EXPECTED: list[tuple[dict[str, Any], type[Any]]] = [
     ({"situation": "private runs"}, BestOfRuns),
     ({"situation": "expensive scores"}, LazySelection),
     ({"situation": "weights"}, dps.ExponentialMechanism),
+    ({"situation": "weights", "selections": 4}, dps.ExponentialMechanism),
+    ({"situation": "weights", "k": 3, "n": 9}, dps.ExponentialMechanism),
+    ({"situation": "weights", "k": 3, "n": 9, "selections": 2, "delta": 1e-6}, dps.ExponentialMechanism),
+    ({"situation": "expensive scores", "selections": 5}, LazySelection),
+    ({"sensitivities": [1, 1, 1, 100], "selections": 3}, dps.GeneralizedSelection),
+    ({"n": 9, "k": 3, "selections": 2}, dps.ExponentialNoiseTopK),
+    ({"n": 10, "k": 3, "selections": 2, "delta": 1e-12}, dps.ExponentialNoiseTopK),
+    ({"n": 1000, "k": 10, "selections": 5, "delta": 1e-6}, dps.ExponentialMechanism),
+    ({"n": 99, "k": 9, "selections": 5, "monotonic": True, "max_values_per_unit": 1, "delta": 1e-6}, NoisyOrder),
 ]
 
 
@@ -43,13 +54,46 @@ def test_reasons_are_those_of_the_parts() -> None:
     assert why(epsilon=0.5, n=3, sensitivities=sensitivities, confidence=0.9) == unlike.reason
 
 
+def test_each_of_several_selections_has_its_share_of_the_budget() -> None:
+    # With a third of epsilon the same rule; with a delta, more than a third.
+    sensitivities = [1.0, 2.0, 50.0]
+    third = dps.GeneralizedSelection(epsilon=1 / 3, sensitivities=sensitivities)
+    assert why(3, sensitivities=sensitivities).endswith(third.reason)
+    assert "epsilon = 0.3333." in why(3, sensitivities=sensitivities)
+    assert "epsilon = 0.01." in why(100, sensitivities=sensitivities)
+    assert "epsilon = 0.01." not in why(100, 1e-6, sensitivities=sensitivities)
+    assert why(2, n=9, k=3).endswith(recommend_top_k(9, 3, epsilon=0.5).reason)
+    assert "Each of 3 rounds of 2 selections may spend epsilon = 0.1667." in why(2, n=9, k=3, situation="weights")
+
+
+def test_several_orders_have_the_smaller_of_both_bounds() -> None:
+    figures = [re.findall(r"([0-9.]+) below|, ([0-9.]+)\.$", why(5, 1e-6, n=1000, k=k)) for k in (2, 10)]
+    figures += [re.findall(r"([0-9.]+) below|, ([0-9.]+)\.$", why(2, 1e-12, n=10, k=3))]
+    for found in figures:
+        first, second = (float(one or other) for one, other in found)
+        assert first < second
+
+
+def test_the_arguments_of_both_are_stated_once() -> None:
+    signatures = [inspect.signature(each) for each in (recommend, why)]
+    assert list(signatures[0].parameters.values()) == list(signatures[1].parameters.values())
+    assert list(signatures[0].parameters)[:4] == ["selections", "delta", "epsilon", "n"]
+    with pytest.raises(TypeError, match="situations"):
+        recommend(situations="stream")  # pyright: ignore[reportCallIssue]
+
+
 @pytest.mark.parametrize(
     ("facts", "match"),
     [
         ({"situation": "river"}, "situation"),
-        ({"situation": "stream", "k": 2, "n": 9}, "situation"),
-        ({"sensitivities": [1, 2], "selections": 3}, "sensitivities"),
-        ({"k": 3, "n": 9, "selections": 2}, "k=3"),
+        ({"situation": "stream", "k": 2, "n": 9}, "situation='stream': .* without `k`.* `positives`"),
+        ({"situation": "stream", "selections": 2}, "compose"),
+        ({"situation": "private runs", "sensitivities": [1, 2]}, "without `sensitivities`"),
+        ({"situation": "expensive scores", "k": 2, "n": 9}, "take it out"),
+        ({"situation": "weights", "sensitivities": [1, 2]}, "largest"),
+        ({"sensitivities": [1, 2, 3], "k": 2}, "sensitivities=<several>: .* without `k`.* take it"),
+        ({"sensitivities": [1, 2, 3], "n": 4}, "n=4: expected 3, as many as `sensitivities`"),
+        ({"situation": "weights", "k": 10, "n": 9}, "k=10"),
         ({"k": 3}, "k=3"),
         ({"k": 0}, "k=0"),
         ({"selections": 0}, "selections=0"),
