@@ -178,6 +178,18 @@ def test_the_offset_cannot_be_copied(copied: Any) -> None:
         copied(stream._stream)
 
 
+def test_numbers_beyond_all_doubles_are_called_that() -> None:
+    for value in (10**500, -(10**500)):
+        with pytest.raises(InvalidDataError, match="beyond all doubles"):
+            begun().test(value)
+
+
+def test_the_text_of_a_stream_says_who_is_protected() -> None:
+    for neighbours in ("add_remove", "replace_one"):
+        stream = dps.AboveThreshold(3, epsilon=1.0, sensitivity=1, neighbours=neighbours)
+        assert f"neighbours={neighbours!r}" in repr(stream)
+
+
 def test_the_offset_is_in_no_text() -> None:
     """Streams with different offsets look alike, and nothing but public arguments can be read from them."""
     assert repr(begun()) == repr(begun())

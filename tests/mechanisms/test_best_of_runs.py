@@ -200,7 +200,7 @@ def test_keyboard_interrupts_end_it() -> None:
     [
         ({"epsilon_per_run": 0}, "epsilon_per_run"),
         ({"epsilon_per_run": None}, "epsilon_per_run"),
-        ({"event": PureEvent(epsilon=1)}, "epsilon_per_run"),
+        ({"event_per_run": PureEvent(epsilon=1)}, "epsilon_per_run"),
         ({"expected_runs": 1}, "expected_runs"),
         ({"expected_runs": math.inf}, "never ends"),
         ({"expected_runs": math.nan}, "never ends"),
@@ -213,9 +213,9 @@ def test_keyboard_interrupts_end_it() -> None:
         ({"law": "poisson", "expected_runs": 10**5}, "expected_runs"),
         ({"cap": 0}, "cap"),
         ({"delta": 1e-6}, "delta"),
-        ({"epsilon_per_run": None, "event": ApproximateEvent(epsilon=1, delta=1e-9)}, "delta"),
-        ({"epsilon_per_run": None, "event": ApproximateEvent(epsilon=1, delta=1e-6), "delta": 1e-6}, "delta"),
-        ({"epsilon_per_run": None, "event": "pure"}, "event"),
+        ({"epsilon_per_run": None, "event_per_run": ApproximateEvent(epsilon=1, delta=1e-9)}, "delta"),
+        ({"epsilon_per_run": None, "event_per_run": ApproximateEvent(epsilon=1, delta=1e-6), "delta": 1e-6}, "delta"),
+        ({"epsilon_per_run": None, "event_per_run": "pure"}, "event"),
         ({"run": 3}, "run"),
         ({"charge": "ledger"}, "charge"),
     ],
@@ -233,9 +233,33 @@ def test_bad_arguments_run_nothing(changed: dict[str, Any], named: str) -> None:
     assert ran == []
 
 
-@pytest.mark.parametrize("configurations", [[], [1, 1], 3, {"a": 1}])
+@pytest.mark.parametrize("law", ["poisson", {1: 1, 3: 1}])
+def test_the_laws_that_have_a_delta_are_named(law: Any) -> None:
+    runs = {"expected_runs": 3} if law == "poisson" else {}
+    with pytest.raises(
+        InvalidParameterError, match=r"'geometric', 'logarithmic' or .* with a delta.* delta=0"
+    ) as caught:
+        dps.BestOfRuns(event_per_run=PureEvent(epsilon=1), law=law, delta=1e-6, **runs)
+    assert str(caught.value).startswith("law='poisson'" if law == "poisson" else "law=<a mapping>")
+
+
+def test_a_single_run_costs_what_it_costs() -> None:
+    plan = dps.BestOfRuns(epsilon_per_run=1.0, law={1: 7})
+    assert (plan.epsilon, plan.event) == (1.0, PureEvent(epsilon=1.0))
+    assert str(plan).endswith("epsilon = 1 in total.")
+
+
+@pytest.mark.parametrize("score", ["3", b"3", bytearray(b"3")])
+def test_text_is_no_score(score: Any) -> None:
+    best = dps.best_of_runs(lambda c: (score, c), [1], epsilon_per_run=1.0, law={1: 1})
+    assert best is not None
+    assert best.failed
+    assert best.output is None
+
+
+@pytest.mark.parametrize("configurations", [[], [1, 1], 3, {"a": 1}, range(0), np.array([2, 2])])
 def test_bad_configurations(configurations: Any) -> None:
-    with pytest.raises(InvalidCandidatesError):
+    with pytest.raises(InvalidCandidatesError, match=r"^configurations="):
         dps.best_of_runs(lambda _: (0, 0), configurations, epsilon_per_run=1.0, expected_runs=3)
 
 

@@ -216,3 +216,9 @@ def test_whole_numbers_beyond_doubles_are_refused() -> None:
         made([1, 2]).select(np.array([2**64 - 1, 0], np.uint64))
     with pytest.raises(InvalidCandidatesError):
         made([1, 2]).select([1, 2], candidates=["a"])
+
+
+@pytest.mark.parametrize("sensitivity", [[1.0, 0.0], [1.0, math.nan], [[1.0, 2.0]], [1, "a"]])
+def test_select_calls_them_by_its_own_name(sensitivity: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^sensitivity="):
+        dps.select([1.0, 2.0], epsilon=1.0, sensitivity=sensitivity)

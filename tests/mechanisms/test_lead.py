@@ -108,6 +108,14 @@ def test_candidates_steps_and_bad_input() -> None:
     for step in (0.0, -1.0, math.inf, math.nan, True, "a", 10**400):
         with pytest.raises(InvalidParameterError, match="step"):
             mechanism.select_with_gap([1.0, 2.0], step=step)  # type: ignore[arg-type]
+    for step in (0.0, math.nan, "a"):
+        for ask in (partial(dps.select, [1.0, 2.0]), partial(dps.top_k, [1.0, 2.0, 3.0], 2)):
+            with pytest.raises(InvalidParameterError, match=r"^gap_step="):
+                ask(epsilon=1.0, sensitivity=1.0, with_gap=True, gap_step=step)  # type: ignore[arg-type]
+    for vector in (np.array([1.0]), np.array([]), np.array([1.0, math.inf]), np.array([[1.0, 2.0]]), np.array(["a"])):
+        with pytest.raises(InvalidScoresError):
+            mechanism.select_with_gap(vector)
+    assert mechanism.select_with_gap(np.array([1, 900], dtype=">i2")).winner == 1
     for confidence in (0.0, 1.0, math.nan):
         with pytest.raises(InvalidParameterError, match="confidence"):
             mechanism.select_with_gap([1.0, 2.0]).lead_at_least(confidence)

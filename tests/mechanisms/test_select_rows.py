@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,13 @@ BAD: dict[str, Any] = {
     "a tensor elsewhere": Tensor(np.full((2, 2), SECRET), fails=True),
     "a tensor of one dimension": Tensor(np.full(2, SECRET)),
 }
+
+
+@pytest.mark.parametrize("given", [[1, 2, 3], (1.5, 2), [Fraction(1, 3)], np.array([1.0, 2.0])])
+def test_one_row_is_no_matrix(given: Any) -> None:
+    with pytest.raises(InvalidScoresError, match=r"two-dimensional array.* use select\.") as caught:
+        dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select_rows(given)
+    assert "one-dimensional" not in str(caught.value)
 
 
 @pytest.mark.parametrize("given", BAD.values(), ids=BAD)

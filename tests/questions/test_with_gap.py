@@ -64,6 +64,10 @@ def test_of_one_answer_and_of_groups() -> None:
     assert f"ahead of all others by at least {one.gap.lead} units (who; p-value" in str(one)
     rare: Any = PEOPLE.least_common("name", **AHEAD, max_values_per_unit=1, with_counts=True)
     assert rare.gap.noise == "geometric"
+    fewest: Any = PEOPLE.least_common("name", **AHEAD)
+    assert "below all others" in fewest.lead
+    assert "not being the rarest" in fewest.lead
+    assert "ahead" not in fewest.lead + rare.lead
     assert rare.gap.value >= 0
     grouped: Any = PEOPLE.top_k("name", 2, **AHEAD, **BY_CITY)
     for city, answers in grouped.value.items():
@@ -164,6 +168,8 @@ def test_bad_input_draws_nothing() -> None:
         PEOPLE.top_k("name", 1, epsilon=1.0, delta=1e-6, with_gap=True)
     with pytest.raises(InvalidCandidatesError):
         PEOPLE.most_common("name", epsilon=1.0, with_gap=True)
+    with pytest.raises(InvalidParameterError, match=r"with_gap=True: .* counts only.* sum\("):
+        PEOPLE.best_by("name", sum="n", clip=(0, 1), candidates=NAMES, epsilon=1.0, with_gap=True)  # type: ignore
 
 
 def test_before_the_draw_and_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

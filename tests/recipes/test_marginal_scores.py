@@ -190,11 +190,19 @@ def test_a_histogram_meets_the_answers_that_it_measured() -> None:
         (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9, score="F"), "score"),
         (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9, score="MI"), "score"),  # pyright: ignore
         (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3), rows=0), "rows"),
+        (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3, 2), rows=9, degree=9), "degree"),
+        (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3, 2), rows=9, degree=3), "degree"),
+        (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3, 2), rows=9, degree=0), "degree"),
     ],
 )
 def test_bad_arguments_are_named(make: Callable[[], Any], named: str) -> None:
     with pytest.raises(dps.InvalidParameterError, match=f"^{named}="):
         make()
+
+
+def test_an_attribute_has_two_parents_at_most_by_default() -> None:
+    assert [ParentChoice(epsilon=1.0, sizes=(2,) * count, rows=9).degree for count in (2, 3, 5)] == [1, 2, 2]
+    assert ParentChoice(epsilon=1.0, sizes=(2,) * 5, rows=9, degree=4).degree == 4
 
 
 def test_bad_shapes_and_types_are_refused() -> None:

@@ -198,3 +198,13 @@ def test_bad_arguments_are_named(changed: dict[str, Any], named: str) -> None:
 def test_bad_shapes_and_types_are_refused(codes: Any, labels: Any) -> None:
     with pytest.raises(dps.InvalidDataError):
         DecisionTree(epsilon=1.0, bins=(3, 2), classes=2).grow(codes, labels)
+
+
+def test_rows_without_a_tested_feature_are_refused() -> None:
+    grown = DecisionTree(epsilon=50.0, bins=(1, 2), classes=2, depth=1).grow(
+        np.array([[0, 0], [0, 1]] * 9), np.array([0, 1] * 9)
+    )
+    assert grown.predict(np.array([[0, 0], [0, 1]])).tolist() == [0, 1]
+    for codes in (np.zeros((3, 1), int), np.zeros(3, int), np.zeros((0, 1), int)):
+        with pytest.raises(dps.InvalidDataError, match=r"codes=<shape .*>: expected rows of at least 2 features"):
+            grown.predict(codes)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpselect as dps
@@ -170,6 +171,18 @@ def test_a_search_of_failures_says_so_and_not_why() -> None:
             search(cap=1, expected_runs=50).fit(X, y)
             released += 1
     assert released < 10
+
+
+def test_an_estimator_without_an_epsilon_is_vouched_for() -> None:
+    X, y = people(60)
+    plain = PrivateSearchCV(
+        LogisticRegression(), {"C": [0.5, 1.0]}, estimator_epsilon=1.0, score_epsilon=1.0, expected_runs=2
+    )
+    with pytest.warns(UserWarning, match="LogisticRegression has no parameter epsilon.* what you vouch for"):
+        plain.fit(X, y)
+    with warnings.catch_warnings(record=True) as said:
+        search().fit(X, y)
+    assert not said
 
 
 def test_fitting_again_without_a_ledger_is_said() -> None:

@@ -81,6 +81,8 @@ def finite_candidates_epsilon(law: Sequence[tuple[int, float]], epsilon: float) 
     2.139
     """
     terms = [(k, k * weight) for k, weight in law if k]
+    if [k for k, _ in law] == [1]:
+        return epsilon  # one run for certain is that run
     least = min(k for k, _ in terms)
     powers, weights = np.array([k - least for k, _ in terms], float), np.array([weight for _, weight in terms])
     shrink, steep = math.exp(-epsilon), math.exp(min(epsilon, 700.0))

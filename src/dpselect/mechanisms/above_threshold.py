@@ -162,9 +162,8 @@ class AboveThreshold:
 
         Raises:
             StreamEndedError: the stream has said yes as often as was paid for, was closed, or belongs to the process
-            that
-                this one was forked from. Nothing is drawn.
-            InvalidDataError: `value` is not a finite number. Nothing is drawn.
+                that this one was forked from. Nothing is drawn.
+            InvalidDataError: `value` is not a finite number, or beyond the range of doubles. Nothing is drawn.
         """
         if type(value) is float or (type(value) is int and -_EXACT <= value <= _EXACT):
             try:
@@ -276,7 +275,8 @@ class AboveThreshold:
         threshold = float(self._threshold)
         public = f"epsilon={self._epsilon!r}, sensitivity={self._sensitivity!r}, positives={self.positives}"
         level = f", level={float(self._rates.level)!r}" if self._rates.level else ""
-        return f"AboveThreshold({threshold!r}, {public}, moves={str(self.moves)!r}{level})"
+        protects = f", neighbours={str(self._neighbours)!r}"
+        return f"AboveThreshold({threshold!r}, {public}, moves={str(self.moves)!r}{level}{protects})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SelectionError(
@@ -293,4 +293,5 @@ def _checked(value: object) -> Fraction:
 
 
 def _refuse_value() -> NoReturn:
-    raise InvalidDataError("value", Shown("<not a finite number>"), "a finite number") from None
+    got = Shown("<not a finite number, or one beyond all doubles>")
+    raise InvalidDataError("value", got, "a finite number, below 2^1024 in size") from None

@@ -45,7 +45,7 @@ class BestRun(NamedTuple, Generic[Configuration]):
         score: that it returned; not a number if it returned none.
         output: what else it returned; None if it failed.
         configuration: that it ran with.
-        failed: whether it raised an exception, or returned no pair of a score and an output.
+        failed: whether it raised an exception, or returned no pair of a number and an output. A number in text is none.
 
     >>> best = BestRun(score=0.75, output="a model", configuration={"depth": 4})
     >>> best.configuration["depth"], best.failed
@@ -104,7 +104,8 @@ class BestOfRuns(MechanismValue):
 
     def __post_init__(self) -> None:
         if (self.epsilon_per_run is None) == (self.event_per_run is None):
-            raise InvalidParameterError("epsilon_per_run", self.epsilon_per_run, "either it or event, not both")
+            hint = "Give exactly one of the two."
+            raise InvalidParameterError("epsilon_per_run", self.epsilon_per_run, "it or `event_per_run`", hint)
         if self.cap is not None:
             self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
         self._set(delta=delta_below_one(self.delta))
@@ -129,7 +130,7 @@ class BestOfRuns(MechanismValue):
     def _cost(self) -> Event:
         if self.epsilon_per_run is not None:
             if self.delta:
-                raise InvalidParameterError("delta", self.delta, "0 with epsilon_per_run; event= has a profile")
+                raise InvalidParameterError("delta", self.delta, "0 with `epsilon_per_run`: give `event_per_run`")
             self._set(epsilon_per_run=positive_epsilon(self.epsilon_per_run, "epsilon_per_run"))
             epsilon = self.epsilon_per_run
         else:
@@ -151,7 +152,10 @@ class BestOfRuns(MechanismValue):
 
     def _with_delta(self, run: Event) -> Event:
         if self._gamma == 0.0:
-            raise InvalidParameterError("law", self.law, "geometric, logarithmic or negative_binomial with a delta")
+            got = Shown("<a mapping>" if isinstance(self.law, Mapping) else repr(self.law))
+            hint = "Of other laws the cost is known for runs without a delta: give `epsilon_per_run`, and delta=0."
+            expected = "'geometric', 'logarithmic' or 'negative_binomial' with a delta"
+            raise InvalidParameterError("law", got, expected, hint)
         total = candidates_epsilon(run, eta=self._shape, gamma=self._gamma, delta=self.delta)
         if math.isinf(total):
             hint = "A run's own delta times the expected number of runs has to be below it."
@@ -211,7 +215,7 @@ class BestOfRuns(MechanismValue):
             raise InvalidCandidatesError("configurations", configurations, "a sequence") from None
         if count == 0:
             raise InvalidCandidatesError("configurations", Shown("<none>"), "at least one configuration")
-        configuration_of = checked_candidates(configurations, count=count)
+        configuration_of = checked_candidates(configurations, count=count, name="configurations")
         if charge is not None:
             charge(self._event)
         runs = self._count.draw(at_most=self.cap)
@@ -242,7 +246,7 @@ def best_of_runs(
     configurations: Sequence[Configuration],
     *,
     epsilon_per_run: float | None = None,
-    event: Event | None = None,
+    event_per_run: Event | None = None,
     expected_runs: float | None = None,
     law: LawName | Mapping[int, float] = "geometric",
     eta: float | None = None,
@@ -257,10 +261,9 @@ def best_of_runs(
 
     Args:
         run: called with a configuration; returns a score, higher is better, and an output. It does not look at earlier
-        runs.
+            runs.
         configurations: what to try, from public knowledge; each run takes one of them, uniformly.
-        epsilon_per_run: see `BestOfRuns`, as for the arguments that follow.
-        event: what one run costs, in place of `epsilon_per_run`.
+        epsilon_per_run, event_per_run: see `BestOfRuns`, as for the arguments that follow.
         expected_runs: how many runs there are on average.
         law: of their number.
         eta: its shape.
@@ -290,7 +293,7 @@ def best_of_runs(
     """
     plan = BestOfRuns(
         epsilon_per_run=epsilon_per_run,
-        event_per_run=event,
+        event_per_run=event_per_run,
         expected_runs=expected_runs,
         law=law,
         eta=eta,
@@ -311,6 +314,8 @@ def _outcome(
     """What came of one run. That it failed is an outcome; why is not shown, because that may depend on the data."""
     try:
         score, output = run(configuration)
+        if isinstance(cast(object, score), str | bytes | bytearray):
+            raise TypeError
         return BestRun(score=float(score), output=output, configuration=configuration)
     except Exception:  # noqa: BLE001
         return BestRun(score=math.nan, output=None, configuration=configuration, failed=True)

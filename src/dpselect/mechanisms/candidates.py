@@ -20,12 +20,13 @@ Pick = Callable[[int], Any]
 _NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
 
 
-def checked_candidates(candidates: object, *, count: int) -> Pick:
+def checked_candidates(candidates: object, *, count: int, name: str = "candidates") -> Pick:
     """Check that `candidates` fits `count` scores, and return the way from an index to a candidate.
 
     Args:
         candidates: a sequence or one-dimensional array (NumPy, pandas, Polars, Arrow) without duplicates.
         count: the number of scores.
+        name: what errors call them.
 
     Returns:
         A function of the index. For a sequence it returns the member itself; for an array, the member as the Python
@@ -34,6 +35,17 @@ def checked_candidates(candidates: object, *, count: int) -> Pick:
     Raises:
         InvalidCandidatesError: another length, duplicates, or not a sequence.
     """
+    try:
+        return _checked(candidates, count)
+    except InvalidCandidatesError as error:
+        if name == error.name:
+            raise
+        raise InvalidCandidatesError(
+            name, error.got, error.expected.replace("candidate", name[:-1]), error.hint
+        ) from None
+
+
+def _checked(candidates: object, count: int) -> Pick:
     if isinstance(candidates, range):
         _check_count(candidates, len(candidates), count)
         return candidates.__getitem__

@@ -144,8 +144,8 @@ def default_step(scale: float) -> float:
     return math.ldexp(1.0, exponent - 1 - _PARTS_OF_SCALE)
 
 
-def public_step(step: float | None, scale: float) -> float:
-    """The step as a double > 0; the default if there is none.
+def public_step(step: float | None, scale: float, name: str = "step") -> float:
+    """The step as a double > 0; the default if there is none. Errors call it `name`.
 
     Raises:
         InvalidParameterError: it is not a finite number > 0.
@@ -157,7 +157,7 @@ def public_step(step: float | None, scale: float) -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if isinstance(step, bool) or not 0.0 < value < math.inf:
-        raise InvalidParameterError("step", step, "a finite number > 0, in the unit of the scores")
+        raise InvalidParameterError(name, step, "a finite number > 0, in the unit of the scores")
     return value
 
 

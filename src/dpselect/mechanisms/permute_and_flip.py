@@ -14,7 +14,7 @@ from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.different_sensitivities import GeneralizedSelection
 from dpselect.mechanisms.laws import Law
-from dpselect.mechanisms.lead import Lead
+from dpselect.mechanisms.lead import Lead, public_step
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -162,7 +162,7 @@ def select(
         if isinstance(mechanism, GeneralizedSelection):
             hint = "The gap is proved for noise of one scale."
             raise InvalidParameterError("with_gap", with_gap, "one sensitivity for all scores", hint)
-        return mechanism.select_with_gap(scores, candidates, gap_step)
+        return mechanism.select_with_gap(scores, candidates, public_step(gap_step, mechanism.scale, "gap_step"))
     return mechanism.select(scores, candidates)
 
 
@@ -173,9 +173,14 @@ def _mechanism_for(
     global _last
     if isinstance(sensitivity, Sequence | np.ndarray) and np.ndim(sensitivity):
         relation = neighbouring_relation(neighbours)
-        return GeneralizedSelection(
-            epsilon=epsilon, sensitivities=sensitivity, monotonic=monotonic, neighbours=relation
-        )
+        try:
+            return GeneralizedSelection(
+                epsilon=epsilon, sensitivities=sensitivity, monotonic=monotonic, neighbours=relation
+            )
+        except InvalidParameterError as error:
+            if error.name != "sensitivities":
+                raise
+            raise InvalidParameterError("sensitivity", error.got, error.expected, error.hint) from None
     try:
         mechanism = _mechanism(epsilon, cast(float, sensitivity), monotonic, neighbours)
     except TypeError:  # an argument that cannot be hashed is not valid: the checks refuse it

@@ -6,6 +6,7 @@ As for one vector, nothing is rounded, and no error shows a score.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from numbers import Number
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -33,6 +34,8 @@ ScoreRows = npt.ArrayLike | SupportsDLPack | SupportsArrowArray | SupportsArrowS
 """What ``matrix`` may be: two-dimensional, of real numbers, one row for each selection."""
 
 EXPECTED = "a two-dimensional array of float64, float32 or integers"
+
+_ONE_ROW = "For one selection use select."
 
 _NOT_ROWS: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
 
@@ -70,7 +73,7 @@ def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
 
 def _native(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if matrix.ndim != 2:
-        hint = "For one selection use select." if matrix.ndim == 1 else ""
+        hint = _ONE_ROW if matrix.ndim == 1 else ""
         raise _refusal(f"{type(matrix).__name__} of shape {matrix.shape}", hint=hint)
     if isinstance(matrix, ma.MaskedArray) and bool(ma.getmaskarray(matrix).any()):
         raise _with_nulls()
@@ -118,6 +121,8 @@ def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
     """Lists of numbers, or vectors of any kind, each exactly."""
     if not rows:
         return np.empty((0, 0))
+    if isinstance(rows[0], Number):
+        raise _refusal("a list of numbers", hint=_ONE_ROW)
     try:
         vectors = [native_scores(row) for row in rows]
     except InvalidScoresError as error:

@@ -20,7 +20,7 @@ from dpselect.mechanisms import laws
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.lead import Leads
+from dpselect.mechanisms.lead import Leads, public_step
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
@@ -453,5 +453,7 @@ def top_k(
         weights=weights,
     )
     if has_gaps:
+        if gap_step is not None:
+            gap_step = public_step(gap_step, plan.mechanism.scale, "gap_step")
         return plan.select_with_gaps(native, candidates, gap_step)
     return plan.select(native, candidates)

@@ -248,19 +248,20 @@ def lead(release: Planned) -> str:
     if value is None:
         least = rounded_up(gap.least_visible)
         return f"Gaps would be released at no cost; from {least} on, a gap shows a lead with {sure}."
+    ahead, best = ("below", "rarest") if release.task == "least_common" else ("ahead of", "best")
     if isinstance(value, float):
-        p_value = f"p-value of its not being the best: {_probability(gap.p_value)}"
+        p_value = f"p-value of its not being the {best}: {_probability(gap.p_value)}"
         if not leads:
-            return f"It is not sure to be ahead of all others ({p_value})."
-        return f"With {sure} it is ahead of all others by at least {leads:,} units ({release.unit}; {p_value})."
+            return f"It is not sure to be {ahead} all others ({p_value})."
+        return f"With {sure} it is {ahead} all others by at least {leads:,} units ({release.unit}; {p_value})."
     groups: dict[Any, Any] = cast("dict[Any, Any]", leads) if isinstance(leads, dict) else {None: leads}
     lists = {group: cast("list[int]", each) if isinstance(each, list) else [each] for group, each in groups.items()}
     after = "all after it" if any(isinstance(each, list) for each in groups.values()) else "all others"
     said = [", ".join(f"{lead:,}" if lead else "not sure" for lead in each) for each in lists.values()]
     named = [f"{as_text(group)}: {each}" for group, each in zip(lists, said, strict=True)]
     of_each = said[0] if release.groups is None else _some_of(named, separator="; ")
-    ahead = f"ahead of {after} by at least this many units ({release.unit}): {of_each}"
-    return f"With {sure} for each by itself, it is {ahead}."
+    leading = f"{ahead} {after} by at least this many units ({release.unit}): {of_each}"
+    return f"With {sure} for each by itself, it is {leading}."
 
 
 def _probability(chance: float) -> str:

@@ -200,8 +200,14 @@ class GrownTree:
     counts: Codes
 
     def apply(self, codes: NDArray[np.integer]) -> Codes:
-        """The leaf of each row, from 0, shape ``(rows,)``."""
-        table = np.asarray(codes)
+        """The leaf of each row, from 0, shape ``(rows,)``.
+
+        Raises:
+            InvalidDataError: no table, or without a column for each feature that the tree tests.
+        """
+        table, needed = np.asarray(codes), int(self.features.max()) + 1
+        if table.ndim != 2 or table.shape[1] < needed:
+            raise InvalidDataError("codes", Shown(f"<shape {table.shape}>"), f"rows of at least {needed} features")
         nodes = np.zeros(len(table), np.int64)
         while nodes.size and nodes[0] < len(self.features):  # all rows are in the same level
             nodes = 2 * nodes + 1 + (table[np.arange(len(table)), self.features[nodes]] > self.cuts[nodes])
@@ -218,7 +224,11 @@ class GrownTree:
         return kept / kept.sum(axis=1, keepdims=True)
 
     def predict(self, codes: NDArray[np.integer]) -> Codes:
-        """The most frequent class of each row's leaf, shape ``(rows,)``."""
+        """The most frequent class of each row's leaf, shape ``(rows,)``.
+
+        Raises:
+            InvalidDataError: as for `apply`.
+        """
         return self.shares().argmax(axis=1)[self.apply(codes)]
 
     def rules(self, feature_names: Sequence[str], class_names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import itertools
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,8 @@ class ParentChoice(MechanismValue):
         epsilon: of the whole structure, > 0.
         sizes: how many values each attribute has; public.
         rows: the number of rows; public.
-        degree: how many parents an attribute has at most; public.
+        degree: how many parents an attribute has at most, fewer than there are attributes; public. Default: 2, or 1
+            for two attributes.
         score: ``"mutual_information"``, ``"F"`` (all attributes binary) or ``"R"``.
         selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1.
@@ -126,7 +127,7 @@ class ParentChoice(MechanismValue):
     epsilon: float
     sizes: tuple[int, ...]
     rows: int
-    degree: int = 2
+    degree: int | None = None
     score: ParentScore = "R"
     selection: Selection = "auto"
     delta: float = 0.0
@@ -150,7 +151,8 @@ class ParentChoice(MechanismValue):
             sensitivity=self._sensitivity(rows, sizes),
             neighbours=Neighbours.REPLACE_ONE,
         )
-        degree = positive_count(self.degree, "degree", at_most=16)
+        most = min(16, len(sizes) - 1)
+        degree = min(2, most) if self.degree is None else positive_count(self.degree, "degree", at_most=most)
         checked: dict[str, object] = {
             "epsilon": epsilon,
             "sizes": sizes,
@@ -188,7 +190,7 @@ class ParentChoice(MechanismValue):
         while len(chosen) < len(self.sizes):
             known = sorted(attribute for attribute, _ in chosen)
             others = [each for each in range(len(self.sizes)) if each not in known]
-            parents = list(itertools.combinations(known, min(self.degree, len(known))))
+            parents = list(itertools.combinations(known, min(cast(int, self.degree), len(known))))
             options = [(child, each) for child in others for each in parents]
             scores = np.array([self._score(table, child, each) for child, each in options], np.int64)
             chosen.append(options[self.selecting.select(scores)])

@@ -68,7 +68,8 @@ class ChoiceQuestions(Asking):
             with_counts: also release the number of units with each answer, with noise: ``release.counts``. Half of
                 `epsilon` selects and half counts, unless noise once on all counts is better: then both come from it.
             with_gap: also release by how much the answer is ahead of all others, at no cost: ``release.gap``, with the
-                lead that is sure and a p-value, and ``release.lead``, a sentence.
+                lead that is sure and a p-value, and ``release.lead``, a sentence. Not if the candidates are a Spark
+                data frame: give a list of them, short enough to be fetched.
             max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
@@ -344,6 +345,7 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
+        with_gap: Literal[False] = False,
         method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -367,6 +369,8 @@ class ChoiceQuestions(Asking):
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
             with_counts: also release the number of units that have the answer, with an amount or not, with noise:
                 ``release.counts``. Half of `epsilon` selects and half counts.
+            with_gap: not for sums: ``sum(..., by=column, groups=candidates)`` releases noisy totals of all candidates,
+                which show who leads.
             method, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
@@ -392,6 +396,9 @@ class ChoiceQuestions(Asking):
         With 99% confidence the total capital_gain of the released education_num is within 66,138 of the best, counting
         from 0 to 10000 of each person_id.
         """
+        if with_gap is not False:
+            hint = "Ask sum(..., by=column, groups=candidates) for noisy totals of all candidates: they show who leads."
+            raise InvalidParameterError("with_gap", with_gap, "False, as gaps are released of counts only", hint)
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)

@@ -82,6 +82,11 @@ class Forecast:
         return self.terms.bound
 
     @property
+    def task(self) -> str:
+        """The name of the question."""
+        return self.terms.task
+
+    @property
     def gap(self) -> ReleasedGap | None:
         """What is public of the gaps, if they would be released."""
         return self.terms.gap

@@ -57,8 +57,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         configurations: what to try, from public knowledge: a mapping from names of parameters to lists of values, or a
             list of such mappings; all their combinations.
         estimator_epsilon: privacy loss of one ``fit`` of the estimator for one *unit*, > 0, whatever the configuration.
-            You state it, because no library can read it off an estimator; parameters named ``epsilon`` above it are
-            refused.
+            You vouch for it, because no library can read it off an estimator; parameters named ``epsilon`` above it are
+            refused, and an estimator without one causes a warning.
         score_epsilon: privacy loss of one score, > 0.
         expected_runs: how many runs there are on average, > 1.
         law: of their number, ``"geometric"``, ``"logarithmic"`` or ``"negative_binomial"``.
@@ -169,6 +169,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.01 <= share <= 0.5:
             raise InvalidParameterError("scoring_share", share, "a number from 0.01 to 0.5")
         configurations = self._configurations()
+        self._warn_of_no_epsilon()
         if y is None:
             raise InvalidDataError("y", None, "labels. This search requires y to be passed, but the target y is None")
         table, labels = self._readable(X), _labels(y)
@@ -243,6 +244,15 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
                     expected = "at least that of every configuration"
                     raise InvalidParameterError("estimator_epsilon", self.estimator_epsilon, expected, hint)
         return listed
+
+    def _warn_of_no_epsilon(self) -> None:
+        """What has no epsilon is most likely not private, and then nothing is."""
+        if not any(name.rpartition("__")[2] == "epsilon" for name in self.estimator.get_params()):
+            warnings.warn(
+                f"{type(self.estimator).__name__} has no parameter epsilon. If it is not private by itself, neither is "
+                "this search: estimator_epsilon is what you vouch for.",
+                stacklevel=3,
+            )
 
     def _charge(self, run: type[Run], relation: Any) -> Callable[[Event], object] | None:
         if (self.ledger is None) != (self.account is None):
