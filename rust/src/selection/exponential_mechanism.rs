@@ -96,19 +96,11 @@ pub fn draw_with_time<T: Score, E: Entropy>(
     entropy: &mut E,
 ) -> Result<(usize, Clock), SelectError> {
     let line = BlockLine::new(round);
-    draw_with_time_from(round, &mut line.of(round), entropy)
-}
-
-/// The same with a line at hand, which stays as it is.
-pub fn draw_with_time_from<T: Score, E: Entropy, L: Proposals>(
-    round: &Round<'_, '_, T>,
-    line: &mut L,
-    entropy: &mut E,
-) -> Result<(usize, Clock), SelectError> {
+    let mut line = line.of(round);
     let bits = line.bits();
     let mut clock = Clock::start(line.total(), bits);
     let wait = |entropy: &mut E| clock.pass(Variate::exponential(entropy), bits, entropy);
-    let index = draw_from(round, line, wait, entropy)?;
+    let index = draw_from(round, &mut line, wait, entropy)?;
     Ok((index, clock))
 }
 

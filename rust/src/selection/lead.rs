@@ -4,6 +4,8 @@
 //! numbers would decide it: in doubles where their margins allow, else in integers.
 //! Proof: `proofs/free_gap.md`; model: `tests/reference/exponential_once.py`.
 
+use std::cell::LazyCell;
+
 use dashu_int::UBig;
 
 use crate::entropy::Entropy;
@@ -11,6 +13,8 @@ use crate::error::{SelectError, reserved};
 use crate::numbers::decision::{decide, is_less};
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 use crate::numbers::lazy_time::Clock;
+use crate::numbers::lazy_variate::Variate;
+use crate::numbers::ranked_uniform::RankedUniform;
 use crate::numbers::rational::Rational;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
@@ -20,8 +24,8 @@ use crate::selection::many_draws::Law;
 use crate::selection::once::{self, Comer};
 use crate::selection::removed::Removed;
 use crate::selection::top_k::remove;
-use crate::selection::weight_line::{FlatLine, Round};
-use crate::selection::{exponential_mechanism, noisy_max};
+use crate::selection::weight_line::{BlockLine, FlatLine, Proposals, Round};
+use crate::selection::{exponential_mechanism, noisy_max, permute_and_flip, uniform_visits};
 
 /// Wider than all rounding errors in an enclosure of a gap, relative to the numbers it is made of.
 const MARGIN: f64 = 1e-12;
@@ -31,31 +35,39 @@ const LARGEST_EXPONENT: f64 = 5e17;
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// No gap has as many steps as 2 to this: scores, scales and steps are doubles.
 const MOST_BITS: usize = 4096;
+/// About what weighing blocks takes, in nanoseconds: with the proposals that follow, and each. They only steer.
+const COST_OF_WEIGHING: f64 = 4000.0;
+const COST_OF_BLOCK: f64 = 1.5;
 
 /// A public distance in the unit of the scores; gaps are released as multiples of it.
-pub struct Step {
+pub struct Step<'s> {
     height: f64,
-    /// The step in units of the scale, as a double with the contract of `Scale::exponent`, and exactly.
+    scale: &'s Scale,
+    /// The step in units of the scale, as a double with the contract of `Scale::exponent`.
     exponent: f64,
-    exact: Ratio,
 }
 
-impl Step {
+impl<'s> Step<'s> {
     /// # Errors
     /// `InvalidScale` unless it is finite and positive.
-    pub fn new(height: f64, scale: &Scale) -> Result<Self, SelectError> {
+    pub fn new(height: f64, scale: &'s Scale) -> Result<Self, SelectError> {
         if !(height.is_finite() && height > 0.0) {
             return Err(SelectError::InvalidScale);
         }
-        let exact = scale.exact_exponent_of_gap(&Ratio::from_f64(height));
-        Ok(Self { height, exponent: scale.exponent_of_gap(height), exact })
+        Ok(Self { height, scale, exponent: scale.exponent_of_gap(height) })
+    }
+
+    /// The step in units of the scale.
+    fn exact(&self) -> Rational {
+        self.scale.exact_exponent_of_gap(&Ratio::from_f64(self.height)).into()
     }
 
     /// The largest multiple of the step that a gap reaches, rounded down to 53 bits. The gap lies within `bounds`, in units of
     /// the scale; `reaches` decides whether it is at least some number of them, which is positive.
     fn floor(&self, bounds: (f64, f64), mut reaches: impl FnMut(&Rational) -> bool) -> f64 {
-        let exact = Rational::from(self.exact.clone());
-        let mut reaches = |count: &UBig| *count == UBig::ZERO || reaches(&(&exact * Rational::from(count.clone())));
+        // Nearly always doubles leave one answer, and nobody asks.
+        let exact = LazyCell::new(|| self.exact());
+        let mut reaches = |count: &UBig| *count == UBig::ZERO || reaches(&(&*exact * Rational::from(count.clone())));
         let is_plain = self.exponent > 1.0 / LARGEST_EXPONENT && self.exponent < LARGEST_EXPONENT;
         let least = (bounds.0 / self.exponent * (1.0 - MARGIN)).max(0.0);
         let most = bounds.1 / self.exponent * (1.0 + MARGIN);
@@ -117,7 +129,11 @@ pub fn select<T: Indexable, E: Entropy>(
     }
     match law {
         Law::PermuteAndFlip => {
-            let mut comers = once::largest(scores, scale, 2, entropy)?;
+            let blocks = Blocks::for_one_draw(scores)?;
+            if is_shared_top(&blocks) {
+                return shared_top(&Round::new(&blocks, scale), &step, entropy);
+            }
+            let mut comers = once::largest_of(blocks, scale, 2, entropy)?;
             let gaps = gaps_of(&mut comers, scale, &step, entropy)?;
             Ok((comers[0].index, gaps[0]))
         }
@@ -160,8 +176,11 @@ pub fn gaps_of<T: Score, E: Entropy>(
     let mut gaps = reserved(comers.len())?;
     for place in 1..comers.len() {
         if let [one, other, ..] = &mut comers[place - 1..] {
-            let x = Rational::from(scale.exact_exponent(one.base, other.base))
-                - Rational::from(scale.exact_exponent(other.base, one.base));
+            let (base, base_of_other) = (one.base, other.base);
+            let x = LazyCell::new(|| {
+                Rational::from(scale.exact_exponent(base, base_of_other))
+                    - Rational::from(scale.exact_exponent(base_of_other, base))
+            });
             let bounds = (one.low - other.high, one.high - other.low);
             gaps.push(step.floor(bounds, |lead| clock_leads(&mut one.clock, &mut other.clock, &x, lead, entropy)));
         }
@@ -178,6 +197,29 @@ fn clock_leads<E: Entropy>(own: &mut Clock, other: &mut Clock, x: &Rational, lea
     }
 }
 
+/// Whether at least two candidates have the best score, as far as the index shows: two in the same block are not seen.
+fn is_shared_top<T: Score>(blocks: &Blocks<'_, T>) -> bool {
+    let top = blocks.top();
+    let mut with_best = (0..blocks.stripes()).filter(|&stripe| blocks.stripe_maximum(stripe) == top);
+    let (Some(stripe), None) = (with_best.next(), with_best.next()) else { return true };
+    let filled = blocks.stripe_range(stripe).len().min(blocks.lanes());
+    blocks.block_maxima(stripe)[..filled].iter().filter(|&&maximum| maximum == top).count() > 1
+}
+
+/// Permute-and-flip where the best score is shared: two show heads at least, so the runner-up's noisy score is not below the best
+/// score, and the winner's is ahead of it by exponential noise of its own, whoever wins.
+fn shared_top<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    step: &Step,
+    entropy: &mut E,
+) -> Result<(usize, f64), SelectError> {
+    let winner = permute_and_flip::draw_once(round, entropy)?;
+    let mut gap = Variate::exponential(entropy);
+    let (near, slack) = (gap.near(), MARGIN * (1.0 + gap.near()));
+    let gap = step.floor((near - slack, near + slack), |lead| !gap.is_below(lead, entropy));
+    Ok((winner, gap))
+}
+
 /// The exponential mechanism: candidate i comes at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel
 /// noise. The time from the first to the second is independent of the first one's: that of a race of those who are left.
 fn exponential<T: Indexable, E: Entropy>(
@@ -187,69 +229,103 @@ fn exponential<T: Indexable, E: Entropy>(
     entropy: &mut E,
 ) -> Result<(usize, f64), SelectError> {
     let mut blocks = Blocks::for_one_draw(scores)?;
-    let (winner, mut first) = first_by(&Round::new(&blocks, scale), entropy)?;
+    let first = Race::run(&Round::new(&blocks, scale), entropy)?;
     let (top, mut removed) = (blocks.top(), Removed::default());
-    let best_left = remove(&mut blocks, &mut removed, winner);
+    let best_left = remove(&mut blocks, &mut removed, first.winner);
     blocks.lower_top(best_left);
-    let round = Round { blocks: &blocks, scale, top: best_left, removed: &removed };
-    let (_, mut rest) = first_by(&round, entropy)?;
+    let rest = Race::run(&Round { blocks: &blocks, scale, top: best_left, removed: &removed }, entropy)?;
     // The time left, measured from the best score, is exp(x) times the one of the second race.
-    let x = Rational::from(scale.exact_exponent(top, best_left));
-    let bounds = bounds_of_race(&first, &rest, scale.exponent(top, best_left));
-    let gap = step.floor(bounds, |lead| race_leads(&mut first, &mut rest, &x, lead, entropy));
-    Ok((winner, gap))
+    let mut times = Times::draw(&first, &rest, entropy);
+    let bounds = times.bounds(scale.exponent(top, best_left));
+    let x = LazyCell::new(|| Rational::from(scale.exact_exponent(top, best_left)));
+    let gap = step.floor(bounds, |lead| times.lead_by(&x, lead, entropy));
+    Ok((first.winner, gap))
 }
 
-/// Who comes first, and when.
-fn first_by<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<(usize, Clock), SelectError> {
-    if round.about_mean_weight() > once::LIKELY {
-        return exponential_mechanism::draw_with_time_from(round, &mut FlatLine::new(round), entropy);
+/// A race of the exponential mechanism as far as it is run: proposals come at a rate, and one of them wins.
+struct Race {
+    winner: usize,
+    /// How many came, the winning one among them.
+    proposals: u64,
+    /// At which rate, times a power of two that is the same for all races among so many candidates.
+    rate: u64,
+}
+
+impl Race {
+    fn run<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<Self, SelectError> {
+        let blocks = round.blocks;
+        let cost_of_weighing = |_| COST_OF_WEIGHING + (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
+        if uniform_visits::visits_worth(round, 1.0, cost_of_weighing) > 0 {
+            let (winner, proposals) = uniform_visits::first_of_all(round, entropy)?;
+            return Ok(Self { winner, proposals, rate: FlatLine::new(round).total() });
+        }
+        let line = BlockLine::new(round);
+        let (mut line, mut proposals) = (line.of(round), 0);
+        let winner = exponential_mechanism::draw_from(round, &mut line, |_| proposals += 1, entropy)?;
+        Ok(Self { winner, proposals, rate: line.total() })
     }
-    exponential_mechanism::draw_with_time(round, entropy)
 }
 
-/// Bounds of ln(1 + e^x rest / first).
-fn bounds_of_race(first: &Clock, rest: &Clock, x: f64) -> (f64, f64) {
-    if x > LARGEST_EXPONENT {
-        return (0.0, f64::INFINITY);
+/// The times of two races, one after the other: Gamma variates of their proposals over their rates. How the sum of both variates
+/// is divided is all that a gap asks for, and as one uniform in the order of several.
+struct Times {
+    /// The first one's share.
+    share: RankedUniform,
+    rates: [u64; 2],
+}
+
+impl Times {
+    fn draw<E: Entropy>(first: &Race, rest: &Race, entropy: &mut E) -> Self {
+        let count = first.proposals + rest.proposals - 1;
+        Self { share: RankedUniform::draw(first.proposals - 1, count, entropy), rates: [first.rate, rest.rate] }
     }
-    let time =
-        |known: UBig, clock: &Clock| libm::scalbn(known.to_f64().value() / clock.rate as f64, -(clock.bits as i32));
-    let ends = |clock: &Clock| (time(clock.known.clone(), clock), time(&clock.known + UBig::from(clock.parts), clock));
-    let (first, rest) = (ends(first), ends(rest));
-    // ln(1 + e^x r) = x + ln(r + e^-x); of a quotient of zeros nothing is known.
-    let gap = |ratio: f64| x + libm::log(ratio + libm::exp(-x));
-    let (low, high) = (gap(rest.0 / first.1), gap(rest.1 / first.0));
-    let slack = |gap: f64| MARGIN * (1.0 + x + (gap - x).abs());
-    let bounds = (low - slack(low), high + slack(high));
-    if bounds.0.is_finite() && !bounds.1.is_nan() { bounds } else { (0.0, f64::INFINITY) }
-}
 
-/// Whether ln(1 + e^x rest / first) is at least `lead`: first (1 - e^-lead) <= rest e^(x - lead).
-fn race_leads<E: Entropy>(first: &mut Clock, rest: &mut Clock, x: &Rational, lead: &Rational, entropy: &mut E) -> bool {
-    let is_first_nearer = lead <= x;
-    let distance: Ratio = (x - lead).into();
-    let lead: Ratio = lead.clone().into();
-    decide(&mut (first, rest), entropy, |(first, rest)| {
-        let shared = first.bits.max(rest.bits);
-        let precision = 64 + shared;
-        let one = UBig::ONE << precision;
-        let (missed, far) = (exp_negative(&lead, precision), exp_negative(&distance, precision));
-        // Both sides over the same denominator: both rates and 2^(shared + 2 precision).
-        let left = |known: &UBig, missed: &UBig, far: &UBig| {
-            let far = if is_first_nearer { far } else { &one };
-            ((known * UBig::from(rest.rate)) << (shared - first.bits)) * (&one - missed) * far
-        };
-        let right = |known: &UBig, far: &UBig| {
-            let far = if is_first_nearer { &one } else { far };
-            ((known * UBig::from(first.rate)) << (shared - rest.bits + precision)) * far
-        };
-        let end = |clock: &Clock| &clock.known + UBig::from(clock.parts);
-        is_less(
-            &(left(&first.known, &missed.high, &far.low), left(&end(first), &missed.low, &far.high)),
-            &(right(&rest.known, &far.low), right(&end(rest), &far.high)),
-        )
-    })
+    /// Bounds of ln(1 + e^x rest / first).
+    fn bounds(&self, x: f64) -> (f64, f64) {
+        if x > LARGEST_EXPONENT {
+            return (0.0, f64::INFINITY);
+        }
+        let head = self.share.head();
+        let ratio = |rest: f64, first: f64| rest / first * (self.rates[0] as f64 / self.rates[1] as f64);
+        // What is left of the whole is subtracted in integers: of a share near 1 a double would leave nothing.
+        let left = ((1_u128 << 64) - u128::from(head)) as f64;
+        let least_left = (u64::MAX - head) as f64;
+        let (least, most) = (ratio(least_left, head as f64 + 1.0), ratio(left, head as f64));
+        // ln(1 + e^x r) = x + ln(r + e^-x)
+        let gap = |ratio: f64| x + libm::log(ratio + libm::exp(-x));
+        let slack = |gap: f64| MARGIN * (1.0 + x + (gap - x).abs());
+        let (low, high) = (gap(least), gap(most));
+        let bounds = (low - slack(low), high + slack(high));
+        if bounds.0.is_finite() && !bounds.1.is_nan() { bounds } else { (0.0, f64::INFINITY) }
+    }
+
+    /// Whether ln(1 + e^x rest / first) is at least `lead`: first (1 - e^-lead) <= rest e^(x - lead).
+    fn lead_by<E: Entropy>(&mut self, x: &Rational, lead: &Rational, entropy: &mut E) -> bool {
+        let is_first_nearer = lead <= x;
+        let distance: Ratio = (x - lead).into();
+        let lead: Ratio = lead.clone().into();
+        let [first_rate, rest_rate] = self.rates.map(UBig::from);
+        decide(&mut self.share, entropy, |share| {
+            let (cell, bits) = share.cell();
+            let precision = 64 + bits;
+            let one = UBig::ONE << precision;
+            let (missed, far) = (exp_negative(&lead, precision), exp_negative(&distance, precision));
+            // Both sides over the same denominator: both rates and 2^(bits + 2 precision).
+            let left = |share: &UBig, missed: &UBig, far: &UBig| {
+                let far = if is_first_nearer { far } else { &one };
+                share * &rest_rate * (&one - missed) * far
+            };
+            let right = |share: &UBig, far: &UBig| {
+                let far = if is_first_nearer { &one } else { far };
+                ((share * &first_rate) << precision) * far
+            };
+            let (end, whole) = (&cell + UBig::ONE, UBig::ONE << bits);
+            is_less(
+                &(left(&cell, &missed.high, &far.low), left(&end, &missed.low, &far.high)),
+                &(right(&(&whole - &end), &far.low), right(&(&whole - &cell), &far.high)),
+            )
+        })
+    }
 }
 
 fn laplace<T: Score, E: Entropy>(

@@ -33,6 +33,37 @@ fn winners_and_gaps_follow_their_joint_law() {
 }
 
 #[test]
+fn far_candidates_leave_the_joint_law_as_it_is() {
+    // Four among so many that blocks are weighed; all others are 500 scales below.
+    let mut entropy = seeded(76);
+    let (few, step) = ([3.0, 0.0, 2.5, 1.0], 0.75);
+    let places = [17, 4321, 9000, 9001];
+    let mut scores = vec![-1000.0; 20_000];
+    places.iter().zip(few).for_each(|(&place, score)| scores[place] = score);
+    for law in LAWS {
+        let (right, wrong) = (cells(law, &few, &scale(), step), cells(law, &few, &wrong_scale(), step));
+        assert_law(&format!("{law:?}"), 40_000, &right, &wrong, || {
+            let (winner, gap) = select(law, View::of(&scores), &scale(), step, &mut entropy).unwrap();
+            3 * places.iter().position(|&place| place == winner).unwrap() + ((gap / step) as usize).min(2)
+        });
+    }
+}
+
+#[test]
+fn a_shared_top_is_seen_across_blocks() {
+    let is_shared = |scores: &[f64]| is_shared_top(&Blocks::for_one_draw(View::of(scores)).unwrap());
+    let mut scores = vec![0.0; 20_000];
+    scores[5] = 3.0;
+    assert!(!is_shared(&scores) && !is_shared(&[2.0, 1.0, 0.0]));
+    for other in [4, 6, 19_999] {
+        scores[other] = 3.0;
+        assert!(is_shared(&scores), "{other}");
+        scores[other] = 0.0;
+    }
+    assert!(is_shared(&[2.0, 1.0, 2.0]));
+}
+
+#[test]
 fn gaps_among_many_follow_their_law() {
     // All equal: the gap is exponential with exponential noise, logistic-like with Gumbel noise; see `cells`.
     let mut entropy = seeded(72);
@@ -99,7 +130,7 @@ fn what_doubles_say_of_a_gap_is_what_integers_say() {
     for round in 0..400 {
         let scores: Vec<f64> = (0..40).map(|index| f64::from(index * 7 % 11) * f64::from(round % 5)).collect();
         let step = Step::new(0.25, &scale).unwrap();
-        let unit = Rational::from(step.exact.clone());
+        let unit = step.exact();
         // The same numbers again, of which nothing is known in doubles.
         let mut comers = once::largest(View::of(&scores), &scale, 5, &mut entropy).unwrap();
         let gaps = gaps_of(&mut comers, &scale, &step, &mut entropy).unwrap();
@@ -109,12 +140,12 @@ fn what_doubles_say_of_a_gap_is_what_integers_say() {
         assert_eq!(gaps_of(&mut comers, &scale, &step, &mut entropy).unwrap(), gaps);
 
         let blocks = Blocks::new(View::of(&scores)).unwrap();
-        let (_, mut first) = exponential_mechanism::draw_with_time(&Round::new(&blocks, &scale), &mut entropy).unwrap();
-        let (_, mut rest) = exponential_mechanism::draw_with_time(&Round::new(&blocks, &scale), &mut entropy).unwrap();
+        let [first, rest] = [0, 1].map(|_| Race::run(&Round::new(&blocks, &scale), &mut entropy).unwrap());
         let x = f64::from(round % 7);
         let exact = exactly(x);
-        let bounds = bounds_of_race(&first, &rest, x);
-        let mut reaches = |lead: &Rational| race_leads(&mut first, &mut rest, &exact, lead, &mut entropy);
+        let mut times = Times::draw(&first, &rest, &mut entropy);
+        let bounds = times.bounds(x);
+        let mut reaches = |lead: &Rational| times.lead_by(&exact, lead, &mut entropy);
         let gap = step.floor(bounds, &mut reaches);
         assert_eq!(step.floor((0.0, f64::INFINITY), &mut reaches), gap);
         assert!(!reaches(&(unit * exactly(4.0 * gap + 1.0))), "the next step is not reached");

@@ -85,7 +85,19 @@ pub fn largest<T: Indexable, E: Entropy>(
     count: usize,
     entropy: &mut E,
 ) -> Result<Vec<Comer<T>>, SelectError> {
-    let mut blocks = Blocks::for_one_draw(scores)?;
+    largest_of(Blocks::for_one_draw(scores)?, scale, count, entropy)
+}
+
+/// The same with an index over the scores, which it uses up.
+///
+/// # Errors
+/// As [`largest`].
+pub(super) fn largest_of<T: Indexable, E: Entropy>(
+    mut blocks: Blocks<'_, T>,
+    scale: &Scale,
+    count: usize,
+    entropy: &mut E,
+) -> Result<Vec<Comer<T>>, SelectError> {
     if count == 0 || count > blocks.len() {
         return Err(SelectError::InvalidCount);
     }

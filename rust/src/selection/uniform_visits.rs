@@ -10,6 +10,7 @@ use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::score::Score;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::thinning::{Skipper, rate_for};
+use crate::selection::tries::Tries;
 use crate::selection::weight_line::Round;
 
 /// Visits at a time: their cache misses overlap, and one comparison says that all of them show tails.
@@ -69,10 +70,26 @@ pub fn open<T: Score, E: Entropy>(
         interrupt::check()?;
         head = visits.first_heads::<BATCH, _>(entropy);
     }
-    if let Some(index) = head {
-        return Ok(Opening::Heads(index));
+    if let Some(place) = head {
+        return Ok(Opening::Heads(visits.batch[place]));
     }
     Ok(Opening::Tails { first, others: visits.seen.unwrap_or_default() })
+}
+
+/// With repetition: who shows heads first, and in which visit. Whoever is removed shows tails.
+pub fn first_of_all<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    entropy: &mut E,
+) -> Result<(usize, u64), SelectError> {
+    let mut visits = UniformVisits::new(round, None, entropy);
+    let (mut made, mut tries) = (0, Tries::default());
+    loop {
+        if let Some(place) = visits.first_heads::<BATCH, _>(entropy) {
+            return Ok((visits.batch[place], made + place as u64 + 1));
+        }
+        made += BATCH as u64;
+        tries.failed(|| round.blocks.still_hold(|index| !round.removed.contains(index)))?;
+    }
 }
 
 /// A list that begins with `first`, and seldom has to grow.
@@ -139,14 +156,16 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
         Self { round: *round, weights, skipper: Skipper::new(entropy), batch: [0; BATCH], seen, uneven }
     }
 
-    /// The first heads of `COUNT` more visits that counts. The walk must not go on after an answer.
+    /// The place of the first heads of `COUNT` more visits that counts. The walk must not go on after an answer.
     fn first_heads<const COUNT: usize, E: Entropy>(&mut self, entropy: &mut E) -> Option<usize> {
         let (Round { blocks, scale, top, .. }, weights) = (self.round, self.weights);
         let (mut scores, mut bounds) = ([top; COUNT], [0; COUNT]);
         for (two, scores) in self.batch[..COUNT].chunks_mut(2).zip(scores.chunks_mut(2)) {
             two.copy_from_slice(&two_below(blocks.len(), self.uneven, entropy)[..two.len()]);
             for (score, &index) in scores.iter_mut().zip(&*two) {
-                *score = blocks.get(index);
+                // Only somebody who was removed may be above the top.
+                let found = blocks.get(index);
+                *score = if found > top { top } else { found };
             }
         }
         let filled = blocks.score_bounds(top, scale, weights, &scores, &mut bounds);
@@ -159,7 +178,7 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
                 for (place, &weight) in (first..).zip(some) {
                     // Looked up only for heads, of which there are few before the first that counts.
                     if self.shows_heads(scores[place], weight, entropy) && self.counts(place) {
-                        return Some(self.batch[place]);
+                        return Some(place);
                     }
                 }
             }
@@ -184,7 +203,8 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
     /// Whether the visit at this place of the batch counts.
     fn counts(&self, place: usize) -> bool {
         let (earlier, index) = (&self.batch[..place], &self.batch[place]);
-        self.seen.as_ref().is_none_or(|seen| !earlier.contains(index) && !seen.contains(index))
+        !self.round.removed.contains(*index)
+            && self.seen.as_ref().is_none_or(|seen| !earlier.contains(index) && !seen.contains(index))
     }
 }
 
@@ -229,8 +249,8 @@ mod tests {
                 loop {
                     let small = visits.first_heads::<1, _>(&mut entropy);
                     let odd = small.or_else(|| visits.first_heads::<3, _>(&mut entropy));
-                    if let Some(head) = odd.or_else(|| visits.first_heads::<BATCH, _>(&mut entropy)) {
-                        return head;
+                    if let Some(place) = odd.or_else(|| visits.first_heads::<BATCH, _>(&mut entropy)) {
+                        return visits.batch[place];
                     }
                 }
             });

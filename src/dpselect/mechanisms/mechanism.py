@@ -221,7 +221,15 @@ class Mechanism(ScaledMechanism, abc.ABC):
         >>> lead.winner, lead.lead_at_least(0.99) > 600
         ('dog', True)
         """
-        step = public_step(step, self.scale)
+        scale = self.scale
+        step = public_step(step, scale)
+        if candidates is None and type(scores) is ndarray and scores.shape != (1,):
+            try:
+                index, gap = self._sampler.select_with_gap(scores, step)
+            except InvalidScoresError:
+                pass  # as in `select`
+            else:
+                return Lead(winner=index, gap=gap, step=step, scale=scale, noise=_NOISES[self.law.name])
         native = native_scores(scores)
         if score_count(native) == 1:
             got = Shown(f"<{type(scores).__name__} of length 1>")
@@ -229,7 +237,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
         pick = None if candidates is None else checked_candidates(candidates, count=score_count(native))
         index, gap = self._sampler.select_with_gap(native, step)
         winner = index if pick is None else pick(index)
-        return Lead(winner=winner, gap=gap, step=step, scale=self.scale, noise=_NOISES[self.law.name])
+        return Lead(winner=winner, gap=gap, step=step, scale=scale, noise=_NOISES[self.law.name])
 
     @property
     def event_with_gap(self) -> LogisticProfileEvent | LaplaceProfileEvent:
