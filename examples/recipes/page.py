@@ -12,10 +12,9 @@ INTRODUCTION = f"""\
 
 A decision tree asks one question after another: is the person older than 40, married, at school for twelve years? To
 grow one is to *select*, in each node, the question that separates the classes best. If the rows are about people, the
-finished tree can tell something about a single one of them. Differential privacy prevents that: the
-selection has noise, so that sometimes a question that is not quite the best is chosen. This page measures how much
-accuracy that costs, in trees and in three other algorithms that select again and again, and which way of selecting
-costs least.
+finished tree can tell something about a single one of them. Differential privacy prevents that: the selection has
+noise, so that sometimes a question that is not quite the best is chosen. This page measures how much accuracy that
+costs, in trees and in three other algorithms that select again and again, and which way of selecting costs least.
 
 ## The words
 
@@ -25,9 +24,9 @@ of at most e^epsilon. A small **epsilon** (0.1, say) is strong protection and mu
 protection and little noise. **Delta** is a tiny probability, here 0 or one in a million, with which that factor may
 be exceeded.
 
-**Budget.** Whoever selects ten times pays ten times: the epsilons add up. So a tree of
-ten levels has a tenth of its epsilon for each level. (Nodes of one level share no person, so they cost no more than
-one of them.) With a delta they add up to less, for the exponential mechanism much less.
+**Budget.** Whoever selects ten times pays ten times: the epsilons add up. A tree of ten levels that may spend epsilon
+= 1 on its questions has 0.1 for each level. (Nodes of one level share no person, so they cost no more than one of
+them.) With a delta they add up to less, for the exponential mechanism much less.
 
 **Score and sensitivity.** Each candidate (a question, in a tree) has a *score*, and higher is better. The
 *sensitivity* is the most by which one person can change a score. It decides how much noise is needed: the noise has
@@ -60,9 +59,10 @@ that kind: one more row moves the scores of all questions of a node in the same 
   measured so far.
 - **PrivBayes** (Zhang and others 2017) describes a table by a network: for one column after another it selects the
   *parents*, the columns that tell most about it. Two scores are compared. The *mutual information* says in bits how
-  much the parents tell about the column: 0 if they are independent. One person can change it a lot for its range. The
-  *R score* is the distance of the counts from those of independent columns. It says nearly the same, and one person
-  changes it by less ([proof](../../proofs/marginal_scores.md)).
+  much the parents tell about the column: 0 if they are independent. One person can change it by much, compared with
+  how far its values for different parents are apart. The *R score* is the distance of the counts from those of
+  independent columns. It says nearly the same, and one person changes it by less
+  ([proof](../../proofs/marginal_scores.md)).
 
 All of them are in `dpselect.recipes`.
 
@@ -88,6 +88,7 @@ many rounds.
 of a figure. Of many intervals, one in twenty would miss zero by chance alone: a single verdict among many is weak
 evidence, and the averages count.
 
+In the pictures a vertical line through a point is its interval, and the right column shows differences run by run.
 Each draw is that of the library, repeated with known seeds by `dpselect.testing.seeded`. `make paper` writes this
 page, its pictures and its numbers.
 

