@@ -109,3 +109,55 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert checked.release.mechanism == "ExponentialMechanism"
     assert main(["most-common", *asked, "--candidates", "9,10", "--weights", "1,x"]) == 2
     assert "weights" in capsys.readouterr().err
+
+
+SAME = [Fraction(1), 2.0, 3, 0.25]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda weights: PEOPLE.most_common("name", **ASKED, weights=weights),
+        lambda weights: PEOPLE.least_common("name", **ASKED, weights=weights, with_counts=True, **BY_CITY),
+        lambda weights: PEOPLE.top_k("name", 2, **ASKED, weights=weights),
+        lambda weights: PEOPLE.top_k("name", 2, **ASKED, weights=weights, method="set"),
+    ],
+)
+def test_a_check_compares_weights_that_it_is_given(ask: Any) -> None:
+    text = ask(SAME).to_json()
+    assert check(text).weights is False
+    assert check(text, weights=[1, 2, 3, Fraction(1, 4)]).weights is True
+    for other in ([1, 2, 3, 0.5], [2, 1, 3, 0.25]):  # the second has the same odds
+        with pytest.raises(InvalidCertificateError, match=r"arguments\.weights\.(hash|log_odds)"):
+            check(text, weights=other)
+    with pytest.raises(InvalidParameterError, match="weights"):
+        check(text, weights=[1, 2, 3])
+    held = json.loads(text)
+    held["arguments"]["weights"]["hash"] = "0" * 64
+    del held["digest"]
+    edited = canonical_json(held | {"digest": digest(held)})
+    assert check(edited).weights is False  # it says that it did not look
+    with pytest.raises(InvalidCertificateError, match="hash"):
+        check(edited, weights=SAME)
+
+
+def test_a_certificate_without_weights_is_none_with_them() -> None:
+    text = PEOPLE.most_common("name", **ASKED).to_json()
+    assert check(text).weights is None
+    with pytest.raises(InvalidCertificateError, match=r"arguments\.weights"):
+        check(text, weights=SAME)
+
+
+def test_verify_compares_them_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = tmp_path / "release.json"
+    kept.write_text(PEOPLE.top_k("name", 2, **ASKED, weights=[1, 2.5, 0, 3]).to_json())
+    (tmp_path / "codes.csv").write_text("code,share\na,1\nb,2.5\nc,0\nd,3\n")
+    for given in ("1,2.5,0,3", f"@{tmp_path}/codes.csv:share"):
+        assert main(["verify", str(kept), "--weights", given]) == 0
+        assert "The candidates' weights are those given." in capsys.readouterr().out
+    assert main(["verify", str(kept)]) == 0
+    assert "were not compared with their hash" in capsys.readouterr().out
+    assert main(["verify", str(kept), "--json", "--weights", "1,2.5,0,3"]) == 0
+    assert json.loads(capsys.readouterr().out)["weights"] is True
+    assert main(["verify", str(kept), "--weights", "1,2,0,3"]) != 0
+    assert "arguments.weights" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -38,6 +39,8 @@ class Checked:
             attached to a charge made by hand.
         value: whether the value itself is certified: the ledger stored this release for its request id. Without a
             request id no ledger knows the value, and careful edits of it go unnoticed.
+        weights: whether the public weights of the candidates are those that were given; False if none were given, as a
+            certificate has only their hash and what its error bound needs of them. None for a question without weights.
     """
 
     release: Release
@@ -46,9 +49,12 @@ class Checked:
     charged: bool | None
     question: bool
     value: bool
+    weights: bool | None = None
 
 
-def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False) -> Checked:
+def check(
+    text: str, *, ledger: Ledger | None = None, weights: Sequence[float] | None = None, allow_seeded: bool = False
+) -> Checked:
     """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
     A careful editor of a certificate can make its parts agree with each other, because none of its hashes needs a
@@ -58,11 +64,14 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
     Args:
         text: what `Release.to_json` wrote.
         ledger: the ledger of its receipt, or None.
+        weights: the public weights of its candidates, in their order, to be compared with its hash of them; None if the
+            question had none, or to believe what it says of them.
         allow_seeded: check also a release of `dpselect.testing.seeded`, which is not private; for tests of checks.
 
     Raises:
         InvalidCertificateError: it is seeded, and so not private; it was edited, is not a certificate, or does not
-            match the ledger. Says which.
+            match the ledger or the weights. Says which.
+        InvalidParameterError: `weights` are not valid.
         LedgerError: the ledger cannot be read.
 
     >>> import dpselect as dps
@@ -94,12 +103,37 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
         raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
     recomputed = check_claims(release)
     check_value(release)
+    weighed = _agrees_with_weights(release, weights)
     stored = ledger is not None and _stored(release, text, ledger)
     asked = _agrees_with_receipt(release, held)
     charged = None if ledger is None else True
     return Checked(
-        release=release, epsilon=epsilon, error_bound=recomputed, charged=charged, question=asked, value=stored
+        release=release,
+        epsilon=epsilon,
+        error_bound=recomputed,
+        charged=charged,
+        question=asked,
+        value=stored,
+        weights=weighed,
     )
+
+
+def _agrees_with_weights(release: Release, weights: Sequence[float] | None) -> bool | None:
+    """Whether the weights are known and what the certificate says they are; None if it states none."""
+    stated: Mapping[str, Any] | None = release.arguments.get("weights")
+    if stated is None:
+        if weights is not None:
+            raise wrong("arguments.weights", "weights, because some were given to compare it with")
+        return None
+    if weights is None:
+        return False
+    found = QUESTIONS[release.task].described_weights(weights, _stated(release))
+    for name, said in found.items():
+        held = stated.get(name)
+        alike = _agree(release, held, said) if isinstance(held, float) and isinstance(said, float) else held == said
+        if not alike:
+            raise wrong(f"arguments.weights.{name}", "that of the weights given", "Its answer was drawn with others.")
+    return True
 
 
 def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:

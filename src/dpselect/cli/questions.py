@@ -51,7 +51,14 @@ _WRITTEN = {
 """What a value is called in a line about usage."""
 
 
-def _levels(text: str, name: str) -> list[float]:
+def numbers_read(text: str, name: str, private: str) -> list[Any]:
+    """Numbers separated by commas, or those of a public file, which is not the `private` one.
+
+    Raises:
+        InvalidParameterError: they are no numbers, or the file is the private one.
+    """
+    if text.startswith("@"):
+        return list(public.parsed_prices(text, private=private, argument=name))
     try:
         return [float(level) for level in text.split(",")]
     except ValueError:
@@ -64,9 +71,7 @@ def _read(option: Option, given: Any, source: str) -> Any:
         return None
     match option.kind:
         case "levels":
-            if given.startswith("@"):
-                return list(public.parsed_prices(given, private=source, argument=option.name))
-            return _levels(given, option.name)
+            return numbers_read(given, option.name, source)
         case "prices":
             return public.parsed_prices(given, private=source)
         case "dates":

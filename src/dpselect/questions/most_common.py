@@ -247,6 +247,11 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         return AnswerFields(listed(held))
 
     @classmethod
+    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
+        """See `Question.described_weights`."""
+        return checked_weights(weights, stated.public["count"]).description
+
+    @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the mechanism by another rule."""
         mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder

@@ -297,6 +297,11 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         return AnswerFields(listed(held), held["arguments"]["k"] if is_once else selected(held))
 
     @classmethod
+    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
+        """See `Question.described_weights`."""
+        return described_rounds(checked_weights(weights, stated.public["count"]))
+
+    @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the plan by another rule."""
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()

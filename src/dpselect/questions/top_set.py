@@ -158,6 +158,12 @@ class TopSet(ListQuestion[CandidateCounts]):
         return AnswerFields(listed(held), given["k"])
 
     @classmethod
+    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
+        """See `Question.described_weights`."""
+        planned = cls.planned(stated.candidates(), stated.arguments["k"], weights=weights, **stated.price)
+        return cast("Mapping[str, Any]", planned.weights)
+
+    @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`."""
         given, candidates = stated.arguments, stated.candidates()
