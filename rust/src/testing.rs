@@ -145,11 +145,20 @@ pub fn chi_square_deviations(counts: &[u64], law: &[f64]) -> f64 {
 /// Beyond this many deviations chance is out of the question (probability 1e-9).
 pub const NO_CHANCE: f64 = 6.0;
 
-/// Draw, count, and hold the counts against `law` and against `wrong`, which has to fail.
+/// As far beyond it, the wrong law has been told apart so well that more draws can wait for `make test-slow`.
+const WELL_TOLD: f64 = 2.0 * NO_CHANCE;
+
+/// Draw, count, and hold the counts against `law` and against `wrong`, which has to fail. Of the `draws` as many are made
+/// as it takes to tell the wrong law well; with SLOW in the environment, all.
 pub fn assert_law(name: &str, draws: u64, law: &[f64], wrong: &[f64], mut draw: impl FnMut() -> usize) {
     assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{name}: the law is one");
     let mut counts = vec![0; law.len()];
-    for _ in 0..draws {
+    let are_all_made = std::env::var_os("SLOW").is_some();
+    for made in 0..draws {
+        let is_looked_at = made >= 1024 && made.is_power_of_two() && !are_all_made;
+        if is_looked_at && chi_square_deviations(&counts, wrong) > WELL_TOLD {
+            break;
+        }
         counts[draw()] += 1;
     }
     let deviations = chi_square_deviations(&counts, law);
