@@ -273,9 +273,9 @@ def figure_5() -> Figure:
         "Error of a synthetic table, by the mechanism that selects marginals",
         table,
         _side_by_side({"UCI Adult": table}, Axis(title="mean l1 error, share of records", log=True)),
-        setting=f"Seven columns, all {len(pairs())} marginals of two columns, {ROUNDS} rounds, half of epsilon for "
-        "the selections. The l1 error of a marginal is the sum of the differences of all its counts, without signs; less is "
-        "better. The three curves on the left nearly coincide; the right shows how they differ.",
+        setting=f"Seven columns, all {len(pairs())} marginals of two columns, {ROUNDS} rounds, half of epsilon for the "
+        "selections. The l1 error of a marginal is the sum of the differences of all its counts, without signs; less "
+        "is better. The three curves on the left nearly coincide; the right shows how they differ.",
         findings=comparison(table, sign=1.0, what="error"),
         seeds=FEWER_SEEDS,
     )
