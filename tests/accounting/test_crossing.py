@@ -33,7 +33,7 @@ def halved(fits: Callable[[float], bool]) -> float:
     "function",
     [
         lambda x: x,
-        lambda x: x**2 + 0.01 * x,
+        lambda x: x * x + 0.01 * x,
         lambda x: math.sqrt(x),
         lambda x: math.floor(8.0 * x) / 3.0,
         lambda x: 0.0 if x < 5.0 else 9.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -61,11 +62,22 @@ def test_labels_that_are_alike_have_a_bar_each() -> None:
     assert axis_labels(chart(["a\nb", ""]), "Y") == ["a b", "(empty)"]
 
 
-def test_a_very_long_label_is_cut() -> None:
-    cut, whole = axis_labels(chart(["x" * 99, "a long name that nevertheless is shown as it is"]), "Y")
-    assert whole.endswith("as it is")
-    assert cut.startswith("x" * 40)
-    assert cut.endswith("…")
+def test_a_long_label_stands_in_lines_and_a_very_long_one_lacks_its_middle() -> None:
+    labels = [
+        "x" * 500 + " Building 7",
+        "x" * 500 + " Building 8",
+        "a long name that yet is shown as it is",
+        "b",
+    ]
+    drawn = chart(labels, [1, 2, 3, 4])
+    cut, other, whole, short = (row["label"].split("\n") for row in rows(drawn))
+    assert (" ".join(whole), short) == (labels[2], ["b"])
+    assert (cut[-1][-10:], other[-1][-10:]) == ("Building 7", "Building 8")
+    assert max(map(len, cut)) <= 32
+    assert len(cut) <= 6
+    assert len(axis_labels(drawn, "Y")) == 4
+    picture = saved(drawn, ".svg").decode()
+    assert int(re.search(r'<svg [^>]*? width="([0-9]+)', picture)[1]) < 750
 
 
 def test_a_screen_reader_is_told_each_bar() -> None:

@@ -60,7 +60,7 @@ def moves(person: Person, script: str, values: range) -> Iterator[float]:
     page.get_by_label("largest").fill("120")
     page.get_by_label("step", exact=True).fill("1")
     page.get_by_label("column").select_option("age")
-    page.locator(".marker").wait_for()
+    page.locator(".marker.wide").wait_for()
     page.wait_for_load_state("networkidle")
     for value in values:
         yield page.evaluate(script, value)

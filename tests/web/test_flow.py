@@ -15,6 +15,7 @@ import dpselect as dps
 from dpselect.web import Site
 from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form
+from dpselect.web.pictures import size_of
 from dpselect.web.planning import ErrorCurve
 from tests.web.visitor import COMMON, MEDIAN, Visitor
 
@@ -216,9 +217,9 @@ def test_moving_a_slider_draws_no_picture_anew(visitor: Visitor, monkeypatch: py
     drawn: list[str] = []
     svg = ErrorCurve.svg
 
-    def counted(self: ErrorCurve) -> str:
+    def counted(self: ErrorCurve, *, width: int | None = None) -> str:
         drawn.append(self.key)
-        return svg(self)
+        return svg(self, width=width)
 
     monkeypatch.setattr(ErrorCurve, "svg", counted)
     form = {name.replace("__", "."): text for name, text in MEDIAN.items()}
@@ -230,10 +231,13 @@ def test_moving_a_slider_draws_no_picture_anew(visitor: Visitor, monkeypatch: py
     assert len(drawn) == 1
     assert len(said) > 5
     other = visitor.post("/ask/median/plan", form | {"bounds.upper-end": "90"})
-    assert f"/chart/{drawn[1]}.svg" in other.text
-    picture = visitor.get(f"/chart/{drawn[0]}.svg")
+    assert f"/chart/{drawn[1]}-light.svg" in other.text
+    picture = visitor.get(f"/chart/{drawn[0]}-light.svg")
     assert picture.headers["cache-control"].startswith("private")
-    assert visitor.get("/chart/guessed.svg").status == 404
+    for guessed in ("guessed-light", f"{drawn[0]}-large", drawn[0]):
+        assert visitor.get(f"/chart/{guessed}.svg").status == 404
+    narrow = visitor.get(f"/chart/{drawn[0]}-narrow-dark.svg")
+    assert size_of(narrow.text)[0] < size_of(picture.text)[0] - 100
 
 
 def test_the_wrong_field_has_the_focus(visitor: Visitor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -18,6 +19,12 @@ _NUMBER = """
 format(datum.value, datum.value % 1 ? '.3g' : ',.0f') + (datum.drawn < datum.value ? ', beyond the axis →' : '')
 """
 """What is written at the end of a bar: a whole number as such, else three significant digits."""
+
+_LETTERS, _MOST_LETTERS, _LAST_LETTERS = 32, 120, 40
+"""Of a line of a label; of a whole label, if it is cut; and of its end, which may be what differs."""
+
+_LINE = 15
+"""Pixels from one line of a label to the next."""
 
 _ROOM = 0.15
 """Of the width of the bars, for a number to the left of a bar below zero."""
@@ -39,7 +46,7 @@ def bars(
     """A chart of one bar for each label, with its number at the end, which is on the left below zero.
 
     Args:
-        labels: what each bar is, from the top. Very long ones are cut.
+        labels: what each bar is, from the top. Long ones stand in several lines, very long ones lack their middle.
         values: a number for each label.
         category: what the labels are.
         value: what the numbers are, with their unit.
@@ -60,7 +67,7 @@ def bars(
     [('red', 0.25), ('green', 0.75)]
     """
     alt = altair()
-    shown = ["".join(each if each.isprintable() else " " for each in label).strip() or "(empty)" for label in labels]
+    shown = [_in_lines(label) for label in labels]
     if len(set(shown)) < len(shown):  # each still has a bar of its own
         shown = [f"{label} [{index}]" for index, label in enumerate(shown)]
     rows: list[dict[str, object]] = [
@@ -84,9 +91,14 @@ def bars(
     elif any(row["below"] for row in rows):
         lowest, highest = min(0.0, *lows), max(0.0, *highs)
         scale["domainMin"] = lowest - _ROOM * (highest - lowest)
+    most_lines = 1 + max((label.count("\n") for label in shown), default=0)
+    axis, step = (
+        LABELS_AXIS | ({} if most_lines == 1 else _lines_beside_bars(most_lines)),
+        alt.Step(20 + _LINE * (most_lines - 1)),
+    )
     base = alt.Chart({"values": rows}).encode(
         x=alt.X("drawn:Q", title=value, scale=scale).axis(grid=as_points),
-        y=alt.Y("label:N", sort=shown, title=category).scale(paddingInner=0.3, paddingOuter=0.2).axis(**LABELS_AXIS),
+        y=alt.Y("label:N", sort=shown, title=category).scale(paddingInner=0.3, paddingOuter=0.2).axis(**axis),
         tooltip=["label:N", alt.Tooltip("value:Q", title=value)],
     )
     fill = alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(colour))
@@ -106,4 +118,25 @@ def bars(
         between = {"x": alt.X("low:Q", title=value, scale=scale), "x2": "high:Q", "color": alt.value(DARK)}
         bar = base.mark_errorbar(ticks={"color": DARK, "size": 8}).encode(**between)
         layers = [bar, drawn, numbers] if as_points else [drawn, bar, numbers]
-    return finished(alt.layer(*layers).properties(width=WIDTH, height=alt.Step(20)), title, subtitle)
+    return finished(alt.layer(*layers).properties(width=WIDTH, height=step), title, subtitle)
+
+
+def _in_lines(label: str) -> str:
+    """A label that can be read: in lines that are not long, and without what could not be seen.
+
+    >>> _in_lines("red"), _in_lines("Internal Medicine and Rehabilitation, Building 7")
+    ('red', 'Internal Medicine and\\nRehabilitation, Building 7')
+    """
+    text = "".join(each if each.isprintable() else " " for each in label).strip() or "(empty)"
+    if len(text) > _MOST_LETTERS:
+        text = f"{text[: _MOST_LETTERS - _LAST_LETTERS].rstrip()} ... {text[-_LAST_LETTERS:].lstrip()}"
+    return "\n".join(textwrap.wrap(text, _LETTERS, break_on_hyphens=False)) if len(text) > _LETTERS else text
+
+
+def _lines_beside_bars(most: int) -> dict[str, object]:
+    """For labels of up to `most` lines: their middle is at the middle of the bar.
+
+    All begin as high as the longest one has to; the others have empty lines above.
+    """
+    above = f"slice({chr(10) * most!r}, 0, floor(({most} - length(split(datum.label, '\\n'))) / 2))"
+    return {"labelExpr": f"split({above} + datum.label, '\\n')", "labelOffset": -_LINE * (most - 1) / 2.0}

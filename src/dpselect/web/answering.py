@@ -15,7 +15,7 @@ from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text
 from dpselect.web.choosing import picture
 from dpselect.web.pages import Pages, route
-from dpselect.web.pictures import size_of
+from dpselect.web.pictures import LOOKS, NARROW, narrowed, size_of
 from dpselect.web.planning import budget_of, in_words, on_page, why
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
 from dpselect.web.same import in_python, on_the_command_line
@@ -117,7 +117,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
     ]
     is_one = len(lines) == 1 and tallies is None and release.groups is None
     svg, no_chart = _drawn(pages, id, release)
-    width, height = size_of(svg)
+    size = size_of(svg)
     account = None
     if pages.site.ledger is not None and pages.site.account is not None:
         account = pages.site.ledger.account(pages.site.account)
@@ -133,8 +133,8 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         sentences=[on_page(each) for each in (*release.sentences, release.basis_missing) if each],
         loud=wording.LOUD,
         promise=release.promise if release.seeded else in_words(release.guarantee),
-        width=width,
-        height=height,
+        size=size,
+        narrow_size=narrowed(size),
         no_chart=no_chart,
         certificate=release.to_json(),
         python="" if asked is None else in_python(asked),
@@ -153,13 +153,14 @@ def _visible(value: object) -> str:
     return text if text and text == " ".join(text.split()) else f'"{text}"'
 
 
-def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
+def _drawn(pages: Pages, id: str, release: Release[Any], *, is_narrow: bool = False) -> tuple[str, str]:
     """The picture of an answer, and why there is none."""
     _, lines = release.rows()
     if len(lines) < 2 and not QUESTIONS[release.task].is_amount:
         return "", ""  # one point on a line shows nothing
     try:
-        return pages.answers.once(id, lambda: svg_without_title(release.plot())), ""
+        name, width = (f"{id}-narrow", NARROW) if is_narrow else (id, None)
+        return pages.answers.once(name, lambda: svg_without_title(release.plot(), width=width)), ""
     except InvalidParameterError:
         return "", ""
     except MissingExtraError as missing:
@@ -170,10 +171,13 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The picture of an answer."""
     id = request.path_params["id"]
     release = _release(pages, id)
-    svg = "" if release is None else _drawn(pages, id, release)[0]
+    look, _, suffix = request.path_params["look"].partition(".")
+    if look not in LOOKS or suffix != "svg":
+        release = None
+    svg = "" if release is None else _drawn(pages, id, release, is_narrow=look.startswith("narrow"))[0]
     if not svg:
         return pages.error(404, "No such page", "There is no picture of this name.")
-    return picture(svg, dark=request.path_params["look"] == "dark.svg")
+    return picture(svg, dark=look.endswith("dark"))
 
 
 def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:

@@ -20,7 +20,7 @@ from dpselect.web import planning
 from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import PRIVATE, START, Form
 from dpselect.web.pages import Pages, route
-from dpselect.web.pictures import in_the_dark, size_of
+from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
 from dpselect.web.planning import (
     EPSILONS,
     Budget,
@@ -57,8 +57,8 @@ class ShownPlan:
         error_place: of the error's slider; None: no curve.
         chart: name of the picture, or "".
         no_chart: why there is no picture.
-        width, height: of the picture.
-        point: where the answer is on it.
+        size, narrow_size: width and height of the picture, and of that for phones.
+        point, narrow_point: where the answer is on them.
         table: epsilons and errors, for those who cannot see the picture.
         is_later: whether the curve takes so long that the page asks for it by itself.
     """
@@ -76,9 +76,10 @@ class ShownPlan:
     error_place: int | None = None
     chart: str = ""
     no_chart: str = ""
-    width: int = 0
-    height: int = 0
+    size: tuple[int, int] = 0, 0
+    narrow_size: tuple[int, int] = 0, 0
     point: tuple[float, float] | None = None
+    narrow_point: tuple[float, float] | None = None
     table: tuple[tuple[float, float], ...] = ()
     is_later: bool = False
 
@@ -114,8 +115,9 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
         try:
             svg = pages.curves.picture(curve)
             about["chart"] = curve.key
-            about["width"], about["height"] = size_of(svg)
+            about["size"], about["narrow_size"] = size_of(svg), narrowed(size_of(svg))
             about["point"] = curve.place(epsilon, bound, svg)
+            about["narrow_point"] = curve.place(epsilon, bound, svg, width=NARROW)
         except MissingExtraError as missing:
             about["no_chart"] = str(missing)
     said = forecast.bound_accuracy, forecast.count_accuracy, forecast.basis
@@ -308,9 +310,9 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The picture of a curve."""
     key, _, look = request.path_params["name"].removesuffix(".svg").partition("-")
     curve = pages.curves.named(key)
-    if curve is None:
+    if curve is None or look not in LOOKS:
         return pages.error(404, "No such page", "There is no picture of this name.")
-    shown = picture(pages.curves.picture(curve), dark=look == "dark")
+    shown = picture(pages.curves.picture(curve, is_narrow=look.startswith("narrow")), dark=look.endswith("dark"))
     shown.headers["cache-control"] = _SHORTLY
     return shown
 

@@ -7,10 +7,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 
-from dpselect.charts.theme import DARK, LINE_COLOURS, MEDIUM
+from dpselect.charts.theme import DARK, LINE_COLOURS, MEDIUM, WIDTH
 
 _KEPT = 64
 """Pictures."""
+
+NARROW = 240
+"""Pixels of the frame of a chart on a phone, where it is shown as large as it is drawn."""
+
+LOOKS = ("light", "dark", "narrow-light", "narrow-dark")
+"""The ways in which a picture is shown."""
 
 _FRAME = re.compile(r'<g fill="none" stroke-miterlimit="10" transform="translate\(([0-9.]+),([0-9.]+)\)">')
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
@@ -65,6 +71,15 @@ def frame_of(svg: str) -> tuple[float, float]:
     """Where the frame of a chart begins, in pixels from the left and the top."""
     found = _FRAME.search(svg)
     return (0.0, 0.0) if found is None else (float(found[1]), float(found[2]))
+
+
+def narrowed(size: tuple[int, int]) -> tuple[int, int]:
+    """The size of a picture whose frame is `NARROW` instead of `WIDTH` wide.
+
+    >>> narrowed((500, 330))
+    (340, 330)
+    """
+    return size[0] - WIDTH + NARROW, size[1]
 
 
 def size_of(svg: str) -> tuple[int, int]:

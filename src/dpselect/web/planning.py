@@ -27,7 +27,7 @@ from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text, factor_shown, rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import START, Form
-from dpselect.web.pictures import PictureCache, frame_of
+from dpselect.web.pictures import NARROW, PictureCache, frame_of
 from dpselect.web.site import Site
 
 EPSILONS = *(digits / 10**places for places in (3, 2, 1) for digits in range(10, 100)), 10.0
@@ -107,8 +107,8 @@ class ErrorCurve:
         share = math.log(larger / wanted) / math.log(larger / smaller) if larger > smaller else 1.0
         return place_of(left * (right / left) ** share)
 
-    def svg(self) -> str:
-        """The picture, in the colours of paper.
+    def svg(self, *, width: int | None = None) -> str:
+        """The picture, in the colours of paper; `width` of its frame.
 
         Raises:
             MissingExtraError: the extra ``plots`` is not installed.
@@ -118,16 +118,16 @@ class ErrorCurve:
         x = Axis(title="epsilon: less private to the right", log=True, lowest=EPSILONS[0], highest=EPSILONS[-1])
         y = Axis(title="error, 99 times in 100", log=True, lowest=self.lowest, highest=self.highest)
         chart = lines([Series(name="error", x=at, y=errors, style=style)], x=x, y=y, title="Error")
-        return svg_without_title(chart)
+        return svg_without_title(chart, width=width)
 
-    def place(self, epsilon: float, error: float, svg: str) -> tuple[float, float] | None:
-        """Where a point is in the picture, in its pixels; None: outside."""
+    def place(self, epsilon: float, error: float, svg: str, *, width: int = WIDTH) -> tuple[float, float] | None:
+        """Where a point is in the picture, in its pixels, if its frame is so wide; None: outside."""
         if not (EPSILONS[0] <= epsilon <= EPSILONS[-1] and self.lowest <= error <= self.highest):
             return None
         left, top = frame_of(svg)
         across = math.log10(epsilon / EPSILONS[0]) / math.log10(EPSILONS[-1] / EPSILONS[0])
         up = math.log10(error / self.lowest) / math.log10(self.highest / self.lowest)
-        return round(left + WIDTH * across, 1), round(top + HEIGHT * (1 - up), 1)
+        return round(left + width * across, 1), round(top + HEIGHT * (1 - up), 1)
 
 
 class Curves:
@@ -170,12 +170,14 @@ class Curves:
         with self._lock:
             return next((each for each in self._curves.values() if each is not None and each.key == key), None)
 
-    def picture(self, curve: ErrorCurve) -> str:
+    def picture(self, curve: ErrorCurve, *, is_narrow: bool = False) -> str:
         """Its picture, drawn once.
 
         Raises:
             MissingExtraError: the extra ``plots`` is not installed.
         """
+        if is_narrow:
+            return self._pictures.once(f"{curve.key}-narrow", lambda: curve.svg(width=NARROW))
         return self._pictures.once(curve.key, curve.svg)
 
 
