@@ -133,6 +133,16 @@ def test_a_walk_that_lands_in_a_margin_begins_anew_and_keeps_the_law() -> None:
     assert p_value(counts, np.array([*exact.values()])) >= NEVER
 
 
+def test_digits_that_a_comparison_needs_are_drawn() -> None:
+    below = 0
+    for _ in range(1000):
+        point = _Point(0.0)
+        point._drawn, point._exponent = 0, 0  # somewhere from 0 to 1
+        below += point.is_below((1, -2))
+    assert p_value(np.array([below, 1000 - below]), np.array([0.25, 0.75])) >= NEVER
+    assert p_value(np.array([below, 1000 - below]), np.array([0.5, 0.5])) < NEVER
+
+
 def test_a_point_is_uniform_and_refined_as_far_as_needed() -> None:
     below = sum(_Point(0.0).is_below((3, -2)) for _ in range(2000))
     assert p_value(np.array([below, 2000 - below]), np.array([0.75, 0.25])) >= NEVER
