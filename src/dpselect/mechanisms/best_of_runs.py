@@ -104,8 +104,8 @@ class BestOfRuns(MechanismValue):
 
     def __post_init__(self) -> None:
         if (self.epsilon_per_run is None) == (self.event_per_run is None):
-            hint = "Give exactly one of the two."
-            raise InvalidParameterError("epsilon_per_run", self.epsilon_per_run, "it or `event_per_run`", hint)
+            expected = "exactly one of `epsilon_per_run` and `event_per_run`"
+            raise InvalidParameterError("epsilon_per_run", self.epsilon_per_run, expected)
         if self.cap is not None:
             self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
         self._set(delta=delta_below_one(self.delta))
