@@ -16,6 +16,7 @@ from tests.web import pictures
 from tests.web.axe import violations
 from tests.web.person import NARROW, WIDE, Person, visiting
 from tests.web.served import serving
+from tests.web.spoken import focused, tree, unclear
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Request
@@ -166,13 +167,53 @@ def test_everybody_can_use_every_page(person: Person, width: tuple[int, int], co
     page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
     found: dict[str, list[str]] = {}
     for name in pages(person):
-        found[name] = violations(page)
+        found[name] = violations(page) + unclear(page)
         if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             found[name].append("wider than the window")
         if (shift := page.evaluate(_SHIFT)) > MOST_SHIFT:
             found[name].append(f"moves by {shift}")
     assert len(found) > 10
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def test_a_listener_hears_the_plan_the_error_and_the_answer(person: Person) -> None:
+    page = person.page
+    person.go("/ask/median")
+    said = page.locator("#said")
+    assert said.get_attribute("role") == "status"
+    said.evaluate("each => { each.dataset.kept = 'yes' }")
+    page.locator("#column").select_option("age")
+    page.get_by_label("smallest").fill("0")
+    page.get_by_label("largest").fill("120")
+    page.get_by_label("step", exact=True).fill("1")
+    page.get_by_label("epsilon as a number").fill("0.02")
+    said.filter(has_text="With 99% confidence").wait_for(state="attached")
+    page.get_by_label("step", exact=True).fill("0")
+    said.filter(has_text="step=0").wait_for(state="attached")
+    assert said.get_attribute("data-kept") == "yes"  # a region that comes with its text is not read aloud
+    assert any(node["role"]["value"] == "status" for node in tree(page))
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_url("**/ask/median?wrong=*")
+    assert focused(page) == ("textbox", "step")
+    assert "step=0" in page.locator("#step-error").inner_text()
+    page.reload()
+    page.get_by_label("step", exact=True).fill("1")
+    page.get_by_role("button", name="Go on").click()
+    spend(person)
+    assert focused(page) == ("heading", "Answer")
+
+
+def test_what_a_listener_would_miss_is_found(person: Person) -> None:
+    page = person.tab()
+    page.set_content("<h2>a</h2><h4>b</h4><input type=range><button></button><a href='/'></a>")
+    assert sorted(unclear(page)) == [
+        "button without a name",
+        "heading 4 follows 2",
+        "headings begin [2, 4]",
+        "link without a name",
+        "slider without a name",
+    ]
+    assert focused(page) == ("", "")
 
 
 @pytest.mark.slow
