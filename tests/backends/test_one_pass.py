@@ -22,6 +22,7 @@ from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends.engines import PLACERS
 from tests.backends.laws import Questions
 from tests.backends.table_questions import BY_CITY, BY_PAGE, NAMES, QUESTIONS, ROWS
+from tests.reference.one_pass import one_of
 from tests.slow import SLOW
 
 pytestmark = pytest.mark.usefixtures("shared_engine")
@@ -163,21 +164,46 @@ def test_each_question_chooses_rows_by_itself(whole: bool, monkeypatch: pytest.M
     assert abs(int((first == second).sum()) - units / 2) > far
 
 
-def test_groups_and_values_are_chosen_by_each_question_alone() -> None:
+@pytest.mark.parametrize("others", [[], [5, 6, 7, 8, 9, 10, 11, 3], [*range(100, 170)]])
+def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) -> None:
     units = 3000
     who = np.repeat(np.arange(units), 2)
     table = pa.table({"who": who, "page": np.tile([1, 2], units), "age": np.tile([1, 2], units)})
     data: Any = dps.Dataset(table, unit="who")
     rows, asked = data._rows, Questions(data._rows, Collecting())
-    histograms = [asked.histogram("page", candidates=[1, 2], epsilon=1.0) for _ in range(2)]
+    histograms = [asked.histogram("page", candidates=[1, *others, 2], epsilon=1.0) for _ in range(6)]
     counts = [asked.count("age", between=(0, 9), epsilon=1.0, **CHOSEN) for _ in range(2)]
     found = together(rows, [*histograms, *counts])
-    tables = [each.counts for each in found[:2]] + [[part.counts[0] for part in each] for each in found[2:]]
+    assert not any(sum(each.counts[1:-1]) for each in found[:6])
+    tables = [each.counts[[0, -1]] for each in found[:6]] + [[part.counts[0] for part in each] for each in found[6:]]
     far = 6.2 * np.sqrt(units) / 2
     for each in tables:
         assert sum(each) == units
         assert abs(each[0] - units / 2) < far
-    assert len({tuple(each) for each in tables}) > 1
+    assert len({tuple(each) for each in tables[:6]}) > 1  # all equal by chance: below 1e-9
+
+
+@pytest.mark.parametrize("number", [1, 2, 8, 9, 20, 62, 63])
+def test_one_place_of_each_unit_is_chosen_as_the_model_does(number: int) -> None:
+    random = np.random.default_rng(number)
+    held = [sorted({*random.integers(0, number, random.integers(0, 12)).tolist()}) for _ in range(500)]
+    lots = random.integers(0, 2**64, len(held), dtype=np.uint64)
+    bits = np.array([sum(1 << place for place in places) for places in held])
+    expected = [one_of(places, int(lot)) for places, lot in zip(held, lots, strict=True) if places]
+    found = per_unit._one_of_each(bits, lots, number)  # pyright: ignore[reportPrivateUsage]
+    assert found.tolist() == np.bincount(expected, minlength=number).tolist()
+
+
+@pytest.mark.parametrize("number", [20, 31, 32, 40, 63, 64])
+def test_one_value_of_each_unit_in_several_words(number: int) -> None:
+    """Each unit has a single value, so that there is nothing to choose; and some have none."""
+    values = {f"c{place}": np.arange(200) * (place + 3) % (number + 2) for place in range(5)}
+    data: Any = dps.Dataset(pa.table({"who": np.arange(200), **values}), unit="who")
+    rows, asked = data._rows, Questions(data._rows, Collecting())
+    both = [asked.histogram(name, candidates=range(number), epsilon=1.0) for name in values]
+    both.insert(2, asked.most_common("c0", candidates=range(50), epsilon=1.0))
+    alone = [plain(each.gather()) for each in both]
+    assert [plain(each) for each in together(rows, both)] == alone
 
 
 def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

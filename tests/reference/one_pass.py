@@ -39,3 +39,8 @@ def together(rows: Sequence[Row], asked: Sequence[tuple[Place, int]], *, bits: i
         [sum(held[at // bits] >> at % bits & 1 for held in words.values()) for at in range(begin, begin + places)]
         for (_, places), begin in zip(asked, begins, strict=False)
     ]
+
+
+def one_of(places: Sequence[int], lot: int) -> int:
+    """The one of a unit's places, in ascending order, that its lot of 64 bits says."""
+    return places[(lot >> 32) * len(places) >> 32]

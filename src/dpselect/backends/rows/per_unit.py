@@ -10,7 +10,7 @@ Proof: ``proofs/one_pass.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.queries import ROW_LOT, is_narrow
 from dpselect.backends.rows.relation import Relation, chooses, joined_lot, value_lot, value_of
+from dpselect.mechanisms.seeding import key_of_a_choice
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 
 _BITS = 63
@@ -48,11 +49,13 @@ class Places:
         place: SQL for the place of a row, from 0, or null; and the columns that must not be null either, if the row is
             to count.
         found: what the summary is made of, from the number of units at each place.
+        is_one: whether a unit counts at one of its places, chosen at random. Then they are at most `_BITS`.
     """
 
     number: int
     place: Callable[[Relation, str, Mapping[str, str]], tuple[str, list[str]]]
     found: Callable[[NDArray[np.int64]], Any]
+    is_one: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,13 @@ def counted(
     column: Column, candidates: PublicCandidates, most: int | None, grouping: Grouping | None
 ) -> Places | UnitNumbers | None:
     """What `queries.counted` finds, without a limit on a unit's values; or with one value of each, without groups."""
+    places = _places({"position": (column, candidates)}, None, None, grouping)
     if most is None:
-        return _places({"position": (column, candidates)}, None, None, grouping)
-    return _one_value(column, candidates) if most == 1 and grouping is None else None
+        return places
+    if most > 1 or grouping is not None:
+        return None
+    few = places is not None and places.number <= _BITS
+    return replace(places, is_one=True) if places is not None and few else _one_value(column, candidates)
 
 
 def _one_value(column: Column, candidates: PublicCandidates) -> UnitNumbers:
@@ -236,36 +243,93 @@ def found_together(
     kept: list[str] = []
     shown: list[str] = []
     begins: list[int] = []
+    ones: list[tuple[int, int]] = []
+    several: list[int] = []
     places = 0
     for at, (each, names) in enumerate(asked):
         if isinstance(each, Places):
+            if places % _BITS + each.number > _BITS >= 2 * each.number:
+                places += _BITS - places % _BITS  # in one word, which is found faster than parts of two
             while len(words) * _BITS < places + each.number:
                 words.append([])
             place, needed = each.place(rows, f"q{at}", names)
             for word in range(places // _BITS, (places + each.number - 1) // _BITS + 1):
                 words[word].append(_bit(place, needed, places=each.number, begin=places - word * _BITS))
             begins.append(places)
+            if each.is_one:
+                ones.append((places, each.number))
+            else:
+                several += range(places, places + each.number)
             places += each.number
         else:
             begins.append(len(kept))
             kept.append(f"{each.held(rows, f'q{at}', names)} AS n{len(kept)}")
             shown.append(f"{each.number(f'n{len(shown)}')} AS n{len(shown)}")
     bits = [f"bit_or({' | '.join(word)}) AS w{at}" for at, word in enumerate(words)]
-    units = f"SELECT {', '.join([*bits, *kept])} FROM ({rows.sql}) GROUP BY who"
-    found = f"SELECT {', '.join([*(f'w{at}' for at in range(len(words))), *shown])} FROM ({units})"
-    counts = np.zeros(len(words) * _BITS, np.int64)
+    units = f"SELECT {', '.join(['who', *bits, *kept])} FROM ({rows.sql}) GROUP BY who"
+    drawn = [f"hash(who, {int.from_bytes(key_of_a_choice())}::UBIGINT) AS l{at}" for at in range(len(ones))]
+    found = f"SELECT {', '.join([*(f'w{at}' for at in range(len(words))), *shown, *drawn])} FROM ({units})"
+    counts = np.zeros(places, np.int64)
     numbers: list[list[NDArray[Any]]] = [[] for _ in kept]
     for batch in connection.sql(found).to_arrow_reader(BATCH_ROWS):
-        for word in range(len(words)):
-            held = batch.column(word).to_numpy()
-            for bit in range(min(_BITS, places - word * _BITS)):
-                counts[word * _BITS + bit] += np.count_nonzero(held & (1 << bit))
+        held = [batch.column(word).to_numpy() for word in range(len(words))]
+        for place in several:
+            counts[place] += np.count_nonzero(held[place // _BITS] & (1 << place % _BITS))
+        for at, (begin, number) in enumerate(ones):
+            lot = batch.column(len(words) + len(numbers) + at).to_numpy()
+            counts[begin : begin + number] += _one_of_each(_bits(held, begin, number), lot, number)
         for at, each in enumerate(numbers):
             each.append(batch.column(len(words) + at).drop_null().to_numpy())
     return [
         each.found(counts[begin : begin + each.number]) if isinstance(each, Places) else each.found(numbers[begin])
         for (each, _), begin in zip(asked, begins, strict=True)
     ]
+
+
+def _bits(words: list[NDArray[np.int64]], begin: int, number: int) -> NDArray[np.int64]:
+    """The bits of so many places from `begin` on, at most `_BITS`, which may lie in two words."""
+    word, shift = divmod(begin, _BITS)
+    held = words[word] >> shift
+    if shift + number > _BITS:
+        held = held | (words[word + 1] << (_BITS - shift))
+    return held & ((1 << number) - 1)
+
+
+_ONES = np.array([each.bit_count() for each in range(256)], np.uint8)
+"""How many bits of a byte are 1."""
+
+_PLACES = np.array([([at for at in range(8) if each >> at & 1] + [0] * 8)[:8] for each in range(256)], np.uint8).ravel()
+"""Where they are, in order: eight for each byte."""
+
+
+def _one_of_each(bits: NDArray[np.int64], lots: NDArray[np.uint64], number: int) -> NDArray[np.int64]:
+    """How many units have each place, if a unit has one of its places only: the one that its lot says.
+
+    Args:
+        bits: of each unit, a bit for each of its places.
+        lots: of each unit, a number of 64 bits, as if at random. All places of a unit are equally likely, but for a
+            part in 2^32.
+        number: how many places there are.
+
+    >>> lots = np.array([0, 2**63, 2**64 - 1, 5], np.uint64)
+    >>> _one_of_each(np.array([0b1101, 0b1101, 0b1101, 0]), lots, 4)
+    array([1, 0, 1, 1])
+    """
+    some = bits != 0
+    if not some.all():
+        bits, lots = bits[some], lots[some]
+    octets = [(bits >> begin & 255).astype(np.uint8) for begin in range(0, number, 8)]
+    upto = np.zeros((len(octets) + 1, len(bits)), np.uint8)
+    for at, octet in enumerate(octets):
+        np.add(upto[at], _ONES[octet], out=upto[at + 1])
+    skipped = ((lots >> np.uint64(32)) * upto[-1] >> np.uint64(32)).astype(np.uint8)
+    octet, begin = octets[0], np.zeros(len(bits), np.uint8)
+    before: NDArray[np.uint8] = upto[0]
+    for at in range(1, len(octets)):
+        is_later = upto[at] <= skipped
+        octet, before = np.where(is_later, octets[at], octet), np.where(is_later, upto[at], before)
+        begin += np.uint8(8) * is_later
+    return np.bincount(begin + _PLACES[8 * octet.astype(np.uint16) + skipped - before], minlength=number)
 
 
 def _bit(place: str, needed: list[str], *, places: int, begin: int) -> str:
