@@ -2,7 +2,8 @@
 
 What a unit contributes to each summary is found from its own rows, by the rules of the summary's own query: one bit for
 each place (a candidate, in a group) that one of its rows has, all of them or one that is then chosen; or one number,
-such as its clipped sum, or the number in its row with the smallest lot. Each summary is made from these, as if it had been alone.
+such as its clipped sum, or the number in its row with the smallest lot. Each summary is made from these, as if it had
+been alone.
 
 Proof: ``proofs/one_pass.md``.
 """
