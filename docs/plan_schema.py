@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
 from dataclasses import fields
 from inspect import Parameter, getdoc, signature
 from itertools import combinations
@@ -109,7 +110,7 @@ def _of_type(annotation: str) -> Schema:
             each = _NUMBER if "float" in part else {}
             found.append({"type": "array", "items": each, "minItems": 2, "maxItems": 2})
         elif part.startswith("Literal["):
-            found.append({"enum": re.findall(r"'([^']*)'", part)})
+            found.append({"enum": literal_eval(part.removeprefix("Literal"))})
         elif _TYPES[part] not in found:
             found.append(_TYPES[part])
     return found[0] if len(found) == 1 else {"anyOf": found}
