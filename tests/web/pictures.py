@@ -32,6 +32,15 @@ async png => {
 }
 """
 
+_SETTLED = """
+async () => {
+    const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    do await frames(); while (![...document.images].every(each => each.complete));
+    await frames();
+}
+"""
+"""Waits for the pictures of this width and these colours."""
+
 
 def take(
     page: Page, name: str, *, width: int = 1040, height: int | None = None, is_dark: bool = False, top: str = "body"
@@ -43,6 +52,7 @@ def take(
     page.set_viewport_size({"width": width, "height": height or 480})
     page.emulate_media(color_scheme="dark" if is_dark else "light")
     page.locator(top).evaluate("each => each.scrollIntoView()")
+    page.evaluate(_SETTLED)
     picture = page.screenshot(full_page=height is None, animations="disabled", caret="hide")
     browser = page.context.browser
     assert browser is not None

@@ -5,6 +5,7 @@ No test depends on these numbers: ``make pages`` puts them into a document, besi
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 TIMES = 15
+PLACES = range(10, 250, 16)
+"""Of a slider."""
+
 MOST_FIRST, MOST_MOVED = 300, 100
 """Milliseconds."""
 
 _LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 _MOVED = """
-place => new Promise(done => {
-    const slider = document.getElementById("epsilon-place"), began = performance.now();
+([id, place]) => new Promise(done => {
+    const slider = document.getElementById(id), began = performance.now();
     document.addEventListener("htmx:afterSettle", () => requestAnimationFrame(() => setTimeout(
         () => done(performance.now() - began))), {once: true});
     slider.value = place;
@@ -34,8 +38,8 @@ place => new Promise(done => {
 })
 """
 _CHANGED = """
-bound => new Promise(done => {
-    const field = document.getElementById("bounds.upper-end"), began = performance.now();
+([id, bound]) => new Promise(done => {
+    const field = document.getElementById(id), began = performance.now();
     document.addEventListener("htmx:afterSettle", () => requestAnimationFrame(() => setTimeout(
         () => done(performance.now() - began))), {once: true});
     field.value = bound;
@@ -52,18 +56,36 @@ def first_pages(page: Page, address: str) -> Iterator[float]:
         yield page.evaluate(_LOADED)
 
 
-def moves(person: Person, script: str, values: range) -> Iterator[float]:
-    """Milliseconds from a change to the plan that is painted anew."""
+EPSILON, ERROR = "epsilon-place", "error-place"
+"""The sliders."""
+
+
+def ask(person: Person, question: str, column: str, **typed: str) -> None:
+    """Fill in a form, and wait for its plan and its curve."""
     page = person.page
-    page.goto(person.server.origin + "/ask/median")
-    page.get_by_label("smallest").fill("0")
-    page.get_by_label("largest").fill("120")
-    page.get_by_label("step", exact=True).fill("1")
-    page.get_by_label("column").select_option("age")
+    page.goto(f"{person.server.origin}/ask/{question}")
+    for field, text in typed.items():
+        page.locator(f'[id="{field}"]').fill(text)
+    page.get_by_label("column").select_option(column)
     page.locator(".marker.wide").wait_for()
     page.wait_for_load_state("networkidle")
-    for value in values:
-        yield page.evaluate(script, value)
+
+
+def moves(person: Person, script: str, field: str, values: range) -> list[float]:
+    """Milliseconds from a change to the plan that is painted anew."""
+    return [person.page.evaluate(script, [field, value]) for value in values]
+
+
+def processor_time(person: Person, slider: str) -> float:
+    """Milliseconds that the server computes for one plan, on average: other programs hardly change it."""
+
+    def spent() -> float:
+        fields = Path(f"/proc/{person.server.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return 1000.0 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    before = spent()
+    moves(person, _MOVED, slider, PLACES)
+    return (spent() - before) / len(PLACES)
 
 
 def main() -> None:
@@ -79,18 +101,25 @@ def main() -> None:
         spend(person)
         actions = person.actions
         first = [*first_pages(person.page, server.origin + "/")]
-        moved = [*moves(person, _MOVED, range(10, 250, 16))]
-        changed = [*moves(person, _CHANGED, range(121, 121 + TIMES))]
+        ask(person, "median", "age", **{"bounds.lower-end": "0", "bounds.upper-end": "120"}, step="1")
+        moved = {slider: moves(person, _MOVED, slider, PLACES) for slider in (EPSILON, ERROR)}
+        changed = moves(person, _CHANGED, "bounds.upper-end", range(121, 121 + TIMES))
+        ask(person, "top_k", "education_num", k="5", delta="1e-6")
+        unlisted = {slider: processor_time(person, slider) for slider in (EPSILON, ERROR)}
     rows = [
         ("clicks and keys to a released median", f"{MOST_ACTIONS}", f"{actions}", ""),
         ("sent for the first page", f"{MOST_BYTES / 1000:,.0f} kB", f"{sent / 1000:,.0f} kB", ""),
     ]
     for name, most, times in (
         ("first page, with all that belongs to it", f"{MOST_FIRST} ms", first),
-        ("plan after the slider was moved", f"{MOST_MOVED} ms", moved),
+        ("plan of a median after the slider of epsilon was moved", f"{MOST_MOVED} ms", moved[EPSILON]),
+        ("the same, after that of the error was moved", f"{MOST_MOVED} ms", moved[ERROR]),
         ("plan and curve after the question was changed", "", changed),
     ):
         rows.append((name, most, f"{statistics.median(times):.0f} ms", f"{max(times):.0f} ms"))
+    computed = "computed for a plan of the five most common values without a list, after"
+    for slider, name in ((EPSILON, "epsilon"), (ERROR, "the error")):
+        rows.append((f"{computed} {name} was moved", f"{MOST_MOVED} ms", f"{unlisted[slider]:.0f} ms", ""))
     print("| what | at most | measured | slowest |")
     print("|---|---|---|---|")
     for row in rows:
