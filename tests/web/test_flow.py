@@ -264,4 +264,4 @@ def test_without_the_library_of_charts_there_are_tables(visitor: Visitor, monkey
     for came in (planned, answered):
         assert "No picture: plots: this needs the extra 'plots'" in came.words
         assert "<img" not in came.text
-        assert "<table>" in came.text
+        assert "<table" in came.text

@@ -67,7 +67,7 @@ def on_the_command_line(asked: PageRequest) -> str:
         named += written.pop(name)
     for name, words in written.items():
         option = "yes" if name == "allow_many" else name
-        options += [f"--{option}"] if arguments[name] is True else _option(option, *words)
+        options += _option(option) if arguments[name] is True else _option(option, *words)
         if typed.get(name):
             options += _option(f"{name}_as", CandidateKind(typed[name]).name.lower())
     options += _option("epsilon", as_text(asked.epsilon))
