@@ -157,7 +157,9 @@ class Findings:
             n=setup.count,
             sensitivity=setup.sensitivity,
             monotonic=setup.monotonic,
-            **wanted,
+            expected_error=wanted.get("expected_error"),
+            within=wanted.get("within"),
+            confidence=wanted.get("confidence"),
         )
         return choice.total(each, count=setup.selections, delta=setup.delta)
 
