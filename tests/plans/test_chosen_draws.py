@@ -91,6 +91,7 @@ def test_what_another_argument_decides_stays_as_it_is() -> None:
         assert found[name].terms.mechanism == by_flips[name].terms.mechanism
         assert bound(found[name]) <= bound(by_flips[name])
     assert found["fixed"].terms == by_flips["fixed"].terms
+    assert found["fixed"].terms.mechanism == "PermuteAndFlip"
 
 
 def test_wanted_errors_are_reached_at_the_smaller_cost() -> None:
