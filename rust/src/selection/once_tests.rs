@@ -181,17 +181,21 @@ fn the_split_is_that_of_a_sorted_vector() {
 fn the_order_does_not_depend_on_what_doubles_say() {
     let scores: Vec<f64> = (0..60).map(|index| f64::from(index % 7)).collect();
     for seed in 0..20 {
-        let mut entropy = seeded(seed);
-        let drawn = largest(View::of(&scores), &scale(), 50, &mut entropy).unwrap();
-        let order: Vec<usize> = drawn.iter().map(|comer| comer.index).collect();
-        // Nothing is known, and the order to begin with is another one.
-        let mut unknown: Vec<_> = drawn
-            .into_iter()
-            .rev()
-            .map(|comer| Comer { low: f64::NEG_INFINITY, high: f64::INFINITY, ..comer })
-            .collect();
-        sort(&mut unknown, &scale(), &mut entropy).unwrap();
-        assert_eq!(unknown.iter().map(|comer| comer.index).collect::<Vec<_>>(), order);
+        // Nothing is known, and the order to begin with is the last, the right one, or that of the candidates.
+        for begin in [0, 1, 2] {
+            let mut entropy = seeded(seed);
+            let mut drawn = largest(View::of(&scores), &scale(), 50, &mut entropy).unwrap();
+            let order: Vec<usize> = drawn.iter().map(|comer| comer.index).collect();
+            match begin {
+                0 => drawn.reverse(),
+                1 => (),
+                _ => drawn.sort_by_key(|comer| comer.index),
+            }
+            let unknown = |comer| Comer { low: f64::NEG_INFINITY, high: f64::INFINITY, ..comer };
+            let mut unknown: Vec<_> = drawn.into_iter().map(unknown).collect();
+            sort(&mut unknown, &scale(), &mut entropy).unwrap();
+            assert_eq!(unknown.iter().map(|comer| comer.index).collect::<Vec<_>>(), order);
+        }
     }
 }
 
