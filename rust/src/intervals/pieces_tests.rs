@@ -53,7 +53,7 @@ fn draws_follow_the_law_with_and_without_the_filter() {
         let wrong = normalised(wrong);
         for is_filtered in [true, false] {
             let chooser = Chooser { is_filtered, ..Chooser::new(&pieces).unwrap() };
-            let draws = if is_filtered { 50_000 } else { 3_000 };
+            let draws = if is_filtered { 50_000 } else { 8_000 };
             assert_law(&format!("case {number}"), draws, &law, &wrong, || chooser.draw(&pieces, &mut entropy));
         }
     }
