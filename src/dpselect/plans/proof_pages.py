@@ -1,12 +1,11 @@
 """The proofs that answers rest on, as parts of a report that needs nothing else.
 
-Their texts are those of the pages in ``proofs``, which a program copies into ``proof_texts.json``. Formulas stay in
-TeX, as on the pages: what would draw them is larger than all texts together.
+Their texts are those of the pages in ``proofs``, which a program copies into ``proof_texts``. Formulas stay in TeX, as
+on the pages: what would draw them is larger than all texts together.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -26,7 +25,15 @@ _ITEM = re.compile(r"(?:[*-]|[0-9]+\.) ")
 @cache
 def texts() -> dict[str, dict[str, str]]:
     """Of each page, by its name as in certificates: its title, and its text in Markdown."""
-    return json.loads(files("dpselect.plans").joinpath("proof_texts.json").read_text(encoding="utf-8"))
+    held = {
+        each.name: each.read_text(encoding="utf-8")
+        for each in files("dpselect.plans").joinpath("proof_texts").iterdir()
+    }
+    split = {name: text.partition("\n") for name, text in held.items()}
+    return {
+        f"proofs/{name.removesuffix('.txt')}.md": {"title": title, "text": text.strip()}
+        for name, (title, _, text) in sorted(split.items())
+    }
 
 
 def links(pages: Iterable[str]) -> str:
