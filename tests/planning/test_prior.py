@@ -97,7 +97,7 @@ def test_the_best_k_with_a_prior() -> None:
     advice = recommend_top_k(5, 2, monotonic=True, ordered=False, weights=PRIOR)
     assert advice.mechanism == WITH(epsilon=0.5, weights=PRIOR, **ONE)
     assert advice.rounds == 2
-    assert "no other mechanism has weights" in advice.reason
+    assert "no other mechanism has weights and an order" in advice.reason
     whole = dps.TopKSet(epsilon=1.0, k=2, weights=PRIOR, **ONE)
     assert advice.bounds["the set at once"] == whole.error_bound(5)
     halved = recommend_top_k(5, 2, monotonic=True, ordered=False, with_counts=True)

@@ -41,7 +41,10 @@ def test_a_set_is_named_with_what_it_takes() -> None:
     advice = recommend_top_k(1000, 10, monotonic=True, ordered=False)
     bound = dps.TopKSet(epsilon=1.0, sensitivity=1.0, k=10, monotonic=True).error_bound(1000)
     assert advice.bounds["the set at once"] == bound
-    assert "If the best 10 lead all others by more than 118, TopKSet finds exactly them." in advice.reason
+    assert (
+        "If the best 10 lead all others by more than 118, TopKSet finds exactly them with 99% confidence."
+        in advice.reason
+    )
     assert "TopKSet" not in recommend_top_k(1000, 10, monotonic=True).reason
     assert "TopKSet" not in recommend_top_k(10, 10, monotonic=True, ordered=False).reason
 

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import dpselect as dps
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.certificates import check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
+from dpselect.cli.questions import numbers_read
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
 from dpselect.questions import MostCommon
 from dpselect.summaries import CandidateCounts, PublicCandidates
@@ -161,3 +165,27 @@ def test_verify_compares_them_on_the_command_line(tmp_path: Path, capsys: pytest
     assert json.loads(capsys.readouterr().out)["weights"] is True
     assert main(["verify", str(kept), "--weights", "1,2,0,3"]) != 0
     assert "arguments.weights" in capsys.readouterr().err
+
+
+def test_the_sentence_is_about_candidates_that_have_a_weight() -> None:
+    """The most common one may have none: then nothing drawn is near it."""
+    rows = {"who": list(range(300)), "what": ["a"] * 280 + ["b"] * 15 + ["c"] * 5}
+    people = dps.Dataset(rows, unit="who")
+    asked: dict[str, Any] = {"candidates": ["a", "b", "c"], "weights": [0, 1, 1], "epsilon": 20.0}
+    assert people.most_common("what", **asked).value == "b"
+    assert "of the best one that has a weight" in people.most_common("what", **asked).accuracy
+    assert "of the lowest one that has a weight" in people.least_common("what", **asked).accuracy
+    assert "best one left that has a weight when" in people.top_k("what", 2, **asked).accuracy
+    of_set = people.top_k("what", 1, method="set", **asked)
+    assert of_set.value == ["b"]
+    assert "best one left out that has a weight" in of_set.accuracy
+    assert "weight" not in people.most_common("what", candidates=["a", "b", "c"], epsilon=20.0).accuracy  # the control
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_equal_weights_of_a_file_are_all_read(ending: str, tmp_path: Path) -> None:
+    rows = pa.table({"code": ["a", "b", "c", "d"], "share": [7, 7, 1, 7]})
+    file = tmp_path / f"codes.{ending}"
+    (csv.write_csv if ending == "csv" else pq.write_table)(rows, file)
+    assert numbers_read(f"@{file}:share", "weights", "") == [7, 7, 1, 7]
+    assert list(numbers_read(f"@{file}:share", "levels", "")) == [7, 1]  # the control: of others each once

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
@@ -57,10 +57,31 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
         raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
     if wanted is not None:
         raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
-    for place, value in enumerate(values, 1):
+    return list(dict.fromkeys(_none_missing(values, column)))
+
+
+def every_row(path: str, *, column: str) -> list[Any]:
+    """The value in each row of a public ``.csv`` or ``.parquet`` file; those of the former as texts.
+
+    For weights, of which several may be equal.
+
+    Raises:
+        InvalidCandidatesError: there is no such file or column, or a value is missing.
+
+    >>> len(every_row("examples/data/free_days.csv", column="team"))
+    547
+    """
+    if path.lower().endswith(".parquet"):
+        return _none_missing(_of_parquet(Path(path), column), column)
+    return [text for _, text in _csv_values(Path(path), column)]
+
+
+def _none_missing(values: Iterable[Any], column: str) -> list[Any]:
+    listed = list(values)
+    for place, value in enumerate(listed, 1):
         if value is None or value != value:
             raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a value in column {column!r}")
-    return list(dict.fromkeys(values))
+    return listed
 
 
 def column_count(path: str) -> int:

@@ -199,8 +199,8 @@ def plan_top_k(
         delta: total, from 0 to below 1.
         monotonic: as for `Mechanism`.
         neighbours: as for `Mechanism`.
-        weights: as for `ExponentialMechanism`, which then draws each round, as no other mechanism has weights. `k` is
-            at most the number of candidates that have one.
+        weights: as for `ExponentialMechanism`, which then draws each round: no other mechanism has weights and an
+            order. `k` is at most the number of candidates that have one.
 
     Raises:
         InvalidParameterError: an argument is out of range.

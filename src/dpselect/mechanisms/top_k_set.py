@@ -60,7 +60,7 @@ class TopKSet(ScaledMechanism):
         k: number of candidates to select, less than their number.
         weights: public numbers >= 0, one for each candidate, from knowledge and never from the data; see
             `ExponentialMechanism`. A candidate with the weight 0 takes no part: it is no member, nor the best one left
-            out. With weights `k` times the number of candidates is at most 20 million.
+            out. With weights `k` times the number of candidates that have one is at most 20 million.
 
     Other args and Raises: see `Mechanism`.
 

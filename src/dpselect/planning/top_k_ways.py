@@ -15,7 +15,7 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 _BEST_OF_ONE = "for one candidate no other mechanism here errs less at the same epsilon, whatever the scores."
 
-_WEIGHTED = "The exponential mechanism, once a round: no other mechanism has weights."
+_WEIGHTED = "The exponential mechanism, once a round: no other mechanism has weights and an order."
 
 Selector = PermuteAndFlip | ExponentialMechanism | ExponentialNoiseTopK | NoisyOrder | TopKSet
 
@@ -137,9 +137,10 @@ def recommend_top_k(
     if not ordered and 1 < k < n:
         whole = TopKSet(epsilon=left, sensitivity=1.0, k=k, monotonic=monotonic, neighbours=relation, weights=weights)
         bounds["the set at once"] = whole.error_bound(n, confidence)
+        best = f"the best {k} that have a weight" if weights is not None else f"the best {k}"
         reason += (
-            f" If the best {k} lead all others by more than {math.ceil(bounds['the set at once']):,}, TopKSet finds "
-            "exactly them."
+            f" If {best} lead all others by more than {math.ceil(bounds['the set at once']):,}, TopKSet finds"
+            f" exactly them with {confidence:.0%} confidence."
         )
     return TopKRecommendation(mechanism=plan.mechanism, rounds=plan.rounds, reason=reason, bounds=bounds)
 

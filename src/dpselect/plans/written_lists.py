@@ -207,12 +207,14 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
     table = _TABLE.fullmatch(text)
     if table is None or os.path.exists(text[1:]):
         return None
-    from dpselect.backends.public_column import candidates_from
+    from dpselect.backends.public_column import candidates_from, every_row
 
     path, column = table.groups()
     _refuse_private(path, private, text, argument)
     typed = path.lower().endswith(".parquet")
     try:
+        if argument == "weights":  # one for each candidate, and several may be equal
+            return every_row(path, column=column)
         return candidates_from(path, column=column, kind=None if typed else kind)
     except InvalidCandidatesError as refused:  # named like the Python argument
         at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""

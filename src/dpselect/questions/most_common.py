@@ -37,6 +37,7 @@ from dpselect.questions.weights import (
     WEIGHTS,
     WEIGHTS_OPTION,
     WeighedCandidates,
+    among,
     checked_weights,
     has_weights,
     stand_in,
@@ -232,7 +233,8 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`. Counts are whole numbers, and so are the distances between them."""
-        return f"the count of the released {release.column} is within {math.floor(bound):,} of the best"
+        best = f"the best{' one' * bool(among(release))}{among(release)}"
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of {best}"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
@@ -323,7 +325,8 @@ class LeastCommon(MostCommon):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        return f"the count of the released {release.column} is within {math.floor(bound):,} of the lowest"
+        lowest = f"the lowest{' one' * bool(among(release))}{among(release)}"
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of {lowest}"
 
 
 @dataclass(frozen=True, kw_only=True)

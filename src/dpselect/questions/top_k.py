@@ -44,6 +44,7 @@ from dpselect.questions.weights import (
     ROUND_WEIGHTS,
     WEIGHTED_PROOFS,
     WEIGHTS_OPTION,
+    among,
     checked_weights,
     described_rounds,
     has_weights,
@@ -283,7 +284,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        return f"each count is within {math.floor(bound):,} of the best one left when it was selected"
+        return f"each count is within {math.floor(bound):,} of the best one left{among(release)} when it was selected"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:

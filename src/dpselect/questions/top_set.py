@@ -23,7 +23,7 @@ from dpselect.questions.list_question import ListQuestion, listed, public_values
 from dpselect.questions.question import CONFIDENCE, Answered, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.questions.weights import WEIGHTED_PROOFS, WEIGHTS, matched_weights
+from dpselect.questions.weights import WEIGHTED_PROOFS, WEIGHTS, among, matched_weights
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
 _PAGE = "proofs/top_k_sets.md"
@@ -143,7 +143,7 @@ class TopSet(ListQuestion[CandidateCounts]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        return f"each selected count is within {math.floor(bound):,} of the best one left out"
+        return f"each selected count is within {math.floor(bound):,} of the best one left out{among(release)}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

@@ -13,6 +13,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.weights import CandidateWeights
 from dpselect.questions import fields
 from dpselect.questions.command import Option
+from dpselect.questions.question import Planned
 
 WEIGHTED_PROOFS = ("proofs/exponential_mechanism.md", "proofs/weighted_candidates.md")
 
@@ -87,6 +88,16 @@ def has_weights(held: fields.Fields) -> bool:
     """Whether a certificate that is being read states weights, whatever they are."""
     arguments = cast(object, held.get("arguments"))
     return isinstance(arguments, dict) and "weights" in arguments
+
+
+def among(release: Planned) -> str:
+    """Which candidates a sentence on the error is about: one without a weight may be far better than all others.
+
+    >>> from types import SimpleNamespace
+    >>> among(SimpleNamespace(arguments={"weights": {"hash": "0" * 64, "log_odds": 0.0}}))  # type: ignore[arg-type]
+    ' that has a weight'
+    """
+    return " that has a weight" if "weights" in release.arguments else ""
 
 
 def described_rounds(given: WeighedCandidates) -> dict[str, Any]:
