@@ -51,7 +51,7 @@ def test_of_many_selections_with_a_delta_the_exponential_mechanism_errs_less(que
     assert mechanisms(by_flips) == {"PermuteAndFlip"}
     for name, each in together.items():
         assert bound(each) < 0.8 * bound(by_flips[name]) <= 0.8 * bound(apart[name])
-    said = "The exponential mechanism draws 12 of the questions: within this delta parts are then 1."
+    said = "12 of the questions drawn by the exponential mechanism: within this delta each question then gets 1."
     assert said in str(together)
     assert "exponential" not in str(apart) + str(by_flips)
 
@@ -133,7 +133,7 @@ def test_certificates_the_ledger_and_a_second_run_follow(folder: Path) -> None:
     charged = [from_json(each.body["event"]) for each in ledger.history("people") if each.kind == "charge"]
     assert {type(each.event) for each in charged} == {BoundedRangeEvent}  # pyright: ignore
     assert ledger.account("people").entries == 17
-    said = "The exponential mechanism draws 8 of the questions"
+    said = "The plan has 8 of the questions drawn by the exponential mechanism"
     assert said in str(answers)
     assert said in (folder / "answers" / "report.html").read_text()
     again = plan.run()

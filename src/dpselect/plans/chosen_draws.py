@@ -124,14 +124,14 @@ def _reason(
     questions: Sequence[PlannedQuestion], asked: Sequence[PlannedQuestion], plain: Division | None, found: Division
 ) -> str:
     names = [after.name for before, after in zip(questions, asked, strict=True) if before is not after]
-    said = f"The exponential mechanism draws {_listed(names)}"
+    said = f"The plan has {_listed(names)} drawn by the exponential mechanism"
     if plain is None:
         return f"{said}: with permute-and-flip they would need more than the plan has."
     free = [each.name for each in questions if each.epsilon is None and each.within is None]
     if not free:
         return f"{said}: within this delta all then cost less together, for the same errors."
     factor = min(found.epsilons[name] / plain.epsilons[name] for name in free)
-    return f"{said}: within this delta parts are then {factor:.3g} times as large, and errors smaller."
+    return f"{said}: within this delta each question then gets {factor:.3g} times the epsilon, and errors are smaller."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -36,6 +36,7 @@ START = "0.5"
 
 MOST_EPSILON = 1000.0
 """More is a slip of the hand: probabilities may then change by a factor of more than 10^400."""
+NOBODY = "With so much of it nobody is protected."
 
 _LONGEST = 200_000
 """Characters of one field."""
@@ -103,8 +104,7 @@ class Form:
         try:
             epsilon = positive_epsilon(_number(text, "epsilon"), "epsilon")
             if epsilon > MOST_EPSILON:
-                hint = "With so much of it nobody is protected."
-                raise InvalidParameterError("epsilon", epsilon, f"a number up to {MOST_EPSILON:g}", hint)
+                raise InvalidParameterError("epsilon", epsilon, f"a number up to {MOST_EPSILON:g}", NOBODY)
             return epsilon
         except SelectionError as error:
             self.fail(error)

@@ -14,6 +14,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
+from dpselect.web.forms import MOST_EPSILON, NOBODY
 
 DRAWS = 1000
 LETTERS = "ABCDE"
@@ -93,6 +94,8 @@ def lesson(texts: Sequence[str], epsilon: str) -> Lesson:
     """
     numbers = tuple(_number(text, letter) for text, letter in zip(texts, LETTERS, strict=True))
     value = positive_epsilon(_double(epsilon, "epsilon", "a finite number > 0"))
+    if value > MOST_EPSILON:
+        raise InvalidParameterError("epsilon", value, f"a number up to {MOST_EPSILON:g}", NOBODY)
     return Lesson(
         numbers=numbers,
         epsilon=value,
