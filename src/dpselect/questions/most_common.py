@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, cast
 
 from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, LaplaceProfileEvent, PureEvent
-from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
@@ -39,7 +38,9 @@ from dpselect.questions.weights import (
     WeighedCandidates,
     among,
     checked_weights,
+    drawn_with,
     has_weights,
+    refuse_beside_weights,
     stand_in,
 )
 from dpselect.questions.wording import counted
@@ -111,10 +112,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             method, weights=weights, with_counts=with_counts, max_values_per_unit=max_values_per_unit, with_gap=with_gap
         )
         if weights is not None:
-            if with_gap or max_values_per_unit is not None:
-                name = "with_gap" if with_gap else "max_values_per_unit"
-                hint = "A draw with weights has no gap, and noise once on all counts has no weights."
-                raise InvalidParameterError(name, with_gap or max_values_per_unit, "none with weights", hint)
+            refuse_beside_weights(with_gap=with_gap, max_values_per_unit=max_values_per_unit)
             given = checked_weights(weights, len(candidates))
             part = left_for_selection(epsilon) if with_counts else epsilon
             weighted = _weighted(given, epsilon=part, neighbours=neighbours)
@@ -276,7 +274,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return f"{super().origin(release)}{', with public weights' if 'weights' in release.arguments else ''}"
+        return f"{super().origin(release)}{drawn_with(release)}"
 
 
 def _weighted(given: WeighedCandidates, *, epsilon: float, neighbours: Neighbours) -> ExponentialMechanism:

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, cast
 
 from dpselect.accounting import ApproximateEvent, ComposedEvent, LaplaceProfileEvent, PureEvent
-from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
@@ -47,7 +46,9 @@ from dpselect.questions.weights import (
     among,
     checked_weights,
     described_rounds,
+    drawn_with,
     has_weights,
+    refuse_beside_weights,
     stand_in,
 )
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
@@ -154,10 +155,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """
         moved = count_sensitivity(neighbours)
         if weights is not None:
-            if with_gap or max_values_per_unit is not None:
-                name = "with_gap" if with_gap else "max_values_per_unit"
-                hint = "A draw with weights has no gap, and noise once on all counts has no weights."
-                raise InvalidParameterError(name, with_gap or max_values_per_unit, "none with weights", hint)
+            refuse_beside_weights(with_gap=with_gap, max_values_per_unit=max_values_per_unit)
             given = checked_weights(weights, len(candidates))
             weighted = plan_top_k(
                 len(candidates),
@@ -325,7 +323,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return f"{super().origin(release)}{', with public weights' if 'weights' in release.arguments else ''}"
+        return f"{super().origin(release)}{drawn_with(release)}"
 
 
 def _weights(value: object, name: str) -> None:

@@ -23,7 +23,7 @@ from dpselect.questions.list_question import ListQuestion, listed, public_values
 from dpselect.questions.question import CONFIDENCE, Answered, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.questions.weights import WEIGHTED_PROOFS, WEIGHTS, among, matched_weights
+from dpselect.questions.weights import WEIGHTED_PROOFS, WEIGHTS, among, drawn_with, matched_weights
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
 _PAGE = "proofs/top_k_sets.md"
@@ -148,7 +148,7 @@ class TopSet(ListQuestion[CandidateCounts]):
     @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return f"{super().origin(release)}{', with public weights' if 'weights' in release.arguments else ''}"
+        return f"{super().origin(release)}{drawn_with(release)}"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:

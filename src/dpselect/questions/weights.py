@@ -100,6 +100,23 @@ def among(release: Planned) -> str:
     return " that has a weight" if "weights" in release.arguments else ""
 
 
+def drawn_with(release: Planned) -> str:
+    """What follows the mechanism where a release says how it was drawn."""
+    return ", with public weights" if "weights" in release.arguments else ""
+
+
+def refuse_beside_weights(*, with_gap: bool, max_values_per_unit: int | None) -> None:
+    """Refuse what a draw with weights cannot have.
+
+    Raises:
+        InvalidParameterError: names the argument.
+    """
+    if with_gap or max_values_per_unit is not None:
+        name = "with_gap" if with_gap else "max_values_per_unit"
+        hint = "A draw with weights has no gap, and noise once on all counts has no weights."
+        raise InvalidParameterError(name, with_gap or max_values_per_unit, "none with weights", hint)
+
+
 def described_rounds(given: WeighedCandidates) -> dict[str, Any]:
     """The description for several winners: also how many candidates have a weight, on which the rounds depend.
 
