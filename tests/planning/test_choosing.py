@@ -82,6 +82,19 @@ def test_the_arguments_of_both_are_stated_once() -> None:
         recommend(situations="stream")  # pyright: ignore[reportCallIssue]
 
 
+def test_equal_sensitivities_are_one_sensitivity() -> None:
+    for facts in ({}, {"selections": 10, "delta": 1e-6}):
+        assert recommend(sensitivities=[2, 2, 2], **facts) is recommend(n=3, **facts)
+        assert why(sensitivities=[2, 2, 2], **facts) == f"All sensitivities are the same. {why(n=3, **facts)}"
+    assert recommend(sensitivities=[2]) is recommend()
+    assert recommend(sensitivities=[2, 2, 3]) is not recommend()
+
+
+def test_sets_are_named_beside_rounds_with_weights() -> None:
+    assert "`TopKSet`" in why(situation="weights", n=9, k=2)
+    assert "`TopKSet`" not in why(situation="weights", n=9)
+
+
 @pytest.mark.parametrize(
     ("facts", "match"),
     [
@@ -96,6 +109,10 @@ def test_the_arguments_of_both_are_stated_once() -> None:
         ({"situation": "weights", "k": 10, "n": 9}, "k=10"),
         ({"k": 3}, "k=3"),
         ({"k": 0}, "k=0"),
+        ({"situation": "stream", "max_values_per_unit": 1}, "without `max_values_per_unit`, .* Leave it out"),
+        ({"situation": "weights", "max_values_per_unit": 1}, "without `max_values_per_unit`, .* has no weights"),
+        ({"sensitivities": [1, 2], "max_values_per_unit": 1}, "without `max_values_per_unit`, .* Leave it out"),
+        ({"max_values_per_unit": 0}, "^max_values_per_unit=0"),
         ({"selections": 0}, "selections=0"),
     ],
 )

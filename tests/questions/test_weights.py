@@ -26,6 +26,7 @@ from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.backends.table_questions import BY_CITY, NAMES, ROWS
 from tests.laws.goodness_of_fit import NEVER, p_value
 
+DATA = Path(__file__).parents[2] / "examples" / "data"
 PEOPLE = dps.Dataset(ROWS, unit="who")
 
 
@@ -143,6 +144,28 @@ def test_a_check_compares_weights_that_it_is_given(ask: Any) -> None:
     assert check(edited).weights is False  # it says that it did not look
     with pytest.raises(InvalidCertificateError, match="hash"):
         check(edited, weights=SAME)
+
+
+@pytest.mark.parametrize("candidates", [range(9, 13), range(12, 8, -1)])
+@pytest.mark.parametrize(
+    ("value", "ask"),
+    [
+        (10, lambda schools, **asked: schools.most_common("education_num", **asked)),
+        ([9, 10], lambda schools, **asked: schools.top_k("education_num", 2, **asked)),
+        ([10, 12], lambda schools, **asked: schools.top_k("education_num", 2, **asked, method="set")),
+    ],
+)
+def test_a_value_of_weight_zero_is_none_that_was_drawn(value: Any, ask: Any, candidates: range) -> None:
+    schools = dps.Dataset(str(DATA / "adult.csv"), unit="person_id")
+    weights = [0 if each == 10 else 2 for each in candidates]
+    text = ask(schools, candidates=candidates, epsilon=1.0, weights=weights).to_json()
+    assert check(text, weights=weights).weights is True
+    held = json.loads(text) | {"value": value}
+    del held["digest"]
+    edited = canonical_json(held | {"digest": digest(held)})
+    assert check(edited).weights is False
+    with pytest.raises(InvalidCertificateError, match="a weight above 0"):
+        check(edited, weights=weights)
 
 
 def test_a_certificate_without_weights_is_none_with_them() -> None:

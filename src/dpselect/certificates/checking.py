@@ -128,12 +128,26 @@ def _agrees_with_weights(release: Release, weights: Sequence[float] | None) -> b
     if weights is None:
         return False
     found = QUESTIONS[release.task].described_weights(weights, _stated(release))
+    _check_have_weight(release, weights)
     for name, said in found.items():
         held = stated.get(name)
         alike = _agree(release, held, said) if isinstance(held, float) and isinstance(said, float) else held == said
         if not alike:
             raise wrong(f"arguments.weights.{name}", "that of the weights given", "Its answer was drawn with others.")
     return True
+
+
+def _check_have_weight(release: Release, weights: Sequence[float]) -> None:
+    """Refuse a value of weight 0. Only of a range does a certificate tell which weight belongs to a value."""
+    about = release.candidates.get("range")
+    if about is None:
+        return
+    of_all = range(about["first"], about["last"] + (1 if about["step"] > 0 else -1), about["step"])
+    left_out = {of_all[place] for place, weight in enumerate(weights) if not weight}
+    answers = list(release.value.values()) if isinstance(release.value, dict) else [release.value]
+    for answer in answers:
+        if left_out.intersection(cast("list[Any]", answer) if isinstance(answer, list) else [answer]):
+            raise wrong("value", "candidates with a weight above 0, as others are never drawn")
 
 
 def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:

@@ -110,6 +110,7 @@ _PAIRS = ("--bounds", "--clip")
 _GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]+[0-9])")
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
 _FRACTION = re.compile(r"\bFraction\((\d+), (\d+)\)")
+_QUOTED = re.compile(r"`([a-z_]+)`")
 _NOTHING = re.compile(r"\bNone\b")
 _IN_PYTHON = ", datetime.date, or timestamps at midnight without a time zone"
 _UNDERSCORED = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
@@ -143,8 +144,11 @@ def in_words(error: SelectionError, names: Names, arguments: Sequence[str] = ())
         return str(error)
     if error.name == "candidates" and error.got == "None" and (delta := _after("--delta", arguments)):
         return f"--delta {delta[0][:40]}: expected a number above 0, because --candidates are missing. {error.hint}"
-    name = names.get(error.name.replace("-", "_"), error.name)
+    whole, _, member = error.name.removesuffix("]").partition("[")
+    name = names.get(whole.replace("-", "_"), whole)
     came, expected = f"{name} is missing" if error.got == "None" else f"{name}={error.got}", error.expected
+    if member.isdecimal():  # as in weights[1]
+        came = f"{name}, number {int(member) + 1}: {error.got}"
     if error.got == "True" and expected.startswith("False,"):  # a flag has no values
         came, expected = name, f"nothing{expected.removeprefix('False')}"
     said = f"{came}: expected {_translated(f'{expected}. {error.hint}', names)}".rstrip()
@@ -236,6 +240,7 @@ def _translated(text: str, names: Names) -> str:
     text = _LISTED.sub(lambda found: ", ".join(names.get(each, each) for each in found[0].split(", ")), text)
     text = _FRACTION.sub(r"\1/\2", _GIVEN.sub(option, text))
     text = _NOTHING.sub("nothing", text)
+    text = _QUOTED.sub(lambda found: names.get(found[1], found[0]), text)
     return _UNDERSCORED.sub(lambda found: names.get(found[0], found[0]), text)
 
 

@@ -134,7 +134,7 @@ class BestOfRuns(MechanismValue):
             self._set(epsilon_per_run=positive_epsilon(self.epsilon_per_run, "epsilon_per_run"))
             epsilon = self.epsilon_per_run
         else:
-            run = checked_event(self.event_per_run)
+            run = checked_event(self.event_per_run, "event_per_run")
             if self.delta:
                 return self._with_delta(run)
             if run.delta:

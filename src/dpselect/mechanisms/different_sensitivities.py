@@ -261,11 +261,9 @@ def _back(doubles: FloatArray, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _checked_sensitivities(given: object) -> FloatArray:
-    refused = InvalidParameterError(
-        "sensitivities", Shown(f"<{type(given).__name__}>"), "finite numbers > 0, one for each candidate"
-    )
     if isinstance(given, str | bytes) or np.ndim(cast(Any, given)) != 1 or len(cast(Any, given)) == 0:
-        raise refused
+        got, expected = Shown(f"<{type(given).__name__}>"), "finite numbers > 0, one for each candidate"
+        raise InvalidParameterError("sensitivities", got, expected)
     members = cast("Sequence[object]", given)
     array = cast("npt.NDArray[Any] | None", given) if isinstance(given, np.ndarray) else None
     if array is None and all(type(each) is float for each in members):
@@ -274,9 +272,11 @@ def _checked_sensitivities(given: object) -> FloatArray:
     if array is not None and is_exact:
         found = array.astype(np.float64)
     else:
-        found = np.array([positive_sensitivity(each, "sensitivities") for each in members], dtype=np.float64)
-    if not (np.isfinite(found) & (found > 0.0)).all():
-        raise refused
+        doubles = (positive_sensitivity(each, f"sensitivities[{place}]") for place, each in enumerate(members))
+        found = np.fromiter(doubles, dtype=np.float64, count=len(members))
+    if not (valid := np.isfinite(found) & (found > 0.0)).all():
+        place = int(valid.argmin())
+        raise InvalidParameterError(f"sensitivities[{place}]", float(found[place]), "a finite number > 0")
     found.flags.writeable = False
     return found
 

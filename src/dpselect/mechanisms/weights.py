@@ -63,18 +63,24 @@ class CandidateWeights:
         doubles = found.astype(np.float64)
         if found.dtype.kind != "f" and not np.array_equal(doubles.astype(found.dtype), found):
             return cls._of_fractions(found.tolist())
-        if not (doubles >= 0.0).all() or not (doubles > 0.0).any():
-            raise _refused(cast(object, weights))
+        if not (valid := doubles >= 0.0).all():
+            place = int(valid.argmin())
+            raise _refused(place, found[place].item())
+        if not doubles.any():
+            raise _all_zero(doubles.size)
         doubles = doubles + 0.0  # no negative zero, and a copy that nobody else can change
         doubles.flags.writeable = False
         return cls(doubles, ())
 
     @classmethod
     def _of_fractions(cls, members: Sequence[object]) -> CandidateWeights:
-        fractions = [_exact(each) for each in members]
-        if any(each is None or each < 0 for each in fractions) or not any(fractions):
-            raise _refused(members)
-        exact = tuple(cast("list[Fraction]", fractions))
+        found = [_exact(each) for each in members]
+        for place, each in enumerate(found):
+            if each is None or each < 0:
+                raise _refused(place, members[place])
+        if not any(found):
+            raise _all_zero(len(found))
+        exact = tuple(cast("list[Fraction]", found))
         try:
             doubles = np.array([float(each) for each in exact])
         except OverflowError:
@@ -233,5 +239,9 @@ def _bytes(number: int) -> bytes:
     return number.to_bytes((number.bit_length() + 7) // 8 or 1, "little")
 
 
-def _refused(weights: object) -> InvalidParameterError:
-    return InvalidParameterError("weights", Shown(f"<{type(weights).__name__}>"), _EXPECTED)
+def _refused(place: int, weight: object) -> InvalidParameterError:
+    return InvalidParameterError(f"weights[{place}]", weight, "a finite number >= 0")
+
+
+def _all_zero(count: int) -> InvalidParameterError:
+    return InvalidParameterError("weights", Shown(f"<{count} zeros>"), _EXPECTED)

@@ -40,24 +40,31 @@ _SITUATIONS: dict[str, tuple[type[Any], str]] = {
     ),
     "weights": (
         ExponentialMechanism,
-        "Only the exponential mechanism has weights: permute-and-flip tosses its coins against the best score alone.",
+        "The exponential mechanism has weights; permute-and-flip has none, as it tosses its coins against the best "
+        "score alone.",
     ),
 }
 
 _PAID_BY_ITSELF = "Ask for one alone: each is charged by itself, and `dpselect.accounting.compose` adds them up."
+_OF_COUNTS = "Leave it out: it is for counts of units, without a situation and with one sensitivity."
 _REFUSED: dict[tuple[str, str], str] = {
     ("stream", "k"): "A stream says yes as often as its `positives` allow: give it those in place of k.",
+    ("stream", "max_values_per_unit"): _OF_COUNTS,
     ("stream", "selections"): _PAID_BY_ITSELF,
     ("stream", "sensitivities"): "Divide each query, and what it is compared with, by its own sensitivity.",
     ("private runs", "k"): "Search once for each of the best, among the configurations that are left.",
+    ("private runs", "max_values_per_unit"): _OF_COUNTS,
     ("private runs", "selections"): _PAID_BY_ITSELF,
     (
         "private runs",
         "sensitivities",
     ): "Scores of runs are private by themselves: their sensitivities do not matter.",
     ("expensive scores", "k"): "Select the best, take it out, and select again: k selections share the budget.",
+    ("expensive scores", "max_values_per_unit"): _OF_COUNTS,
     ("expensive scores", "sensitivities"): "Give the largest of them as the sensitivity of all scores.",
+    ("weights", "max_values_per_unit"): "Leave it out: noise once on all counts has no weights.",
     ("weights", "sensitivities"): "Give the largest of them as the sensitivity of all scores.",
+    ("sensitivities", "max_values_per_unit"): _OF_COUNTS,
     ("sensitivities", "k"): "Select the best, take it and its sensitivity out, and select again: k selections share "
     "the budget. Or give the largest as the sensitivity of all scores.",
 }
@@ -92,8 +99,15 @@ def _chosen(
     if situation is not None and situation not in _SITUATIONS:
         expected = " or ".join(repr(word) for word in get_args(Situation))
         raise InvalidParameterError("situation", typed(situation), expected)
-    is_top_k = k > 1 or max_values_per_unit is not None
-    _refuse_both(situation, has_sensitivities=sensitivities is not None, is_top_k=is_top_k, selections=selections)
+    if max_values_per_unit is not None:
+        max_values_per_unit = positive_count(max_values_per_unit, "max_values_per_unit")
+    facts = {
+        "sensitivities": sensitivities is not None,
+        "k": k > 1,
+        "max_values_per_unit": max_values_per_unit is not None,
+        "selections": selections > 1,
+    }
+    _refuse_both(situation, [name for name, given in facts.items() if given])
     if sensitivities is not None:
         unlike = GeneralizedSelection(
             epsilon=calibrate_laplace_profile(epsilon=epsilon, delta=delta, count=selections),
@@ -104,12 +118,18 @@ def _chosen(
         if n is not None and positive_count(n, "n") != len(unlike.sensitivities):
             hint = "Leave n out, or give a sensitivity for each candidate."
             raise InvalidParameterError("n", n, f"{len(unlike.sensitivities)}, as many as `sensitivities`", hint)
-        return _Choice(GeneralizedSelection, _each(selections, unlike.epsilon) + unlike.reason)
+        if len(set(unlike.sensitivities)) > 1:
+            return _Choice(GeneralizedSelection, _each(selections, unlike.epsilon) + unlike.reason)
+        many = max(2, len(unlike.sensitivities))
+        alike = recommendation(selections, delta, epsilon=epsilon, n=many, confidence=confidence)
+        return _Choice(alike.mechanism, f"All sensitivities are the same. {alike.reason}")
     n = 2 if n is None else n
     one_by_one = recommendation(selections, delta, epsilon=epsilon, n=n, confidence=confidence)
     if situation is not None:
         mechanism, reason = _SITUATIONS[situation]
         rounds = selections * k
+        if mechanism is ExponentialMechanism and k > 1:
+            reason += " Without an order `TopKSet` has them, too."
         if mechanism is ExponentialMechanism and rounds > 1:
             positive_count(k, "k", at_most=n, at_most_what="the number of candidates")
             share = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
@@ -118,7 +138,7 @@ def _chosen(
             share = calibrate_laplace_profile(epsilon=epsilon, delta=delta, count=selections)
             reason = _each(selections, share) + reason
         return _Choice(mechanism, reason)
-    if is_top_k:
+    if k > 1 or max_values_per_unit is not None:
         common = {"monotonic": monotonic, "max_values_per_unit": max_values_per_unit, "confidence": confidence}
         if selections == 1:
             best = recommend_top_k(n, k, epsilon=epsilon, delta=delta, **cast("dict[str, Any]", common))
@@ -131,12 +151,9 @@ def _chosen(
     return _Choice(one_by_one.mechanism, one_by_one.reason)
 
 
-def _refuse_both(situation: Situation | None, *, has_sensitivities: bool, is_top_k: bool, selections: int) -> None:
+def _refuse_both(situation: Situation | None, facts: list[str]) -> None:
     """Where no mechanism takes two of the facts: which ones, and what to do instead."""
-    given = ["sensitivities"] if has_sensitivities else []
-    given += ["k"] if is_top_k else []
-    given += ["selections"] if selections > 1 else []
-    given = [situation, *given] if situation is not None else given
+    given = [situation, *facts] if situation is not None else facts
     for place, one in enumerate(given):
         for other in given[place + 1 :]:
             if (one, other) in _REFUSED:
@@ -244,7 +261,7 @@ def why(*facts: Any, **named: Any) -> str:
     >>> print(why(n=1000, k=10, monotonic=True))
     Exponential noise once on all scores: one draw for all 10, with a smaller error than one after another.
     >>> print(why(3, n=1000, k=10, situation="weights"))
-    Only the exponential mechanism has weights: permute-and-flip tosses its coins against the best score alone. Each of
-    10 rounds of 3 selections may spend epsilon = 0.03333.
+    The exponential mechanism has weights; permute-and-flip has none, as it tosses its coins against the best score
+    alone. Without an order `TopKSet` has them, too. Each of 10 rounds of 3 selections may spend epsilon = 0.03333.
     """
     return _chosen(*facts, **named).reason

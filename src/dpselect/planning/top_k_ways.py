@@ -97,6 +97,8 @@ def recommend_top_k(
     k = positive_count(k, "k", at_most=n, at_most_what="the number of candidates")
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     confidence, relation = probability(confidence, "confidence"), neighbouring_relation(neighbours)
+    if max_values_per_unit is not None:
+        max_values_per_unit = positive_count(max_values_per_unit, "max_values_per_unit")
     if (with_counts or max_values_per_unit is not None) and not monotonic and relation is Neighbours.ADD_REMOVE:
         raise InvalidParameterError("monotonic", False, "True, as counts of units are, with the other arguments given")
     left = left_for_selection(epsilon) if with_counts else epsilon

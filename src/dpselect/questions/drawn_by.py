@@ -45,7 +45,7 @@ def checked_method(method: object, **deciding: object) -> type[PermuteAndFlip] |
         raise InvalidParameterError("method", typed(method), f"'{FLIP}', '{EXPONENTIAL}' or None")
     for name, value in deciding.items():
         if value is not None and value is not False:
-            raise InvalidParameterError("method", typed(method), f"None with {name}, which decides what draws")
+            raise InvalidParameterError("method", typed(method), f"None with `{name}`, which decides what draws")
     return kind
 
 
