@@ -31,15 +31,18 @@ computes the figures and writes this page.
 
 ## Top-k on counts
 
-Mean distance below the best k, for each selected item, {N:,} candidates, {DRAWS} draws; less is better. Counts are
-monotone. With delta = {DELTA:g} `dpselect.top_k` uses Gumbel noise once.
+How far the selected candidates are below the best k, in counts and per candidate: the mean of {DRAWS} draws among
+{N:,} candidates; less is better. Counts are monotone. Without a delta `dpselect.top_k` adds exponential noise once.
+With delta = {DELTA:g}, as in the last column, it draws rounds of the exponential mechanism, which is the same as adding
+Gumbel noise once.
 """
 
 
 def top_k_table() -> str:
     """The four shapes."""
     rows = [
-        "| counts | exponential noise once | joint (sequences) | uniform noise | Gumbel noise once, with delta |",
+        "| counts | exponential noise once | joint (sequences) | uniform noise "
+        "| rounds of the exponential mechanism, with delta |",
         "|---|---|---|---|---|",
     ]
     for shape, (_, k, epsilon) in SHAPES.items():
@@ -70,7 +73,7 @@ def table() -> str:
         ),
         (
             "one Laplace draw for the top k (Qiao, Su and Zhang 2021)",
-            f"scale {laplace:,.0f} for k = 100, ε = 0.2, δ = 1e-6; Gumbel noise once: {gumbel:.0f}",
+            f"scale {laplace:,.0f} for k = 100, ε = 0.2, δ = 1e-6; rounds of the exponential mechanism: {gumbel:.0f}",
             f"{laplace / gumbel:.0f} times the noise, with the published constant",
         ),
         (
@@ -81,7 +84,7 @@ def table() -> str:
         (
             "large margin (Chaudhuri, Hsu and Song 2014)",
             f"needs a lead of {margin:.0f} counts at ε = 1, δ = 1e-6; with that lead permute-and-flip is right "
-            f"nine times in ten up to e^{computed.log_candidates_at(margin, EPSILON):.0f} candidates",
+            f"nine times in ten up to 10^{computed.log_candidates_at(margin, EPSILON) / np.log(10):.0f} candidates",
             "no list of candidates is that long; without a list, `values` and `top_k(candidates=None)`",
         ),
         (

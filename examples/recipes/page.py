@@ -2,8 +2,9 @@
 
 from examples.figures.page import Page
 from examples.paper.dpbench import BINS, NAMES, load
-from examples.recipes.data import income
+from examples.recipes.data import TRAINING, income
 from examples.recipes.paired import RULE
+from examples.recipes.synthetic import FEWER_SEEDS, SEEDS
 
 _RECORDS = ", ".join(f"{name} ({int(load(name).sum()):,} records)" for name in NAMES)
 
@@ -84,22 +85,37 @@ many rounds.
 
 ## How the numbers are made
 
-{RULE} The program that writes this page applies this rule to all numbers; "on average" is the mean over all settings
-of a figure. Of many intervals, one in twenty would miss zero by chance alone: a single verdict among many is weak
-evidence, and the averages count.
+**Accuracy** is the share of people whose class a tree predicts correctly. Each tree grows from the same
+{TRAINING:,} people; its accuracy is measured on the {len(income()[0]) - TRAINING:,} others, whom it has not seen.
+
+**Runs and seeds.** Noise is random, so one run says little. Each way is run {FEWER_SEEDS} or {SEEDS} times (the
+pictures say how often), each time with another *seed*. That is the number a generator of random numbers starts from:
+with the same seed everybody gets the same run again. Each draw is that of the library, with seeds from
+`dpselect.testing.seeded`.
+
+**Verdicts.** {RULE} The program that writes this page applies this rule to all numbers.
+
+**On average** means over all settings of a figure, such as all values of epsilon. A sentence about the average holds
+if the average does, even where a single setting differs; what was found in single settings is written beside it. Of
+many intervals, one in twenty would miss zero by chance alone: a single verdict is weak evidence, and the averages
+count.
 
 In the pictures a vertical line through a point is its interval, and the right column shows differences run by run.
-Each draw is that of the library, repeated with known seeds by `dpselect.testing.seeded`. `make paper` writes this
-page, its pictures and its numbers.
+`make paper` writes this page, its pictures and its numbers.
 
-**What to use when.** Trees: Gini, with the monotone scale. It gains most where the noise is about as large as the
-lead of the best question: for Gini at small epsilons and in deep trees, for the entropy, whose noise is largest, at
-larger ones ([figures 1](#figure-1) and [2](#figure-2)). Between the two mechanisms at equal epsilon no difference is
-found on average, in any of the four algorithms ([figures 3](#figure-3) to [6](#figure-6)). That is the answer to the
-open question: a single selection gains, and what is made of many selections gains too little to be seen here. So
-without delta use permute-and-flip, which is never worse for one selection. If a delta is acceptable, which is a
-slightly weaker guarantee, use the exponential mechanism for about six selections or more: MWEM has smaller errors
-with it and networks have better parents, while for synthetic tables no difference is found. Parents: the score R.
+## What to use when
+
+- **Trees: Gini, with the monotone scale.** It gains most where the noise is about as large as the lead of the best
+  question: for Gini at small epsilons and in deep trees, for the entropy, whose noise is largest, at larger ones
+  ([figures 1](#figure-1) and [2](#figure-2)).
+- **Without delta: permute-and-flip.** The reason is the theorem about one selection, where it is never worse. In what
+  is made of many selections no difference was found on average, in any of the four algorithms ([figures
+  3](#figure-3) to [6](#figure-6)). That is our answer to the open question: if anything is gained there, it is too
+  little to be seen here.
+- **With a delta** (a slightly weaker guarantee)**: the exponential mechanism, from about six selections on.** MWEM has
+  smaller errors with it and networks have better parents; for synthetic tables no difference was found.
+- **Parents: the score R** ([figure 6](#figure-6)).
+
 `selection="auto"`, the default, decides between the mechanisms in this way, from public arguments.
 
 **Limits.** One table of people and five histograms. The synthetic tables have few columns, so that every combination

@@ -13,8 +13,8 @@ BETTER, WORSE, NEITHER = "better", "worse", "no difference found"
 
 RULE = (
     "One way is called *better* than another where the 95 % interval of their mean difference lies above zero, *worse* "
-    'where it lies below; otherwise the verdict is "no difference found". Differences are taken run by run: runs of '
-    "two ways with the same number have the same seed and the same rows. Intervals are those of Student's t."
+    'where it lies below; otherwise the verdict is "no difference found". Differences are taken run by run, between '
+    "runs of two ways with the same seed and the same rows. Intervals are those of Student's t."
 )
 
 
