@@ -31,6 +31,7 @@ settings.load_profile("unhurried")
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes long, or finds what is rare; see tests/slow.py")
     config.addinivalue_line("markers", "partners(n): by day, so many of the other parameters' cases for each case")
+    config.addinivalue_line("markers", "sampled(n): by day, so many of its cases")
 
 
 _FIRST = (

@@ -1,7 +1,8 @@
 """What `make test` leaves to `make test-slow`, which sets ``SLOW=1``; so do `make mutants` and the nightly run.
 
 By day, without it, tests marked `slow` are left out, a product of cases is tried in a part in which each case of each
-axis comes, and each property is tried on 15 examples. With it everything runs, on 200 examples of each property.
+axis comes, of a test marked `sampled` some cases run, and each property is tried on 15 examples. With it everything
+runs, on 200 examples of each property.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 if TYPE_CHECKING:
     import pytest
@@ -31,12 +33,23 @@ def left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """What the day does without: of each test with several axes of cases, the sets that bring no new case of any axis.
 
     So each test still runs on each engine, each mechanism and each case, but not on each with each of the others. A
-    test marked `partners(n)` runs at least `n` times on each, as far as there are so many.
+    test marked `partners(n)` runs at least `n` times on each, as far as there are so many. What then remains of a test
+    marked `sampled(n)`, whose many cases take long and are much alike, is cut to `n`: the same ones each day.
     """
     tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)
-    return [item for each in tests.values() for item in _without_news(each)]
+    return [item for each in tests.values() for item in _by_night(each)]
+
+
+def _by_night(items: list[pytest.Item]) -> list[pytest.Item]:
+    left = _without_news(items)
+    if (mark := items[0].get_closest_marker("sampled")) is None:
+        return left
+    already = {*left}
+    remaining = [item for item in items if item not in already]
+    # By a checksum of the name, so that the order of cases does not decide which ones remain.
+    return left + sorted(remaining, key=lambda item: crc32(item.name.encode()))[mark.args[0] :]
 
 
 def _without_news(items: list[pytest.Item]) -> list[pytest.Item]:

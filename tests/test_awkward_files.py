@@ -33,6 +33,7 @@ def checked(case: Case, path: Path, *options: str) -> list[str]:
     return ["check", str(path), column, "--unit", "who", *more, "--to-file-i-keep-private", *options]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES if SLOW else CASES[::2], ids=lambda case: case.name)
 def test_nobody_is_answered_about_nothing(case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / case.file
@@ -66,6 +67,7 @@ def test_nobody_is_answered_about_nothing(case: Case, tmp_path: Path, capsys: py
         assert status == 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("is_forecast", [False, True], ids=["answered", "planned"])
 def test_no_file_is_answered_about_nothing_without_a_word(
@@ -90,6 +92,7 @@ def test_no_file_is_answered_about_nothing_without_a_word(
         assert "WARNING" in said
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("case", [case for case in CASES if case.taking_part is not None], ids=lambda case: case.name)
 def test_how_many_take_part_is_seen_without_a_check(case: Case, tmp_path: Path) -> None:
     """In the release itself, as a noisy number; here with so much epsilon that it is the number of the check."""

@@ -209,12 +209,14 @@ def is_answer(place: tuple[Any, ...], case: str) -> bool:
     return "in groups" not in case or (len(place) > 2 and place[2] == 1)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", CASES)
 def test_a_ledger_notices_every_edit_but_that_of_an_answer(case: str) -> None:
     found = passing(case, asked=ledger("one"))
     assert {place for place in found if not is_answer(place, case)} == set()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", CASES)
 def test_under_a_request_a_ledger_notices_every_edit(case: str) -> None:
     assert passing(case, request_id="november", asked=ledger("one")) == set()
@@ -241,6 +243,7 @@ NEEDS_A_LEDGER = {
 """Where edits made with care can pass without a ledger: what the certificate says once only (docs/ledger.md)."""
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("case", CASES)
 def test_without_a_ledger_what_is_said_once_can_be_edited(case: str) -> None:
     """So the tests above can fail. What the question fixes twice is found all the same."""
@@ -255,6 +258,7 @@ def test_without_a_ledger_what_is_said_once_can_be_edited(case: str) -> None:
         assert not any(place[0] == "candidates" for place in found)
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("case", CASES)
 def test_without_care_for_the_receipt_an_edit_is_noticed_without_a_ledger(case: str) -> None:
     held = json.loads(certificate(case, None))

@@ -139,6 +139,7 @@ def rewritten(held: dict[str, Any], *, keep: bool = False) -> str:
         return json.dumps(held)  # a lone surrogate, which has no digest
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_whatever_is_edited_is_refused_by_name_or_checked_truly(visits: dps.Dataset, question: str) -> None:
     """By day each eighth edit, another eighth for the next question: most fields are in all of them."""
@@ -172,6 +173,7 @@ def test_under_a_request_nothing_but_the_stored_release_passes(visits: dps.Datas
     assert set(passed) <= {text}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("place", "odd", "field"),
     [
@@ -199,6 +201,7 @@ def test_the_field_that_is_wrong_is_named(visits: dps.Dataset, place: tuple[str,
         check(rewritten(held))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [

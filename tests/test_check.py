@@ -61,6 +61,7 @@ def problems(folder: Path, values: list[str], **given: Any) -> tuple[str, ...]:
     return dps.check(written(folder, values), "value", unit="who", **given).problems
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("value", UNREAD)
 def test_each_way_to_write_a_number_that_is_not_read_is_named(value: str, tmp_path: Path) -> None:
     reason, advice = UNREAD[value]
@@ -70,6 +71,7 @@ def test_each_way_to_write_a_number_that_is_not_read_is_named(value: str, tmp_pa
     assert ("Try" in said) == bool(advice)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("value", ["7", "+7.50", " .5 ", "1e3", "-0", "007"])
 def test_what_is_read_is_no_problem(value: str, tmp_path: Path) -> None:
     assert problems(tmp_path, [value, "1.25"], bounds=(-10, 1000)) == ()
@@ -180,6 +182,7 @@ def test_long_lists_are_cut(tmp_path: Path) -> None:
     assert len(problems(tmp_path, ["x" * 500], candidates=["X" * 500])[1]) < 150
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n\r\n"])
 def test_lines_that_are_no_rows_are_counted(end: str, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"

@@ -150,6 +150,7 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(question, by, argument, id=f"{question}{' by' * by}: {argument}")
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(("question", "by", "argument"), [*cases()])
 def test_every_type_of_number_is_refused_or_answered_for_good(

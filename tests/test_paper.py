@@ -70,6 +70,7 @@ def differs(table: Table, other: Table) -> list[str]:
     ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", FAST)
 def test_the_committed_numbers_are_those_of_a_run(name: str) -> None:
     assert differs(COMMITTED[name], _table(name)) == []
@@ -158,6 +159,7 @@ def test_each_claim_could_be_refuted(name: str) -> None:
     assert np.all(held_after, axis=0).tolist() == [False] * len(_findings(name, COMMITTED[name]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FAST)
 def test_the_page_says_what_a_run_found(name: str) -> None:
     figure = replace(_figure(name), beyond="")  # in 3(a) it quotes rounding errors, which differ between machines

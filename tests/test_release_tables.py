@@ -19,6 +19,7 @@ from tests.backends.table_questions import BY_CITY, NAMES, ROWS
 PEOPLE = dps.Dataset(ROWS, unit="who")
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("name", table_questions.QUESTIONS)
 def test_every_release_is_a_frame_with_a_row_for_each_value(name: str) -> None:
     release: dps.Release[Any] = table_questions.QUESTIONS[name](PEOPLE)

@@ -67,6 +67,7 @@ BY_NIGHT = {"sample", "quantiles", "units"}
 """Others draw by the same ways."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in BY_NIGHT else []) for name in DRAWS]
 )

@@ -207,6 +207,7 @@ EDITS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("edit", "what"), EDITS)
 def test_an_edited_certificate_is_refused(
     visits: dps.Dataset, ledger: dps.Ledger, edit: dict[str, Any], what: str

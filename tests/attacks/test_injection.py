@@ -26,6 +26,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_columns_may_have_any_name(tmp_path: Path, name: str) -> None:
     import pyarrow as pa

@@ -97,6 +97,7 @@ def assert_silent(
     assert SECRET not in "".join(capsys.readouterr()) + caplog.text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("turn", "cell"), [*enumerate(HOSTILE_CELLS)])
 def test_csv_rows_are_never_quoted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str], turn: int, cell: bytes

@@ -85,6 +85,7 @@ def asked(source: Any, **options: Any) -> SelectionError:
     return caught.value
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "source", [damaged_parquet, polars_failing, polars_panicking, duckdb_failing, spark_failing, streamed]
 )

@@ -41,6 +41,7 @@ ATTACKERS = [
 ]
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("at", [0, 30, 60])
 @pytest.mark.parametrize("attacker", ATTACKERS)
 def test_one_row_moves_each_count_by_at_most_one_and_none_down(tmp_path: Path, attacker: bytes, at: int) -> None:
@@ -73,6 +74,7 @@ def test_a_general_reader_falls_for_it(tmp_path: Path, attacker: bytes) -> None:
     assert counted != 60
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("attacker", ATTACKERS)
 def test_no_row_decides_whether_a_question_fails(tmp_path: Path, attacker: bytes) -> None:
     data = dps.Dataset(write_csv(tmp_path / "t.csv", [attacker]), unit="unit")

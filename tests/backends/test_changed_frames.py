@@ -68,6 +68,7 @@ CHANGES += [(pl.DataFrame, change) for change in IN_POLARS.values()]
 NAMED = [*(f"pandas, {name}" for name in IN_PANDAS), *(f"polars, {name}" for name in IN_POLARS)]
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("make", "change"), CHANGES, ids=NAMED)
 def test_other_columns_are_refused(make: Callable[[Any], Any], change: Callable[[Any], Any]) -> None:
     frame = make(columns())

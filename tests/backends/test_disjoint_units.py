@@ -88,6 +88,7 @@ def add_up(tables: list[Table]) -> bool:
     return sums_add_up(tables) and sorted(everything) == sorted(one + other)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "engine", [engine for engine in engines.ALL if engine != "spark"], indirect=True, scope="module"
 )  # Spark, which takes long to start, is asked in ``test_spark.py``

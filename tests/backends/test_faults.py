@@ -110,6 +110,7 @@ def check(source: Source, ledger: dps.Ledger, kind: str, patch: Callable[[], Non
     assert ledger.account("people").entries == 1  # its opening
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_fault_in_reading_is_said_to_be_ours(
     engine: str, place: Callable[[pa.Table], Source], way: str, ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch

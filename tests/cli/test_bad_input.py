@@ -108,6 +108,7 @@ BAD: list[tuple[list[str], str]] = [
 ]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("arguments", "reason"), BAD)
 def test_bad_input_is_one_line_and_status_two(capsys: Captured, arguments: list[str], reason: str) -> None:
     status, out, err = run(capsys, *arguments)

@@ -70,6 +70,7 @@ def test_nothing_goes_where_others_may_read_it(arguments: list[str], people: str
     assert allowed == (0, "Ann\nBern\n1981\n", "")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*QUESTIONS, "price"])
 def test_every_question_shows_them_without_its_other_arguments(name: str, people: str, terminal: Shown) -> None:
     shown = (0, "Ann\nBern\n1981\n", "")

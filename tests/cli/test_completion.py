@@ -39,6 +39,7 @@ def offered(words: list[str], folder: Path, script: str) -> tuple[str, list[str]
     return registered, [each for each in reply if each]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

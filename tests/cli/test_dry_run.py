@@ -54,6 +54,7 @@ def test_no_file_is_needed(command: str, capsys: Captured) -> None:
     assert said["guarantee"]["epsilon"] == 0.5
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("command", [each for each in COMMANDS if each != "best-date"])
 def test_a_dry_run_says_what_the_certificate_then_says(command: str, capsys: Captured) -> None:
     arguments = [command, ADULT, *COMMANDS[command], *WHO, "--json"]
@@ -121,6 +122,7 @@ CHECKED: list[tuple[list[str], str]] = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("question", "said"), CHECKED)
 def test_columns_are_checked_as_for_an_answer(typed: str, capsys: Captured, question: list[str], said: str) -> None:
     asked = [question[0], typed, *question[1:], "--epsilon", "1"]

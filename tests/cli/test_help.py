@@ -29,6 +29,7 @@ def helped(capsys: Captured, *command: str) -> str:
     return out
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("columns", ["80", "120"])
 @pytest.mark.parametrize("command", list(commands()), ids=" ".join)
 def test_whatever_is_required_comes_first(
@@ -47,6 +48,7 @@ def test_whatever_is_required_comes_first(
     assert max(map(len, options.splitlines())) <= int(columns)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_help_of_a_question_has_its_parts_in_order(name: str, capsys: Captured) -> None:
     out = helped(capsys, name)
@@ -56,6 +58,7 @@ def test_the_help_of_a_question_has_its_parts_in_order(name: str, capsys: Captur
     assert own == -1 or places[1] < own < places[2]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_usage_names_the_arguments_and_what_is_required(name: str, capsys: Captured) -> None:
     usage = " ".join(helped(capsys, name).partition("\n\n")[0].split())

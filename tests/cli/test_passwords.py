@@ -43,6 +43,7 @@ def wrong_places(command: str, address: str) -> list[list[str]]:
     return [*made, [*words, f"--{address}"]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_no_message_shows_a_password(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -82,6 +82,7 @@ def test_a_command_without_a_method_says_where_to_add_it() -> None:
         command_of(about)("t.csv", "value", shared=shared)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("about", COMMANDS, ids=lambda about: about.name)
 def test_the_example_runs(about: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(EXAMPLES)

@@ -112,6 +112,7 @@ SAID: list[tuple[list[str], str]] = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("arguments", "said"), SAID)
 def test_an_error_names_what_is_typed(capsys: Captured, arguments: list[str], said: str) -> None:
     status, out, err = run(capsys, *arguments)

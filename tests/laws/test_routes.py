@@ -94,6 +94,7 @@ def first_of_two(mechanism: Any, scores: np.ndarray) -> np.ndarray:
     return np.array([mechanism.peel(scores, 2)[0] for _ in range(DRAWS // 4)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("draw", [one_by_one, some_at_a_time, all_at_once, first_of_two])
 @pytest.mark.parametrize("name", ["exponential mechanism", "permute-and-flip", "Laplace noise"])
 def test_every_route_has_the_law(name: str, draw: Callable[..., np.ndarray]) -> None:

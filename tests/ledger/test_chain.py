@@ -123,6 +123,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("what", TAMPERED)
 def test_what_was_changed_by_hand_is_found(used: str, what: str) -> None:
     statements, text = TAMPERED[what]

@@ -137,6 +137,7 @@ OF_ONE = (
 )
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("power", "has_all"), [*((each, True) for each in POWERS), *((each, False) for each in POWERS + OF_ONE)]
 )

@@ -124,6 +124,7 @@ def test_sql_of_ones_own_raises_no_limit(granted: Granted) -> None:
     granted.run("charge", ENTRY.format('{"kind":"charge"}'))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "statement",
     [

@@ -123,6 +123,7 @@ def fractions(levels: Sequence[float]) -> list[Fraction]:
     return [Fraction(level) for level in sorted(levels)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("levels", "neighbours"),
     [

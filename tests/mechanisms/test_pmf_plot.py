@@ -34,6 +34,7 @@ def heading(chart: Any) -> str:
     return " ".join([*title["text"], *title["subtitle"]])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "kind"), KINDS.items(), ids=KINDS)
 def test_the_bars_are_the_law_and_the_title_names_it(name: str, kind: Any) -> None:
     mechanism = kind(epsilon=0.5, sensitivity=2.0)
@@ -50,6 +51,7 @@ def test_the_test_above_can_fail() -> None:
     assert list(bars(chart).values()) != dps.PermuteAndFlip(epsilon=0.5, sensitivity=2.0).pmf(scores).tolist()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "candidates", [["/home", "/jobs"], ("/home", "/jobs"), np.array(["/home", "/jobs"]), pa.array(["/home", "/jobs"])]
 )

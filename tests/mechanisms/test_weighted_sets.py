@@ -107,6 +107,7 @@ def entries_without_room(scores: np.ndarray, weights: np.ndarray, k: int) -> int
     return missing
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", ["equal", "near", "far", "apart"])
 def test_each_entry_of_the_table_has_room_for_all_that_leads_to_it(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)

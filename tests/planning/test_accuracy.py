@@ -98,6 +98,7 @@ def test_the_alternating_sum_of_the_paper_fails_where_the_flip_probabilities_add
     assert error <= AT_MOST if is_right else error > 1.0
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_recurrence_of_positive_terms_does_not(shape: str) -> None:
     x = scaled_gaps(scores_of(shape, 200).tolist(), scale=Fraction(2))

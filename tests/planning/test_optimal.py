@@ -28,6 +28,7 @@ Kind = Callable[..., Any]
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("size", "p"),
     crossed([(2, 1), (2, 3), (3, 1), (3, 2)], [Fraction(1, 100), Fraction(1, 3), Fraction(2, 3), Fraction(9, 10)]),

@@ -264,6 +264,7 @@ BAD: list[tuple[tuple[str, str], type[Exception], str]] = [
 ]
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize(("change", "error", "said"), BAD)
 def test_bad_input_names_the_key_and_charges_nothing(
     folder: Path, change: tuple[str, str], error: type[Exception], said: str

@@ -39,6 +39,7 @@ def test_the_schema_knows_every_question_and_the_example() -> None:
     assert [each["title"] for each in questions] == [*METHODS]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("place", "value"),
     [

@@ -72,6 +72,7 @@ class Counting:
         return lambda *given, **named: method(*given, **named, **self._more)
 
 
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("name", EXACT)
 def test_the_number_is_that_of_the_units_with_a_usable_row(name: str) -> None:
     release: dps.Release = table_questions.QUESTIONS[name](Counting(PEOPLE, SURE))
@@ -227,6 +228,7 @@ def test_what_cannot_be_told_from_nobody_is_said_aloud() -> None:
     assert release.basis in release._repr_html_()
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", table_questions.QUESTIONS)
 def test_an_answer_without_a_number_of_units_says_how_to_have_one(name: str) -> None:
     ask = table_questions.QUESTIONS[name]
@@ -289,6 +291,7 @@ def test_the_epsilon_of_both_is_rounded_up() -> None:
     assert Fraction(release.epsilon) >= Fraction(0.1) + Fraction(0.2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bins", [1, 2, 12, 300])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 30.0])
 def test_a_sum_of_noisy_counts_is_within_its_bound(bins: int, epsilon: float) -> None:

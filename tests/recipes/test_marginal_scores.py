@@ -35,6 +35,7 @@ def test_the_distance_from_independence(shape: tuple[int, int], rows: int) -> No
     assert 0.6 * allowed < change <= allowed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows", [1, 4, 7, 8])
 def test_the_nearness_to_certainty(rows: int) -> None:
     for table in model.tables((2, 3), rows):

@@ -65,6 +65,7 @@ def largest_loss(law: Law, sensitivities: tuple[Fraction, ...], *, one_way: bool
     return worst
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("given", SENSITIVITIES)
 @pytest.mark.parametrize(("together", "one_way"), [(plus, False), (larger, True)])
 def test_the_generalized_rule_costs_epsilon(given: tuple[int, ...], together: Distance, one_way: bool) -> None:
@@ -108,6 +109,7 @@ def test_dividing_a_score_by_its_sensitivity_is_no_such_rule() -> None:
     assert list(u).index(max(u)) == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("given", SENSITIVITIES)
 def test_noise_of_own_scales_costs_epsilon(given: tuple[int, ...]) -> None:
     sensitivities = exact(given)

@@ -55,6 +55,7 @@ def fits(law: Law, expected: Sequence[Fraction]) -> bool:
     return all(chance <= right <= chance + undecided for chance, right in zip(decided, expected, strict=True))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("parts", CUTS, ids=str)
 def test_permute_and_flip_in_any_parts(parts: list[list[int]]) -> None:
     assert fits(law_in_parts(WEIGHTS, parts), law_by_heads(WEIGHTS))

@@ -47,6 +47,7 @@ def test_a_known_number_of_runs_costs_all_of_them() -> None:
     assert math.log2(worst) > 7
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "weights",
     [{1: 1}, {8: 1}, {1: 1, 20: 1}, {0: 3, 2: 1}, {3: 2, 5: 7}, {0: 1, 1: 5, 100: 1}, {k: 4**-k for k in range(1, 30)}],

@@ -190,6 +190,7 @@ def test_draws_from_the_interval(name: str, level: float) -> None:
     assert p_value(counts, shifted / shifted.sum()) < NEVER
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "level"), crossed([*CASES], LEVELS))
 def test_draws_from_the_grid(name: str, level: float) -> None:
     values = CASES[name]

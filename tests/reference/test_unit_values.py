@@ -144,6 +144,7 @@ def test_who_is_kept_of_one_unit_says_nothing_of_another() -> None:
         assert marginal == alone
 
 
+@pytest.mark.sampled(3)
 @every_level
 def test_on_a_grid_some_point_always_has_the_wanted_rank(level: Fraction) -> None:
     for size in range(5):

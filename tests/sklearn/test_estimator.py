@@ -44,6 +44,7 @@ def selector(k: int = 1, **changed: Any) -> PrivateSelectKBest:
     return PrivateSelectKBest(k, **{"epsilon": 1.0, "classes": [0, 1, 2], "bounds": (-4, 4)} | changed)
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.filterwarnings("ignore:fitted again:UserWarning")
 @parametrize_with_checks(
     [selector(), selector(neighbours="replace_one", delta=1e-6)], expected_failed_checks=lambda _: NOT_APPLICABLE

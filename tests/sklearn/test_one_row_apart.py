@@ -169,6 +169,7 @@ ODD: list[Any] = [
 TAKES_ANYTHING = ("list", "tuple", "objects")
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("kind", WHOLE)
 @settings(max_examples=10)
 @given(labels=st.lists(st.sampled_from(BIG), max_size=6))

@@ -73,6 +73,7 @@ def of_trees() -> PrivateSearchCV:
     return PrivateSearchCV(tree, {"depth": [3]}, estimator_epsilon=1e9, score_epsilon=1e6, expected_runs=1.5)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.filterwarnings("ignore:fitted again:UserWarning")
 @parametrize_with_checks([of_trees()], expected_failed_checks=lambda _: NOT_APPLICABLE)
 def test_the_checks_of_scikit_learn(estimator: PrivateSearchCV, check: Any) -> None:

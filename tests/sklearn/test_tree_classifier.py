@@ -35,6 +35,7 @@ def tree(**changed: Any) -> PrivateTreeClassifier:
     return PrivateTreeClassifier(**settings | changed)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.filterwarnings("ignore:fitted again:UserWarning")
 @parametrize_with_checks([tree(epsilon=1e9)], expected_failed_checks=lambda _: NOT_APPLICABLE)
 def test_the_checks_of_scikit_learn(estimator: PrivateTreeClassifier, check: Any) -> None:

@@ -54,6 +54,7 @@ def _printed(command: str) -> Any:
     return json.loads(said.getvalue())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("listed", LISTS)
 def test_awkward_lists_come_back_from_the_command_line(
     listed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -73,6 +74,7 @@ def test_awkward_lists_come_back_from_the_command_line(
     assert given == [("-kind", LISTS[listed], 1.0)] * 2
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_awkward_columns_come_back_from_the_command_line(column: str, tmp_path: Path) -> None:
     asked = _asked(tmp_path, column, "0..2")

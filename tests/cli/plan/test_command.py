@@ -252,6 +252,7 @@ def test_the_reason_is_about_all_epsilons_of_the_advice(capsys: Captured) -> Non
         assert f"It needs {found[0].break_even:.2f} times as much for the same 99 % bound." in advice["reason"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "question",
     [
