@@ -292,6 +292,15 @@ def typed(value: object) -> Shown:
     return Shown(repr(value) if len(value) <= _LONGEST else f"<{len(value)} characters>")
 
 
+def one_of_several(value: object, place: int, count: int) -> Shown:
+    """How an error shows a member of a list of public numbers, with its place.
+
+    >>> one_of_several(-2, 1, 3)
+    '<-2, number 2 of 3>'
+    """
+    return Shown(f"<{describe(value).strip('<>')}, number {place + 1:,} of {count:,}>")
+
+
 def describe(value: object) -> str:
     """How an error shows `value`: a plain number or ``None`` as itself, anything else as its type.
 

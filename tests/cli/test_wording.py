@@ -100,7 +100,7 @@ SAID: list[tuple[list[str], str]] = [
         "--to-file-i-keep-private takes no name of a file, here 'found.txt'. The shell writes the file: end",
     ),
     (["check", *AGES[:4], *BOUNDS, "--to-file-i-keep-private", "--foo"], "Unknown option: --foo."),
-    ([*SHARES, "1,-2,3"], "--weights, number 2: -2.0: expected a finite number >= 0."),
+    ([*SHARES, "1,-2,3"], "--weights=<-2.0, number 2 of 3>: expected finite numbers >= 0, one of them > 0."),
     ([*SHARES, "0,0,0"], "--weights=<3 zeros>: expected finite numbers >= 0, one of them > 0."),
     (
         [*SHARES, "1,2,3", "--method", "permute-and-flip"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import re
 from fractions import Fraction
 from typing import Any
 
@@ -177,15 +176,19 @@ BAD: dict[str, Any] = {
 
 @pytest.mark.parametrize("given", BAD.values(), ids=BAD)
 def test_bad_sensitivities_are_refused(given: Any) -> None:
-    with pytest.raises(InvalidParameterError, match=r"sensitivities(\[\d\])?="):
+    with pytest.raises(InvalidParameterError, match="sensitivities="):
         made(given)
 
 
 def test_a_bad_sensitivity_is_shown_with_its_place() -> None:
-    for given, shown in (([1, 2, 0], "[2]=0"), (np.array([1.0, -1.0, np.nan]), "[1]=-1.0"), ([1, "2"], "[1]=<str>")):
-        with pytest.raises(InvalidParameterError, match=f"^sensitivities{re.escape(shown)}: expected a finite number"):
+    for given, shown in (
+        ([1, 2, 0], "0, number 3 of 3"),
+        (np.array([1.0, -1.0, np.nan]), "-1.0, number 2 of 3"),
+        ([1, "2"], "str, number 2 of 2"),
+    ):
+        with pytest.raises(InvalidParameterError, match=f"^sensitivities=<{shown}>: expected finite numbers > 0"):
             made(given)
-        with pytest.raises(InvalidParameterError, match=f"^sensitivity{re.escape(shown)}: expected a finite number"):
+        with pytest.raises(InvalidParameterError, match=f"^sensitivity=<{shown}>: expected finite numbers > 0"):
             dps.select([1] * len(given), epsilon=1.0, sensitivity=given)
 
 
@@ -229,5 +232,5 @@ def test_whole_numbers_beyond_doubles_are_refused() -> None:
 
 @pytest.mark.parametrize("sensitivity", [[1.0, 0.0], [1.0, math.nan], [[1.0, 2.0]], [1, "a"]])
 def test_select_calls_them_by_its_own_name(sensitivity: Any) -> None:
-    with pytest.raises(InvalidParameterError, match=r"^sensitivity(\[1\])?="):
+    with pytest.raises(InvalidParameterError, match=r"^sensitivity="):
         dps.select([1.0, 2.0], epsilon=1.0, sensitivity=sensitivity)

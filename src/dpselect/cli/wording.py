@@ -144,11 +144,8 @@ def in_words(error: SelectionError, names: Names, arguments: Sequence[str] = ())
         return str(error)
     if error.name == "candidates" and error.got == "None" and (delta := _after("--delta", arguments)):
         return f"--delta {delta[0][:40]}: expected a number above 0, because --candidates are missing. {error.hint}"
-    whole, _, member = error.name.removesuffix("]").partition("[")
-    name = names.get(whole.replace("-", "_"), whole)
+    name = names.get(error.name.replace("-", "_"), error.name)
     came, expected = f"{name} is missing" if error.got == "None" else f"{name}={error.got}", error.expected
-    if member.isdecimal():  # as in weights[1]
-        came = f"{name}, number {int(member) + 1}: {error.got}"
     if error.got == "True" and expected.startswith("False,"):  # a flag has no values
         came, expected = name, f"nothing{expected.removeprefix('False')}"
     said = f"{came}: expected {_translated(f'{expected}. {error.hint}', names)}".rstrip()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
 from dpselect.arguments import positive_count, positive_epsilon, positive_sensitivity, probability
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
 from dpselect.mechanisms.mechanism import MechanismValue
@@ -272,13 +272,19 @@ def _checked_sensitivities(given: object) -> FloatArray:
     if array is not None and is_exact:
         found = array.astype(np.float64)
     else:
-        doubles = (positive_sensitivity(each, f"sensitivities[{place}]") for place, each in enumerate(members))
-        found = np.fromiter(doubles, dtype=np.float64, count=len(members))
+        found = np.array([_checked_member(members, place) for place in range(len(members))], dtype=np.float64)
     if not (valid := np.isfinite(found) & (found > 0.0)).all():
-        place = int(valid.argmin())
-        raise InvalidParameterError(f"sensitivities[{place}]", float(found[place]), "a finite number > 0")
+        _checked_member(cast("Sequence[object]", found.tolist()), int(valid.argmin()))
     found.flags.writeable = False
     return found
+
+
+def _checked_member(members: Sequence[object], place: int) -> float:
+    try:
+        return positive_sensitivity(members[place], "sensitivities")
+    except InvalidParameterError:
+        got = one_of_several(members[place], place, len(members))
+        raise InvalidParameterError("sensitivities", got, "finite numbers > 0, one for each candidate") from None
 
 
 def _largest_of(count: int, confidence: float) -> float:

@@ -178,8 +178,9 @@ def _mechanism_for(
                 epsilon=epsilon, sensitivities=sensitivity, monotonic=monotonic, neighbours=relation
             )
         except InvalidParameterError as error:
-            name = error.name.replace("sensitivities", "sensitivity")  # as the caller of `select` writes it
-            raise InvalidParameterError(name, error.got, error.expected, error.hint) from None
+            if error.name != "sensitivities":
+                raise
+            raise InvalidParameterError("sensitivity", error.got, error.expected, error.hint) from None
     try:
         mechanism = _mechanism(epsilon, cast(float, sensitivity), monotonic, neighbours)
     except TypeError:  # an argument that cannot be hashed is not valid: the checks refuse it

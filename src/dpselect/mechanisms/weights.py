@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
 
 FloatArray = npt.NDArray[np.float64]
@@ -65,7 +65,7 @@ class CandidateWeights:
             return cls._of_fractions(found.tolist())
         if not (valid := doubles >= 0.0).all():
             place = int(valid.argmin())
-            raise _refused(place, found[place].item())
+            raise _refused(found.tolist(), place)
         if not doubles.any():
             raise _all_zero(doubles.size)
         doubles = doubles + 0.0  # no negative zero, and a copy that nobody else can change
@@ -77,7 +77,7 @@ class CandidateWeights:
         found = [_exact(each) for each in members]
         for place, each in enumerate(found):
             if each is None or each < 0:
-                raise _refused(place, members[place])
+                raise _refused(members, place)
         if not any(found):
             raise _all_zero(len(found))
         exact = tuple(cast("list[Fraction]", found))
@@ -239,8 +239,8 @@ def _bytes(number: int) -> bytes:
     return number.to_bytes((number.bit_length() + 7) // 8 or 1, "little")
 
 
-def _refused(place: int, weight: object) -> InvalidParameterError:
-    return InvalidParameterError(f"weights[{place}]", weight, "a finite number >= 0")
+def _refused(members: Sequence[object], place: int) -> InvalidParameterError:
+    return InvalidParameterError("weights", one_of_several(members[place], place, len(members)), _EXPECTED)
 
 
 def _all_zero(count: int) -> InvalidParameterError:

@@ -129,7 +129,7 @@ def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> 
     try:
         return getattr(data, method)(**arguments)
     except InvalidParameterError as error:
-        if error.name.partition("[")[0] not in arguments_of(method):
+        if error.name not in arguments_of(method):
             raise
         raise type(error)(f"{place}.{error.name}", error.got, error.expected, error.hint) from None
 
