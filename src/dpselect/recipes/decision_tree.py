@@ -80,15 +80,17 @@ class DecisionTree(MechanismValue):
         relation = neighbouring_relation(self.neighbours)
         depth = positive_count(self.depth, "depth", at_most=_DEEPEST)
         score = _score(self.criterion, self.most_rows)
-        # A replaced row may leave one node and enter another, so a level is two runs then.
-        runs = 1 if relation is Neighbours.ADD_REMOVE else 2
+        added = relation is Neighbours.ADD_REMOVE
+        # A replaced row may stay in a node, whose scores then move in both directions, or leave it for another one,
+        # where they move in one each: two runs at half the epsilon.
         splitting = shared_selections(
             self.selection,
-            count=runs * depth,
+            count=depth,
             epsilon=epsilon * (1.0 - share),
             delta=delta_below_one(self.delta),
             sensitivity=score.sensitivity,
-            monotonic=True,
+            monotonic=added,
+            neighbours=relation,
         )
         checked: dict[str, object] = {
             "epsilon": epsilon,
@@ -98,15 +100,15 @@ class DecisionTree(MechanismValue):
             "neighbours": relation,
             "score": score,
             "splitting": splitting,
-            "counting": GeometricMechanism(epsilon=epsilon * share, sensitivity=runs, neighbours=relation),
+            "counting": GeometricMechanism(epsilon=epsilon * share, sensitivity=1 if added else 2, neighbours=relation),
         }
         self._set(**checked)
 
     @property
     def event(self) -> Event:
         """What one tree costs, for accounting."""
-        runs = self.depth if self.neighbours is Neighbours.ADD_REMOVE else 2 * self.depth
-        return SequenceEvent(events=(ComposedEvent(event=self.splitting.event, count=runs), self.counting.event))
+        splits = ComposedEvent(event=self.splitting.event, count=self.depth)
+        return SequenceEvent(events=(splits, self.counting.event))
 
     def grow(self, codes: NDArray[np.integer], labels: NDArray[np.integer]) -> GrownTree:
         """One tree, at the cost of `event`.
