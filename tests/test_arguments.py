@@ -13,10 +13,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpselect.arguments import (
+    boolean,
     delta_below_one,
     finite_bounds,
+    members_in_order,
     memory_size,
     positive_count,
+    positive_counts,
     positive_epsilon,
     positive_sensitivity,
     probability,
@@ -153,3 +156,24 @@ def test_bounds_that_nobody_knows_lead_to_a_private_one() -> None:
             finite_bounds(unknown)
     with pytest.raises(InvalidParameterError, match=r"lower < upper\.$"):
         finite_bounds(5)
+
+
+@pytest.mark.parametrize("value", ["yes", "", None, 0, 1, 1.0, [], [True], np.True_])
+def test_only_true_and_false_are_booleans(value: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^with_gap=.*: expected True or False"):
+        boolean(value, "with_gap")
+
+
+@pytest.mark.parametrize("value", [3, None, "32", b"32", {3, 2}, {3: 2}, np.int64(3), np.array(3)])
+def test_what_has_no_members_in_an_order_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^bins=.*: expected the bins"):
+        members_in_order(value, "bins", expected="the bins")
+    with pytest.raises(InvalidParameterError, match=r"^bins=.*: expected the bins"):
+        positive_counts(value, "bins", at_most=9, expected="the bins")
+
+
+def test_members_keep_their_order() -> None:
+    for value in ([3, 2], (3, 2), np.array([3, 2]), iter([3, 2])):
+        assert positive_counts(value, "bins", at_most=3, expected="the bins") == (3, 2)
+    with pytest.raises(InvalidParameterError, match="at most 2"):
+        positive_counts([3, 2], "bins", at_most=2, expected="the bins")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -140,6 +140,44 @@ def positive_count(value: object, name: str, *, at_most: int | None = None, at_m
         limit = f"at most {at_most}" + (f" ({at_most_what})" if at_most_what else "")
         raise InvalidParameterError(name, value, limit)
     return count
+
+
+def boolean(value: object, name: str) -> bool:
+    """True or False, and nothing that only counts as one of them, such as a word or None.
+
+    >>> boolean(False, "with_gap")
+    False
+    """
+    if not isinstance(value, bool):
+        raise InvalidParameterError(name, value, "True or False")
+    return value
+
+
+def members_in_order(value: object, name: str, *, expected: str) -> tuple[object, ...]:
+    """The members of a list, a tuple or an array; neither text nor a set is one.
+
+    >>> members_in_order([3, 2], "bins", expected="a list of whole numbers")
+    (3, 2)
+    """
+    has_order = not isinstance(value, str | bytes | Mapping | Set)
+    try:
+        members = tuple(cast("Iterable[object]", value)) if has_order else None
+    except TypeError:
+        members = None
+    if members is None:
+        raise InvalidParameterError(name, value, expected)
+    return members
+
+
+def positive_counts(value: object, name: str, *, at_most: int, expected: str) -> tuple[int, ...]:
+    """Whole numbers from 1 to `at_most`, in the order of a list, a tuple or an array.
+
+    >>> positive_counts([3, 2], "bins", at_most=9, expected="a list of whole numbers")
+    (3, 2)
+    """
+    return tuple(
+        positive_count(each, name, at_most=at_most) for each in members_in_order(value, name, expected=expected)
+    )
 
 
 def memory_size(value: object, name: str) -> int:

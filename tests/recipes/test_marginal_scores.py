@@ -179,14 +179,35 @@ def test_a_histogram_meets_the_answers_that_it_measured() -> None:
     assert np.abs(queries @ made - queries @ counts).max() < 20
 
 
+def marginals_of(**changed: Any) -> AdaptiveMarginals:
+    settings: dict[str, Any] = {"epsilon": 1.0, "sizes": (2, 3), "marginals": ((0,), (0, 1)), "rounds": 1}
+    return AdaptiveMarginals(**settings | changed)
+
+
+def test_lists_and_arrays_are_taken_as_tuples_are() -> None:
+    lists = marginals_of(sizes=[2, 3], marginals=[[0], [0, 1]], weights=np.array([1, 2]))
+    assert (lists.sizes, lists.marginals, lists.weights) == ((2, 3), ((0,), (0, 1)), (1, 2))
+
+
 @pytest.mark.parametrize(
     ("make", "named"),
     [
         (lambda: MWEM(epsilon=1.0, rounds=0), "rounds"),
         (lambda: MWEM(epsilon=1.0, rounds=1, total_share=0.0), "total_share"),
         (lambda: AdaptiveMarginals(epsilon=1.0, sizes=(2,), marginals=((1,),), rounds=1), "marginals"),
-        (lambda: AdaptiveMarginals(epsilon=1.0, sizes=(2,), marginals=(), rounds=1), "weights"),
-        (lambda: AdaptiveMarginals(epsilon=1.0, sizes=(2**21, 4), marginals=((0,),), rounds=1), "sizes"),
+        (lambda: marginals_of(marginals=()), "marginals=<0 of them>: expected one or more tuples of positions"),
+        (lambda: marginals_of(marginals=(0, 1)), "marginals=0: expected one or more tuples of positions"),
+        (lambda: marginals_of(marginals=(("a",),)), "marginals=<str>: expected one or more tuples of positions"),
+        (lambda: marginals_of(marginals="01"), "marginals=<str>: expected one or more tuples of positions"),
+        (lambda: marginals_of(marginals=((1, 0),)), r"marginals=\(1, 0\): expected increasing positions"),
+        (lambda: marginals_of(marginals=((),)), r"marginals=\(\): expected increasing positions"),
+        (lambda: marginals_of(weights=(1,)), "weights=<1 of them>: expected whole numbers >= 1, one for each"),
+        (lambda: marginals_of(weights=2), "weights=2: expected whole numbers >= 1, one for each"),
+        (lambda: marginals_of(sizes=()), "sizes=<0 of them>: expected the number of values of each attribute"),
+        (lambda: marginals_of(sizes=5), "sizes=5: expected the number of values of each attribute"),
+        (lambda: marginals_of(sizes={2, 3}), "sizes=<set>: expected the number of values of each attribute"),
+        (lambda: marginals_of(sizes=(2**21, 4)), "sizes=<a large product>"),
+        (lambda: ParentChoice(epsilon=1.0, sizes=2, rows=9), "sizes"),  # pyright: ignore
         (lambda: ParentChoice(epsilon=1.0, sizes=(2,), rows=9), "sizes"),
         (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9, score="F"), "score"),
         (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9, score="MI"), "score"),  # pyright: ignore
@@ -197,7 +218,7 @@ def test_a_histogram_meets_the_answers_that_it_measured() -> None:
     ],
 )
 def test_bad_arguments_are_named(make: Callable[[], Any], named: str) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=f"^{named}="):
+    with pytest.raises(dps.InvalidParameterError, match=f"^{named}{'' if '=' in named else '='}"):
         make()
 
 

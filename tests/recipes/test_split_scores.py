@@ -229,6 +229,8 @@ def test_rows_never_make_a_tree_fail() -> None:
         ({"criterion": "entropy", "most_rows": 1}, "most_rows"),
         ({"bins": (1, 1)}, "bins"),
         ({"bins": ()}, "bins"),
+        ({"bins": 3}, "bins"),
+        ({"bins": {3, 2}}, "bins"),
         ({"leaf_share": 1.0}, "leaf_share"),
         ({"selection": "best"}, "selection"),
         ({"epsilon": 0}, "epsilon"),

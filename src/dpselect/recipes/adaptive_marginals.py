@@ -10,18 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.arguments import (
+    delta_below_one,
+    members_in_order,
+    positive_count,
+    positive_counts,
+    positive_epsilon,
+    whole_number,
+)
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.recipes.codes import codes_within
+from dpselect.recipes.codes import EXPECTED_SIZES, codes_within
 from dpselect.recipes.measuring import mean_distance
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
 
 _UNIT = 1 << 16
 _MOST_CELLS = 1 << 22
 _PASSES = 20
+_EXPECTED_MARGINALS = "one or more tuples of positions of attributes, such as ((0, 1), (1, 2))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +79,17 @@ class AdaptiveMarginals(MechanismValue):
         epsilon, rounds = positive_epsilon(self.epsilon), positive_count(self.rounds, "rounds", at_most=1 << 20)
         relation = neighbouring_relation(self.neighbours)
         share = budget_share(self.selection_share, "selection_share")
-        sizes = tuple(positive_count(each, "sizes", at_most=_MOST_CELLS) for each in self.sizes)
-        if not 1 <= math.prod(sizes) <= _MOST_CELLS:
+        sizes = positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=EXPECTED_SIZES)
+        if not sizes:
+            raise InvalidParameterError("sizes", Shown("<0 of them>"), EXPECTED_SIZES)
+        if math.prod(sizes) > _MOST_CELLS:
             raise InvalidParameterError("sizes", Shown("<a large product>"), f"at most {_MOST_CELLS:,} cells in all")
-        marginals = tuple(_marginal(each, len(sizes)) for each in self.marginals)
+        marginals = _checked_marginals(self.marginals, len(sizes))
+        expected = "whole numbers >= 1, one for each of the marginals"
         given = (1,) * len(marginals) if self.weights is None else self.weights
-        if not marginals or len(given) != len(marginals):
-            raise InvalidParameterError("weights", Shown(f"<{len(given)} of them>"), "one for each of the marginals")
-        weights = tuple(positive_count(each, "weights", at_most=1 << 20) for each in given)
+        weights = positive_counts(given, "weights", at_most=1 << 20, expected=expected)
+        if len(weights) != len(marginals):
+            raise InvalidParameterError("weights", Shown(f"<{len(weights)} of them>"), expected)
         moved = 1 if relation is Neighbours.ADD_REMOVE else 2  # a replaced row leaves one cell and enters another
         selecting = shared_selections(
             self.selection,
@@ -160,12 +171,24 @@ class AdaptiveMarginals(MechanismValue):
         return fitted
 
 
-def _marginal(attributes: Sequence[int], count: int) -> tuple[int, ...]:
-    found = tuple(attributes)
-    if not found or list(found) != sorted(set(found)) or not all(0 <= each < count for each in found):
-        expected = f"increasing positions of attributes, from 0 to {count - 1}"
-        raise InvalidParameterError("marginals", Shown(repr(found)), expected)
-    return found
+def _checked_marginals(given: object, count: int) -> tuple[tuple[int, ...], ...]:
+    marginals = members_in_order(given, "marginals", expected=_EXPECTED_MARGINALS)
+    if not marginals:
+        raise InvalidParameterError("marginals", Shown("<0 of them>"), _EXPECTED_MARGINALS)
+    try:
+        found = [members_in_order(each, "marginals", expected=_EXPECTED_MARGINALS) for each in marginals]
+        positions = [tuple(whole_number(each, "marginals") for each in attributes) for attributes in found]
+    except InvalidParameterError as error:
+        raise InvalidParameterError("marginals", error.got, _EXPECTED_MARGINALS) from None
+    for attributes in positions:
+        if (
+            not attributes
+            or list(attributes) != sorted(set(attributes))
+            or not 0 <= attributes[0] <= attributes[-1] < count
+        ):
+            expected = f"increasing positions of attributes, from 0 to {count - 1}"
+            raise InvalidParameterError("marginals", Shown(repr(attributes)), expected)
+    return tuple(positions)
 
 
 def _summed(table: NDArray[np.int64] | NDArray[np.float64], attributes: tuple[int, ...]) -> NDArray[np.int64]:

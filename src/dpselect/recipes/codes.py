@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown
 
+EXPECTED_SIZES = "the number of values of each attribute, such as (2, 3)"
+"""What errors say of the `sizes` of recipes."""
+
 
 def codes_within(codes: NDArray[np.integer], sizes: Sequence[int], *, rows: int | None = None) -> NDArray[np.int64]:
     """`codes`, each moved into 0 ... size - 1 of its column, so that no row's contents make a difference to errors.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.arguments import delta_below_one, positive_count, positive_counts, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
@@ -74,7 +74,7 @@ class DecisionTree(MechanismValue):
 
     def __post_init__(self) -> None:
         epsilon, share = positive_epsilon(self.epsilon), budget_share(self.leaf_share, "leaf_share")
-        bins = tuple(positive_count(each, "bins", at_most=1 << 20) for each in self.bins)
+        bins = positive_counts(self.bins, "bins", at_most=1 << 20, expected="the number of bins of each feature")
         if not any(each > 1 for each in bins):
             raise InvalidParameterError("bins", Shown(f"<{len(bins)} features>"), "a feature with two bins or more")
         relation = neighbouring_relation(self.neighbours)

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.arguments import delta_below_one, positive_count, positive_counts, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours
-from dpselect.recipes.codes import codes_within
+from dpselect.recipes.codes import EXPECTED_SIZES, codes_within
 from dpselect.recipes.shared_selections import Selection, shared_selections, unknown_word
 
 Counts = NDArray[np.int64]
@@ -135,7 +135,7 @@ class ParentChoice(MechanismValue):
 
     def __post_init__(self) -> None:
         epsilon = positive_epsilon(self.epsilon)
-        sizes = tuple(positive_count(each, "sizes", at_most=1 << 16) for each in self.sizes)
+        sizes = positive_counts(self.sizes, "sizes", at_most=1 << 16, expected=EXPECTED_SIZES)
         if len(sizes) < 2:
             raise InvalidParameterError("sizes", Shown(f"<{len(sizes)} attributes>"), "at least two attributes")
         rows = positive_count(self.rows, "rows", at_most=_MOST_ROWS)
