@@ -84,6 +84,8 @@ def test_errors_of_a_score_are_the_callers_own() -> None:
         ({"epsilon": 0}, InvalidParameterError),
         ({"sensitivity": math.nan}, InvalidParameterError),
         ({"monotonic": 1}, InvalidParameterError),
+        ({"monotonic": True, "neighbours": "replace_one"}, InvalidParameterError),
+        ({"neighbours": "replaced"}, InvalidParameterError),
         ({"candidates": []}, InvalidCandidatesError),
         ({"candidates": [1, 1]}, InvalidCandidatesError),
         ({"candidates": {1, 2}}, InvalidCandidatesError),

@@ -52,11 +52,11 @@ class AboveThreshold:
         monotonic: all queries change in the same direction; the same as ``moves="together"``.
         positives: how many yes answers are paid for, >= 1.
         moves: what is known of how queries change together, for less noise: ``"any"``, ``"together"``, ``"up"`` or
-            ``"down"`` (when a unit is added), ``"suffix"`` (when a unit is added, later queries rise at least as much
-            as earlier ones), ``"interval"`` (one unit replaces another, all changes have one sign). Those with a
-            direction also compose better.
-        level: with ``moves="suffix"``, the share of the private number of units that the caller subtracts from each
-            query; from 0 to 1.
+            ``"down"`` (when a unit is added), ``"suffix"`` (when a unit is added, no query falls, and later ones rise
+            at least as much as earlier ones), ``"interval"`` (one unit replaces another, all changes have one sign).
+            Those with a direction also compose better.
+        level: with ``moves="suffix"``, the caller subtracts ``level * sensitivity`` times the private number of units
+            from each query; from 0 to 1. The promise about moves is about queries before that.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:

@@ -13,6 +13,7 @@ from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Inval
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.native_grids import native_fraction
+from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
 
@@ -25,6 +26,7 @@ def select_lazily(
     epsilon: float,
     sensitivity: float,
     monotonic: bool = False,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> Candidate:
     r"""Draw one candidate by permute-and-flip, calling `score` only as often as the answer needs.
 
@@ -41,13 +43,14 @@ def select_lazily(
         epsilon: privacy loss of the selection, > 0.
         sensitivity: the largest change of any one score between neighbouring data sets, > 0.
         monotonic: all scores change in the same direction; halves the noise.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
-        InvalidParameterError: an argument is out of range. Nothing was drawn, and `score` was not called.
+        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`. Nothing was
+            drawn, and `score` was not called.
         InvalidCandidatesError: there are no candidates, or duplicates. Nothing was drawn.
-        InvalidScoresError: a score is above the ceiling, or no finite number. There is no answer, and what was charged
-        stays
-            spent: that a draw failed says something about the scores.
+        InvalidScoresError: a score is above the ceiling, or no finite number. There is no answer, and what was
+            charged stays spent: that a draw failed says something about the scores.
 
     The number of calls, and so the time, depends on the scores. Whoever can see it learns more than the answer.
 
@@ -61,9 +64,10 @@ def select_lazily(
     >>> 0 < depth < 41, len(trained) <= 40
     (True, True)
     """
-    return LazySelection(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, ceiling=ceiling).select(
-        score, candidates
+    lazy = LazySelection(
+        epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=neighbours, ceiling=ceiling
     )
+    return lazy.select(score, candidates)
 
 
 class LazySelection:
@@ -76,9 +80,18 @@ class LazySelection:
     __slots__ = ("_ceiling", "_terms")
 
     def __init__(
-        self, *, ceiling: float | Fraction, epsilon: float, sensitivity: float, monotonic: bool = False
+        self,
+        *,
+        ceiling: float | Fraction,
+        epsilon: float,
+        sensitivity: float,
+        monotonic: bool = False,
+        neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     ) -> None:
-        self._terms = ScaledMechanism(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic)
+        relation = neighbouring_relation(neighbours)
+        self._terms = ScaledMechanism(
+            epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation
+        )
         self._ceiling = exact_number(ceiling, "ceiling")
 
     @property

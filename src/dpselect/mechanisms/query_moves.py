@@ -32,7 +32,10 @@ class Moves(StrEnum):
     """All of them down when a unit is added."""
 
     SUFFIX = "suffix"
-    """When a unit is added, later queries rise at least as much as earlier ones: values below a growing bound."""
+    """When a unit is added, no query falls, and later ones rise at least as much: values below a growing bound.
+
+    So it is before something of the number of units is subtracted, see `Rates.level`.
+    """
 
     INTERVAL = "interval"
     """As `TOGETHER`, where one unit replaces another: values below a growing bound, with one value per unit."""
@@ -71,7 +74,8 @@ class Rates:
 
     Attributes:
         moves: of the queries.
-        level: the share of the number of units that is subtracted from each query; 0 unless `moves` is `Moves.SUFFIX`.
+        level: this part of the sensitivity, times the number of units, is subtracted from each query; 0 unless `moves`
+            is `Moves.SUFFIX`.
         positives: how often the stream may say yes.
         offset: > 0.
         answer: > 0.
