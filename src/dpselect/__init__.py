@@ -10,9 +10,9 @@ Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMech
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
 `StopCandidate`. Streams: `AboveThreshold`. Tuning: `best_of_runs`. Tables: `Dataset`, whose answers are each
-a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way. Several
-questions with one budget: `Plan`. Before spending: `planning`. What was spent: `accounting`. Trees, synthetic tables
-and networks: `recipes`.
+a `Release`, and `DryRun`; `candidates_from` and `weights_from` a public file; `Format` for files that are written in
+another way. Several questions with one budget: `Plan`. Before spending: `planning`. What was spent: `accounting`.
+Trees, synthetic tables and networks: `recipes`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -110,7 +110,7 @@ from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
     from dpselect import planning, recipes, testing
-    from dpselect.backends.public_column import candidates_from
+    from dpselect.backends.public_column import candidates_from, weights_from
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
     from dpselect.plans.answers import Answers
@@ -215,6 +215,7 @@ __all__ = [
     "select_lazily",
     "testing",
     "top_k",
+    "weights_from",
 ]
 
 # Loaded on first use: tables bring a database engine with them, and selecting from scores needs none of this.
@@ -228,6 +229,7 @@ _LOADED_ON_USE = {
     "PlanForecast": "dpselect.plans.plan_forecast",
     "Release": "dpselect.certificates.release",
     "candidates_from": "dpselect.backends.public_column",
+    "weights_from": "dpselect.backends.public_column",
     "check": "dpselect.session.check",
     "planning": "dpselect.planning",
     "recipes": "dpselect.recipes",

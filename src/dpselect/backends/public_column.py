@@ -1,10 +1,13 @@
-"""Candidates from a public table, such as a code book or a catalogue. Its values are returned as they are."""
+"""Candidates from a public table, such as a code book or a catalogue, as they are there, and their weights."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from difflib import get_close_matches
+from fractions import Fraction
+from numbers import Number
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +17,7 @@ from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind
-from dpselect.summaries.texts import CONVERSIONS, Member, kind_of
+from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 
 _PUBLIC = "Candidates are public: never read them from the table that is asked."
 
@@ -46,34 +49,61 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     ['north', 'south', 'west']
     """
     wanted = None if kind is None else _kind(kind)
-    if not isinstance(source, str | Path):
-        values = _of_frame(source, column)
-    elif str(source).lower().endswith(".csv"):
-        return _of_csv(Path(source), column, wanted)
-    elif str(source).lower().endswith(".parquet"):
-        values = _of_parquet(Path(source), column)
-    else:
-        expected = "a path that ends in .csv or .parquet, or a frame"
-        raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
+    if _is_csv(source):
+        return _of_csv(Path(cast(str, source)), column, wanted)
+    values = _typed_values(source, column)
     if wanted is not None:
         raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
-    return list(dict.fromkeys(_none_missing(values, column)))
+    return list(dict.fromkeys(values))
 
 
-def every_row(path: str, *, column: str) -> list[Any]:
-    """The value in each row of a public ``.csv`` or ``.parquet`` file; those of the former as texts.
+def weights_from(source: object, *, column: str) -> list[Any]:
+    """The weights in one column of a *public* table, one for each row, such as last year's shares in a code book.
 
-    For weights, of which several may be equal.
+    They belong to ``candidates_from(source, ...)`` if no candidate stands in two rows.
+
+    Args:
+        source: see `candidates_from`.
+        column: name of the column.
+
+    Returns:
+        Numbers to be given as ``weights=``. Whether they are all >= 0 is checked there.
 
     Raises:
-        InvalidCandidatesError: there is no such file or column, or a value is missing.
+        InvalidCandidatesError: there is no such file or column, or a value is missing or no number.
 
-    >>> len(every_row("examples/data/free_days.csv", column="team"))
-    547
+    >>> import dpselect as dps
+    >>> import pandas as pd
+    >>> codes = pd.DataFrame({"code": [9, 10, 13], "share": [0.5, 0.25, 0.25]})
+    >>> dps.candidates_from(codes, column="code"), dps.weights_from(codes, column="share")
+    ([9, 10, 13], [0.5, 0.25, 0.25])
     """
-    if path.lower().endswith(".parquet"):
-        return _none_missing(_of_parquet(Path(path), column), column)
-    return [text for _, text in _csv_values(Path(path), column)]
+    found: list[Any] = []
+    if _is_csv(source):
+        for line, text in _csv_values(Path(cast(str, source)), column):
+            if not DECIMAL.fullmatch(text):
+                raise InvalidCandidatesError("source", Shown(f"<line {line}>"), f"a number in column {column!r}")
+            found.append(int(text) if INTEGER.fullmatch(text) else float(text))
+        return found
+    for place, value in enumerate(_typed_values(source, column), 1):
+        if isinstance(value, bool) or not isinstance(value, Number):
+            raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a number in column {column!r}")
+        found.append(Fraction(value) if isinstance(value, Decimal) else value)
+    return found
+
+
+def _is_csv(source: object) -> bool:
+    return isinstance(source, str | Path) and str(source).lower().endswith(".csv")
+
+
+def _typed_values(source: object, column: str) -> list[Any]:
+    """The value in each row of a Parquet file or a frame."""
+    if not isinstance(source, str | Path):
+        return _none_missing(_of_frame(source, column), column)
+    if not str(source).lower().endswith(".parquet"):
+        expected = "a path that ends in .csv or .parquet, or a frame"
+        raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
+    return _none_missing(_of_parquet(Path(source), column), column)
 
 
 def _none_missing(values: Iterable[Any], column: str) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
-from dpselect.summaries.texts import CONVERSIONS, INTEGER, Member, kind_of
+from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 
 Listed = TypeVar("Listed", bound=Sequence[Member])
 
@@ -24,7 +24,6 @@ _ALMOST_A_RANGE = re.compile(
 )
 _DASHED = re.compile(r"\s*([+-]?[0-9]{1,19})\s*[-\N{EN DASH}]\s*([+-]?[0-9]{1,19})\s*")
 """Two whole numbers with a dash between them: a range, as people write it elsewhere."""
-_DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
 _LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
 _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
@@ -106,7 +105,7 @@ def parsed(
 
 
 def _are_decimals(listed: Sequence[str]) -> bool:
-    return all(map(_DECIMAL.fullmatch, listed)) and not all(map(INTEGER.fullmatch, listed))
+    return all(map(DECIMAL.fullmatch, listed)) and not all(map(INTEGER.fullmatch, listed))
 
 
 def _check_clear(listed: Sequence[str], text: str, argument: str) -> None:
@@ -176,7 +175,7 @@ def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range
     listed = [member for member in given if isinstance(member, str)]
     if len(listed) < len(given):  # of a Parquet file; checked as prices with the question
         return cast("Sequence[int | float]", given)
-    if not all(map(_DECIMAL.fullmatch, listed)):
+    if not all(map(DECIMAL.fullmatch, listed)):
         raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
     return [int(member) if INTEGER.fullmatch(member) else float(member) for member in listed]
 
@@ -207,14 +206,14 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
     table = _TABLE.fullmatch(text)
     if table is None or os.path.exists(text[1:]):
         return None
-    from dpselect.backends.public_column import candidates_from, every_row
+    from dpselect.backends.public_column import candidates_from, weights_from
 
     path, column = table.groups()
     _refuse_private(path, private, text, argument)
     typed = path.lower().endswith(".parquet")
     try:
         if argument == "weights":  # one for each candidate, and several may be equal
-            return every_row(path, column=column)
+            return weights_from(path, column=column)
         return candidates_from(path, column=column, kind=None if typed else kind)
     except InvalidCandidatesError as refused:  # named like the Python argument
         at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""

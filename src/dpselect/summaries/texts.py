@@ -10,6 +10,7 @@ from dpselect.summaries.candidates import CandidateKind
 
 Member = int | float | str | bool | date
 
+DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 
 
