@@ -80,20 +80,23 @@ class Silent:
 
     scale = 1.0
 
+    def __init__(self, answer: int = 3) -> None:
+        self.answer = answer
+
     def draw(self, value: int) -> int:
-        return 3
+        return self.answer
 
     def draw_many(self, values: Any) -> np.ndarray:
-        return np.full(len(values), 3, np.int64)
+        return np.full(len(values), self.answer, np.int64)
 
 
-def scores_of(recipe: Any, winners: list[int], *data: Any) -> np.ndarray:
+def scores_of(recipe: Any, winners: list[int], *data: Any, answer: int = 3) -> np.ndarray:
     """All scores of a run whose releases are fixed."""
     recorder = Recorder(recipe.selecting, winners)
     object.__setattr__(recipe, "selecting", recorder)
     for name in ("measuring", "totalling"):
         if getattr(recipe, name, None) is not None:
-            object.__setattr__(recipe, name, Silent())
+            object.__setattr__(recipe, name, Silent(answer))
     recipe.fit(*data)
     return np.array(recorder.seen)
 
@@ -113,6 +116,21 @@ def test_one_row_changes_the_scores_of_mwem_by_at_most_their_sensitivity(neighbo
     changes = np.abs(np.array([run(each) - base for each in others]))
     assert changes.max() == recipe.selecting.sensitivity == UNIT
     assert recipe.selecting.scale == pytest.approx(2 * UNIT / recipe.selecting.epsilon)
+
+
+@pytest.mark.parametrize("answer", [3, 2**62])
+@pytest.mark.parametrize("largest", [2**30, 2**45 - 1, 2**46, 2**53, 2**62, 2**64 - 2])
+def test_one_row_of_very_many_changes_the_scores_of_mwem_by_at_most_their_sensitivity(
+    largest: int, answer: int
+) -> None:
+    def run(counts: list[int]) -> np.ndarray:
+        return scores_of(MWEM(epsilon=1.0, rounds=3), [0, 2, 0], np.array(counts, np.uint64), QUERIES, answer=answer)
+
+    base, changes = run([largest] * 4), [run([largest + 1, *[largest] * 3]), run([*[largest] * 3, largest + 1])]
+    exact = np.minimum([2 * largest, 2 * largest, 3 * largest], 2**46)
+    assert (np.abs(np.array(changes) - base) <= UNIT).all()
+    assert answer != 3 or np.abs(base[0] / UNIT - exact).max() <= 3
+    assert (base >= 0).all()
 
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
@@ -232,5 +250,7 @@ def test_bad_shapes_and_types_are_refused() -> None:
         MWEM(epsilon=1.0, rounds=1).fit(np.array([1, 2]), QUERIES)
     with pytest.raises(dps.InvalidDataError, match=r"^counts="):
         MWEM(epsilon=1.0, rounds=1).fit(np.array([1.0, 2.0, 3.0, 4.0]), QUERIES)
+    with pytest.raises(dps.InvalidDataError, match=r"^counts=<a negative one among them>: expected whole numbers >= 0"):
+        MWEM(epsilon=1.0, rounds=1).fit(np.array([1, 2, 3, -4]), QUERIES)
     with pytest.raises(dps.InvalidDataError, match=r"^codes="):
         ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9).choose(np.zeros((8, 2), int))

@@ -20,6 +20,9 @@ from dpselect.recipes.shared_selections import Selection, budget_share, shared_s
 _UNIT = 1 << 16
 """Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
 
+_MOST_ROWS = 1 << 46
+"""Beyond this no query counts, so that scores fit into 64 bits."""
+
 _PASSES = 20
 """Over all measurements so far, after each new one."""
 
@@ -106,19 +109,21 @@ class MWEM(MechanismValue):
         """A histogram that was never of the data, at the cost of `event`.
 
         Args:
-            counts: shape ``(cells,)``: how many rows each cell has. A row is in one cell.
+            counts: shape ``(cells,)``: how many rows each cell has, >= 0. A row is in one cell.
             queries: shape ``(queries, cells)``, booleans: the cells that each query counts. Public.
 
         Returns:
             Shape ``(cells,)``: numbers >= 0 that sum to the (noisy) number of rows.
 
         Raises:
-            InvalidDataError: other shapes or types. Nothing is drawn then.
+            InvalidDataError: other shapes or types, or counts below 0. Nothing is drawn then. Large counts are no
+                error: a query counts 2^46 rows at most.
         """
         held, asked = _checked(counts, queries)
-        total = int(held.sum()) if self.totalling is None else self.totalling.draw(int(held.sum()))
-        rows = float(max(total, 1))
-        answers = asked @ held
+        held_in_all = int(_summed(np.ones(held.size, bool), held))
+        total = held_in_all if self.totalling is None else self.totalling.draw(held_in_all)
+        rows = float(min(max(total, 1), _MOST_ROWS))
+        answers = _summed(asked, held)
         weights = np.full(held.size, rows / held.size)
         measured: dict[int, float] = {}
         for _ in range(self.rounds):
@@ -155,8 +160,18 @@ def _checked(counts: object, queries: object) -> tuple[NDArray[np.int64], NDArra
     held, asked = np.asarray(counts), np.asarray(queries)
     if held.dtype.kind not in "iu" or held.ndim != 1 or held.size == 0:
         shown = Shown(f"<array of {held.dtype}, {held.ndim} dimensions>")
-        raise InvalidDataError("counts", shown, "whole numbers, one for each cell")
+        raise InvalidDataError("counts", shown, "whole numbers >= 0, one for each cell")
+    if held.dtype.kind == "i" and (held < 0).any():
+        raise InvalidDataError("counts", Shown("<a negative one among them>"), "whole numbers >= 0, one for each cell")
     if asked.dtype.kind != "b" or asked.ndim != 2 or asked.shape[1] != held.size or not len(asked):
         shown = Shown(f"<array of {asked.dtype}, {asked.ndim} dimensions>")
         raise InvalidDataError("queries", shown, f"booleans of shape (queries, {held.size})")
-    return held.astype(np.int64), asked
+    # A number that is cut off changes by no more than before, so the sensitivity stays.
+    return np.minimum(held.astype(np.uint64), np.uint64(_MOST_ROWS)).astype(np.int64), asked
+
+
+def _summed(asked: NDArray[np.bool_], held: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many rows each query counts, at most `_MOST_ROWS`. Of no number of cells does a sum leave 64 bits."""
+    high, low = held >> 32, held & 0xFFFFFFFF
+    whole = np.minimum(asked @ high, _MOST_ROWS >> 32) << 32
+    return np.minimum(whole + asked @ low, _MOST_ROWS)
