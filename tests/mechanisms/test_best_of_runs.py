@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import pickle
+import random
+import sys
+import threading
+import warnings
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -75,8 +81,23 @@ def test_a_given_law_is_drawn_and_costs_what_it_costs() -> None:
 def test_laws_that_are_none(law: Any) -> None:
     with pytest.raises(InvalidParameterError, match="law"):
         dps.BestOfRuns(epsilon_per_run=1.0, law=law)
-    with pytest.raises(InvalidParameterError, match="expected_runs"):
-        dps.BestOfRuns(epsilon_per_run=1.0, law={1: 1}, expected_runs=3)
+    for name in ("expected_runs", "eta"):
+        with pytest.raises(InvalidParameterError, match=f"^{name}=3: expected None with a mapping"):
+            dps.BestOfRuns(epsilon_per_run=1.0, law={1: 1}, **{name: 3})  # type: ignore[arg-type]
+
+
+def test_numbers_of_runs_of_any_integer_type() -> None:
+    plan = dps.BestOfRuns(epsilon_per_run=1.0, law={np.int64(3): 1, np.uint8(1): np.float32(3)})
+    assert plan == dps.BestOfRuns(epsilon_per_run=1.0, law={3: 1, 1: 3})
+    assert repr(plan.law) == "{3: 1, 1: np.float32(3.0)}"
+    with pytest.raises(InvalidParameterError, match="law"):
+        dps.BestOfRuns(epsilon_per_run=1.0, law={np.bool_(True): 1})
+
+
+@pytest.mark.parametrize("share", ["x", None, 0, 1, math.nan, True, [0.5]])
+def test_shares_that_are_none(share: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^share=.*strictly between 0 and 1"):
+        dps.BestOfRuns(epsilon_per_run=1.0, expected_runs=3).chance_of_no_run_among_best(share)
 
 
 def test_large_numbers_are_drawn_too() -> None:
@@ -187,6 +208,104 @@ def test_it_is_charged_before_the_first_run(tmp_path: Any) -> None:
     ledger.disconnect()
 
 
+def mark(configuration: dict[str, Any]) -> tuple[float, str]:
+    """A run that leaves marks in its configuration, in all depths."""
+    configuration["runs"] = configuration.get("runs", 0) + 1
+    configuration["layers"].append(len(configuration["layers"]))
+    configuration.pop("depth")  # the next run with this configuration would fail
+    return float(configuration["runs"]), "a model"
+
+
+def best_of(run: Any, configurations: Sequence[Any], runs: int) -> dps.BestRun[Any]:
+    best = dps.best_of_runs(run, configurations, epsilon_per_run=1.0, law={runs: 1})
+    assert best is not None
+    return best
+
+
+def test_no_run_leaves_a_mark_in_the_configuration() -> None:
+    """What is released is the same for any number of runs."""
+    for configurations in (lambda given: given, lambda given: np.array(given, dtype=object)):
+        given: Any = [{"depth": 3, "layers": [1]}]
+        for runs in (1, 7):
+            best = best_of(mark, configurations(given), runs)
+            assert best == (1.0, "a model", {"depth": 3, "layers": [1]}, False)
+            assert given == [{"depth": 3, "layers": [1]}]
+
+
+def test_the_law_above_can_fail() -> None:
+    shared = {"depth": 3, "layers": [1]}
+    mark(shared)
+    assert shared == {"layers": [1, 1], "runs": 1}
+    with pytest.raises(KeyError):
+        mark(shared)
+
+
+def test_a_run_that_reaches_the_list_itself_changes_no_other_run() -> None:
+    """Nor what is released: copies are taken before the first run."""
+    given: list[dict[str, int]] = [{"depth": 3}]
+
+    def run(configuration: dict[str, int]) -> tuple[float, int]:
+        given[0]["depth"] += 1
+        return 0.0, configuration["depth"]
+
+    assert best_of(run, given, 5)[1:3] == (3, {"depth": 3})
+    assert given == [{"depth": 8}]
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        (threading.Lock(), "deepcopy can copy"),
+        ((number for number in range(3)), "deepcopy can copy"),
+        (random.Random(3), "without a random generator"),
+        (np.random.default_rng(3), "without a random generator"),
+        ([np.random.RandomState(3)], "without a random generator"),
+        (random.SystemRandom(), "deepcopy can copy"),
+    ],
+)
+def test_what_cannot_be_copied_is_refused_before_it_is_charged(inside: Any, expected: str) -> None:
+    done: list[Any] = []
+    with pytest.raises(InvalidCandidatesError, match=rf"^configurations=<list>: .*{expected}.* inside the run"):
+        dps.best_of_runs(done.append, [{"x": inside}], epsilon_per_run=1.0, expected_runs=3, charge=done.append)  # type: ignore[arg-type]
+    assert done == []
+
+
+def test_leaving_the_program_is_a_failure_too() -> None:
+    """Its text and its status may depend on the data."""
+
+    def run(_: int) -> tuple[float, None]:
+        sys.exit("private: 41")
+
+    best = best_of(run, [1], 3)
+    assert best.failed
+    assert best.output is None
+
+
+def test_warnings_of_runs_are_not_shown() -> None:
+    def run(_: int) -> tuple[float, None]:
+        warnings.warn("private: 41", stacklevel=2)
+        return 0.0, None
+
+    for action in ("error", "always"):
+        with warnings.catch_warnings(record=action == "always") as shown:
+            warnings.simplefilter(action)  # type: ignore[arg-type]
+            assert not best_of(run, [1], 3).failed
+            with pytest.warns(UserWarning, match="41"):
+                run(1)
+        assert not shown
+
+
+def test_what_runs_log_is_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    """The documents say that this is up to the caller."""
+
+    def run(configuration: int) -> tuple[float, None]:
+        logging.getLogger("tuning").warning("configuration %s", configuration)
+        return 0.0, None
+
+    best_of(run, [7], 2)
+    assert caplog.messages == ["configuration 7"] * 2
+
+
 def test_keyboard_interrupts_end_it() -> None:
     def run(_: int) -> tuple[float, None]:
         raise KeyboardInterrupt
@@ -261,6 +380,14 @@ def test_text_is_no_score(score: Any) -> None:
 def test_bad_configurations(configurations: Any) -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^configurations="):
         dps.best_of_runs(lambda _: (0, 0), configurations, epsilon_per_run=1.0, expected_runs=3)
+
+
+def test_configurations_have_no_scores_to_match() -> None:
+    with pytest.raises(InvalidCandidatesError) as caught:
+        dps.best_of_runs(lambda _: (0, 0), {1, 2}, epsilon_per_run=1.0, expected_runs=3)  # type: ignore[arg-type]
+    assert str(caught.value) == "configurations=<set>: expected a list, tuple or one-dimensional array."
+    with pytest.raises(InvalidCandidatesError, match="match the scores"):
+        dps.select([1, 2], candidates={1, 2}, epsilon=1.0, sensitivity=1.0)
 
 
 def test_plans_say_what_is_spent() -> None:

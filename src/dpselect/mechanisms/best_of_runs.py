@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
@@ -20,9 +22,9 @@ from dpselect.accounting import (
 )
 from dpselect.accounting.candidates import candidates_epsilon, finite_candidates_epsilon
 from dpselect.accounting.events.kinds import checked_event, shape_of_runs
-from dpselect.arguments import delta_below_one, exact_number, positive_count, positive_epsilon
+from dpselect.arguments import delta_below_one, exact_number, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
-from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.candidates import Pick, checked_candidates
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.run_counts import (
     MOST_POISSON,
@@ -37,6 +39,9 @@ from dpselect.mechanisms.run_counts import (
 
 Configuration = TypeVar("Configuration")
 
+_GENERATORS = {("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "BitGenerator")}
+"""Packages and classes of what draws the same numbers again when it is copied."""
+
 
 class BestRun(NamedTuple, Generic[Configuration]):
     """The best run, by its score.
@@ -44,8 +49,9 @@ class BestRun(NamedTuple, Generic[Configuration]):
     Attributes:
         score: that it returned; not a number if it returned none.
         output: what else it returned; None if it failed.
-        configuration: that it ran with.
-        failed: whether it raised an exception, or returned no pair of a number and an output. A number in text is none.
+        configuration: that it ran with: a copy that no run has seen.
+        failed: whether it raised an exception (`SystemExit` is one), or returned no pair of a number and an output. A
+            number in text is none.
 
     >>> best = BestRun(score=0.75, output="a model", configuration={"depth": 4})
     >>> best.configuration["depth"], best.failed
@@ -110,10 +116,12 @@ class BestOfRuns(MechanismValue):
             self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
         self._set(delta=delta_below_one(self.delta))
         if isinstance(self.law, Mapping):
-            if self.expected_runs is not None or self.eta is not None:
-                raise InvalidParameterError("expected_runs", self.expected_runs, "none with a mapping as law, nor eta")
+            for name, value in (("expected_runs", self.expected_runs), ("eta", self.eta)):
+                if value is not None:
+                    raise InvalidParameterError(name, value, "None with a mapping as law, which says it all")
             given = GivenRunCount.of(cast("Mapping[object, object]", self.law))
-            self._set(law=dict(self.law), _count=given, _mean=given.mean, _shape=0.0, _gamma=0.0)
+            law = {int(count): weight for count, weight in self.law.items()}
+            self._set(law=law, _count=given, _mean=given.mean, _shape=0.0, _gamma=0.0)
         else:
             self._set_named()
         self._set(_event=self._cost())
@@ -184,8 +192,7 @@ class BestOfRuns(MechanismValue):
         >>> round(BestOfRuns(epsilon_per_run=1.0, expected_runs=30).chance_of_no_run_among_best(0.1), 2)
         0.23
         """
-        if not 0.0 < share < 1.0:
-            raise InvalidParameterError("share", share, "a number strictly between 0 and 1")
+        share = probability(share, "share")
         missed = 1.0 - share
         if isinstance(self._count, GivenRunCount):
             chances = zip(self._count.counts, self._count.weights, strict=True)
@@ -216,6 +223,8 @@ class BestOfRuns(MechanismValue):
         if count == 0:
             raise InvalidCandidatesError("configurations", Shown("<none>"), "at least one configuration")
         configuration_of = checked_candidates(configurations, count=count, name="configurations")
+        if not isinstance(configurations, range):
+            configuration_of = _untouched([configuration_of(place) for place in range(count)], configurations)
         if charge is not None:
             charge(self._event)
         runs = self._count.draw(at_most=self.cap)
@@ -262,7 +271,8 @@ def best_of_runs(
     Args:
         run: called with a configuration; returns a score, higher is better, and an output. It does not look at earlier
             runs.
-        configurations: what to try, from public knowledge; each run takes one of them, uniformly.
+        configurations: what to try, from public knowledge; each run takes one of them, uniformly, and gets a deep copy
+            of its own.
         epsilon_per_run, event_per_run: see `BestOfRuns`, as for the arguments that follow.
         expected_runs: how many runs there are on average.
         law: of their number.
@@ -278,9 +288,10 @@ def best_of_runs(
 
     Raises:
         InvalidParameterError: an argument is out of range. Nothing was drawn or charged, and nothing ran.
-        InvalidCandidatesError: there are no configurations, or duplicates.
+        InvalidCandidatesError: there are no configurations, or duplicates, or some that cannot be copied.
 
-    The number of runs has to stay secret, and so has the time that they take: run them where nobody sees it.
+    The number of runs has to stay secret, and so has the time that they take: run them where nobody sees it. Warnings
+    of runs are not shown. What they print or log, and what they share outside of the configuration, is up to you.
 
     Proof: ``proofs/private_candidates.md``.
 
@@ -308,16 +319,47 @@ def _rounded_up(epsilon: float) -> str:
     return f"{float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(epsilon)):g}"
 
 
+def _untouched(given: list[Any], configurations: object) -> Pick:
+    """Copies of the configurations, taken before the first run. No run sees them: each gets a copy of a copy.
+
+    Otherwise a run could leave a mark for later runs and in what is released, and the marks would count the runs.
+    """
+    expected = "configurations that copy.deepcopy can copy"
+    hint = "Each run gets a copy of its own. Give settings, such as numbers and text, and make the rest inside the run."
+    shown, copied = Shown(f"<{type(configurations).__name__}>"), dict[int, Any]()
+    try:
+        untouched = copy.deepcopy(given, copied)
+    except Exception:  # noqa: BLE001 - whatever an object's own way to be copied raises
+        raise InvalidCandidatesError("configurations", shown, expected, hint) from None
+    if any(map(is_generator, copied.values())):
+        hint = "Each run gets a copy, and a copy draws the same numbers again. Make the generator inside the run."
+        raise InvalidCandidatesError("configurations", shown, "configurations without a random generator", hint)
+    return untouched.__getitem__
+
+
+def is_generator(value: object) -> bool:
+    """Whether a copy of `value` would draw the same random numbers again.
+
+    >>> is_generator(7), is_generator(object)
+    (False, False)
+    """
+    return any((base.__module__.partition(".")[0], base.__name__) in _GENERATORS for base in type(value).__mro__)
+
+
 def _outcome(
     run: Callable[[Configuration], tuple[float, object]], configuration: Configuration
 ) -> BestRun[Configuration]:
     """What came of one run. That it failed is an outcome; why is not shown, because that may depend on the data."""
     try:
-        score, output = run(configuration)
-        if isinstance(cast(object, score), str | bytes | bytearray):
-            raise TypeError
-        return BestRun(score=float(score), output=output, configuration=configuration)
-    except Exception:  # noqa: BLE001
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # each of them would count a run, and may depend on the data
+            score, output = run(copy.deepcopy(configuration))
+            if isinstance(cast(object, score), str | bytes | bytearray):
+                raise TypeError
+            return BestRun(score=float(score), output=output, configuration=configuration)
+    except KeyboardInterrupt:  # from outside, and it ends everything
+        raise
+    except BaseException:  # noqa: BLE001 - SystemExit is one, and has a text too
         return BestRun(score=math.nan, output=None, configuration=configuration, failed=True)
 
 

@@ -40,9 +40,8 @@ def checked_candidates(candidates: object, *, count: int, name: str = "candidate
     except InvalidCandidatesError as error:
         if name == error.name:
             raise
-        raise InvalidCandidatesError(
-            name, error.got, error.expected.replace("candidate", name[:-1]), error.hint
-        ) from None
+        # The hint is about scores, which nothing but candidates has.
+        raise InvalidCandidatesError(name, error.got, error.expected.replace("candidate", name[:-1])) from None
 
 
 def _checked(candidates: object, count: int) -> Pick:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -98,9 +99,9 @@ class GivenRunCount:
         expected = "numbers of runs from 0 to 10,000, one of them at least 1, with weights above 0"
         exact: dict[int, Fraction] = {}
         for count, weight in law.items():
-            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_GIVEN:
+            if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) <= _MOST_GIVEN:
                 raise InvalidParameterError("law", count, expected)
-            exact[count] = decimal_fraction(weight, "law", expected=expected)
+            exact[int(count)] = decimal_fraction(weight, "law", expected=expected)
         if not any(exact) or min(exact.values(), default=Fraction(0)) <= 0:
             raise InvalidParameterError("law", law, expected)
         unit = math.lcm(*(weight.denominator for weight in exact.values()))
