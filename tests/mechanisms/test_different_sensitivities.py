@@ -9,6 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import dpselect as dps
@@ -230,7 +233,55 @@ def test_whole_numbers_beyond_doubles_are_refused() -> None:
         made([1, 2]).select([1, 2], candidates=["a"])
 
 
-@pytest.mark.parametrize("sensitivity", [[1.0, 0.0], [1.0, math.nan], [[1.0, 2.0]], [1, "a"]])
+VECTORS: dict[str, Any] = {
+    "tuple": (1.0, 2.0, 4.0),
+    "array": np.array([1.0, 2.0, 4.0]),
+    "float32": np.array([1, 2, 4], np.float32),
+    "nothing masked": np.ma.masked_array([1.0, 2.0, 4.0]),
+    "buffer": memoryview(np.array([1.0, 2.0, 4.0])),
+    "pandas": pd.Series([1.0, 2.0, 4.0], index=[7, 8, 9]),
+    "pandas whole": pd.Series([1, 2, 4], dtype="Int64"),
+    "pandas fractions": pd.Series([Fraction(1), Fraction(2), Fraction(4)]),
+    "polars": pl.Series([1.0, 2.0, 4.0]),
+    "polars whole": pl.Series([1, 2, 4]),
+    "arrow": pa.array([1.0, 2.0, 4.0]),
+    "arrow chunks": pa.chunked_array([[1, 2], [4]]),
+}
+
+
+@pytest.mark.parametrize("given", VECTORS.values(), ids=VECTORS)
+def test_any_vector_of_numbers_is_taken(given: Any) -> None:
+    assert made(given) == made([1.0, 2.0, 4.0])
+    assert dps.select([0.0, 1e9, 0.0], epsilon=1.0, sensitivity=given) == 1
+
+
+def test_whole_numbers_of_any_vector_are_rounded_up() -> None:
+    for given in (np.array([2**60 + 1]), pd.Series([2**60 + 1]), pl.Series([2**60 + 1]), pa.array([2**60 + 1])):
+        assert made(given).sensitivities == (2.0**60 + 2.0**8,)
+
+
+MISSING: dict[str, Any] = {
+    "masked": np.ma.masked_array([1.0, 1e-9, 1.0], mask=[0, 1, 0]),
+    "masked whole": np.ma.masked_array([1, 5, 1], mask=[0, 1, 0]),
+    "masked objects": np.ma.masked_array([Fraction(1), Fraction(5), Fraction(1)], mask=[0, 1, 0]),
+    "pandas": pd.Series([1, None, 1], dtype="Int64"),
+    "pandas objects": pd.Series([Fraction(1), None, Fraction(1)]),
+    "polars": pl.Series([1.0, None, 1.0]),
+    "arrow": pa.array([1.0, None, 1.0]),
+    "list": [1.0, None, 1.0],
+}
+
+
+@pytest.mark.parametrize("given", MISSING.values(), ids=MISSING)
+def test_a_missing_sensitivity_is_no_sensitivity(given: Any) -> None:
+    """What a mask hides is a number that the caller did not mean: noise of its scale would protect nobody."""
+    with pytest.raises(InvalidParameterError, match=r"^sensitivities=<.*>: expected finite numbers > 0, one for each"):
+        made(given)
+    with pytest.raises(InvalidParameterError, match=r"^sensitivity=<.*>: expected finite numbers > 0, one for each"):
+        dps.select([1, 2, 3], epsilon=1.0, sensitivity=given)
+
+
+@pytest.mark.parametrize("sensitivity", [[1.0, 0.0], [1.0, math.nan], [[1.0, 2.0]], [1, "a"], [[1.0], [1.0, 2.0]]])
 def test_select_calls_them_by_its_own_name(sensitivity: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"^sensitivity="):
         dps.select([1.0, 2.0], epsilon=1.0, sensitivity=sensitivity)

@@ -121,6 +121,27 @@ def test_candidates_steps_and_bad_input() -> None:
             mechanism.select_with_gap([1.0, 2.0]).lead_at_least(confidence)
 
 
+@pytest.mark.parametrize("with_gap", ["yes", "", None, 0, 1, np.True_, np.False_])
+def test_a_gap_is_released_for_true_alone(with_gap: Any) -> None:
+    for ask in (partial(dps.select, [1.0, 2.0]), partial(dps.top_k, [1.0, 2.0], 1)):
+        for step in (None, 1.0):
+            with pytest.raises(InvalidParameterError, match=r"^with_gap=.*: expected True or False"):
+                ask(epsilon=1.0, sensitivity=1.0, with_gap=with_gap, gap_step=step)
+
+
+def test_the_argument_that_asked_for_a_gap_is_named() -> None:
+    refused: dict[str, Any] = {
+        "with a sensitivity for each score": partial(dps.select, [1.0, 2.0], sensitivity=[1, 2]),
+        "with weights": partial(dps.top_k, [1.0, 2.0], 1, sensitivity=1, weights=[1, 2]),
+        'with method="set"': partial(dps.top_k, [1.0, 2.0], 1, sensitivity=1, method="set"),
+    }
+    for beside, ask in refused.items():
+        with pytest.raises(InvalidParameterError, match=f"^with_gap=True: expected False {beside}"):
+            ask(epsilon=1.0, with_gap=True, gap_step=0.5)
+        with pytest.raises(InvalidParameterError, match=f"^gap_step=0.5: expected None {beside}"):
+            ask(epsilon=1.0, gap_step=0.5)
+
+
 def test_extreme_scales_and_steps() -> None:
     for epsilon in (1e-300, 1e300):
         for kind in (dps.PermuteAndFlip, dps.ExponentialMechanism, partial(dps.ReportNoisyMax, noise="laplace")):

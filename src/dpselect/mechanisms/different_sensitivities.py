@@ -21,13 +21,14 @@ from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.own_scale_law import own_scale_probabilities
 from dpselect.mechanisms.permute_and_flip_law import permute_and_flip_probabilities
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
 FloatArray = npt.NDArray[np.float64]
 Rule = Literal["generalized", "own_scales", "largest"]
 
+_EXPECTED = "finite numbers > 0, one for each candidate"
 _METHODS = ("auto", "generalized", "own_scales", "largest")
 _UP = 1.0 + 2.0**-40
 _EXACTLY_DOUBLES = [("f", 2), ("f", 4), ("f", 8), ("i", 1), ("i", 2), ("i", 4), ("u", 1), ("u", 2), ("u", 4)]
@@ -53,7 +54,7 @@ class GeneralizedSelection(MechanismValue):
     Args:
         epsilon: privacy loss of one selection, > 0. Rounded down if it is not a double.
         sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public.
-            Rounded up if they are not doubles.
+            Rounded up if they are not doubles. A list, or any NumPy, Arrow, pandas or Polars vector without nulls.
         monotonic: between any two neighbours all scores change in the same direction.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
         method: ``"auto"``, or one of the rules.
@@ -261,22 +262,36 @@ def _back(doubles: FloatArray, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _checked_sensitivities(given: object) -> FloatArray:
-    if isinstance(given, str | bytes) or np.ndim(cast(Any, given)) != 1 or len(cast(Any, given)) == 0:
-        got, expected = Shown(f"<{type(given).__name__}>"), "finite numbers > 0, one for each candidate"
-        raise InvalidParameterError("sensitivities", got, expected)
-    members = cast("Sequence[object]", given)
-    array = cast("npt.NDArray[Any] | None", given) if isinstance(given, np.ndarray) else None
+    members = _members(given)
+    if len(members) == 0 or (isinstance(members, np.ndarray) and members.ndim != 1):
+        raise InvalidParameterError("sensitivities", Shown(f"<{type(given).__name__}>"), _EXPECTED)
+    array = members if isinstance(members, np.ndarray) else None
     if array is None and all(type(each) is float for each in members):
         array = np.array(members, dtype=np.float64)
     is_exact = array is not None and (array.dtype.kind, array.dtype.itemsize) in _EXACTLY_DOUBLES
     if array is not None and is_exact:
         found = array.astype(np.float64)
     else:
-        found = np.array([_checked_member(members, place) for place in range(len(members))], dtype=np.float64)
+        listed = cast("Sequence[object]", members)
+        found = np.array([_checked_member(listed, place) for place in range(len(listed))], dtype=np.float64)
     if not (valid := np.isfinite(found) & (found > 0.0)).all():
         _checked_member(cast("Sequence[object]", found.tolist()), int(valid.argmin()))
     found.flags.writeable = False
     return found
+
+
+def _members(given: object) -> Sequence[object] | npt.NDArray[Any]:
+    """A list or a tuple itself, anything else as an array: none of the members is missing or masked."""
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        return cast("Sequence[object]", given)
+    if hasattr(given, "iloc"):  # in columns of Python objects pandas keeps fractions
+        given = np.asarray(cast(Any, given).to_numpy())
+    if type(given) is np.ndarray and given.ndim == 1:
+        return given
+    try:
+        return native_scores(cast(ScoresLike, given))
+    except InvalidScoresError as error:
+        raise InvalidParameterError("sensitivities", error.got, _EXPECTED, error.hint) from None
 
 
 def _checked_member(members: Sequence[object], place: int) -> float:
@@ -284,7 +299,7 @@ def _checked_member(members: Sequence[object], place: int) -> float:
         return positive_sensitivity(members[place], "sensitivities")
     except InvalidParameterError:
         got = one_of_several(members[place], place, len(members))
-        raise InvalidParameterError("sensitivities", got, "finite numbers > 0, one for each candidate") from None
+        raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
 
 
 def _largest_of(count: int, confidence: float) -> float:

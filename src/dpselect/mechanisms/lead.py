@@ -161,6 +161,16 @@ def public_step(step: float | None, scale: float, name: str = "step") -> float:
     return value
 
 
+def no_gap(with_gap: bool, step: object, beside: str, why: str) -> InvalidParameterError:
+    """The error for a draw that has no gap: it names the argument that asked for one.
+
+    >>> print(no_gap(False, 0.5, "with weights", "A draw with weights has no gap."))
+    gap_step=0.5: expected None with weights. A draw with weights has no gap.
+    """
+    name, got, expected = ("with_gap", True, "False") if with_gap else ("gap_step", step, "None")
+    return InvalidParameterError(name, got, f"{expected} {beside}", why)
+
+
 def _exponential(x: float) -> float:
     return 0.5 * math.exp(-x) if x >= 0.0 else 1.0 - 0.5 * math.exp(x)
 

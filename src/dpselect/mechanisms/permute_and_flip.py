@@ -10,17 +10,20 @@ from typing import Any, Literal, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
+from dpselect.arguments import boolean
 from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.different_sensitivities import GeneralizedSelection
 from dpselect.mechanisms.laws import Law
-from dpselect.mechanisms.lead import Lead, public_step
+from dpselect.mechanisms.lead import Lead, no_gap, public_step
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.score_vectors import ScoresLike, SupportsArrowArray, SupportsArrowStream, SupportsToNumpy
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
-Sensitivity = float | Sequence[float] | npt.NDArray[np.number]
+Sensitivity = (
+    float | Sequence[float] | npt.NDArray[np.number] | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+)
 """One for all scores, or one for each."""
 
 _USUAL = Neighbours.ADD_REMOVE  # because looking up a member takes a while
@@ -123,7 +126,8 @@ def select(
             vector, or a list.
         epsilon: privacy loss, > 0.
         sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
-            Or one for each score, if they differ much: `GeneralizedSelection` then runs by the rule that is better.
+            Or one for each score, if they differ much, in a list or any such vector: `GeneralizedSelection` then runs
+            by the rule that is better.
         monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
             when a unit is added or removed.
         candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
@@ -159,9 +163,10 @@ def select(
     ):
         mechanism = _mechanism_for(epsilon, sensitivity, monotonic, neighbours)
     if with_gap is not False or gap_step is not None:
+        boolean(with_gap, "with_gap")
         if isinstance(mechanism, GeneralizedSelection):
-            hint = "The gap is proved for noise of one scale."
-            raise InvalidParameterError("with_gap", with_gap, "one sensitivity for all scores", hint)
+            why = "The gap is proved for noise of one scale."
+            raise no_gap(with_gap, gap_step, "with a sensitivity for each score", why)
         return mechanism.select_with_gap(scores, candidates, public_step(gap_step, mechanism.scale, "gap_step"))
     return mechanism.select(scores, candidates)
 
@@ -171,11 +176,12 @@ def _mechanism_for(
 ) -> PermuteAndFlip | GeneralizedSelection:
     """The mechanism with these arguments, made now or some time ago."""
     global _last
-    if isinstance(sensitivity, Sequence | np.ndarray) and np.ndim(sensitivity):
+    is_scalar = isinstance(sensitivity, str | bytes) or (isinstance(sensitivity, np.ndarray) and sensitivity.ndim == 0)
+    if not is_scalar and hasattr(sensitivity, "__len__"):
         relation = neighbouring_relation(neighbours)
         try:
             return GeneralizedSelection(
-                epsilon=epsilon, sensitivities=sensitivity, monotonic=monotonic, neighbours=relation
+                epsilon=epsilon, sensitivities=cast(Any, sensitivity), monotonic=monotonic, neighbours=relation
             )
         except InvalidParameterError as error:
             if error.name != "sensitivities":

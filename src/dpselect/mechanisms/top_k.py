@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.lead import Leads, public_step
+from dpselect.mechanisms.lead import Leads, no_gap, public_step
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
@@ -418,17 +418,17 @@ def top_k(
     [0, 3]
     """
     native = native_scores(scores)
-    has_gaps = with_gap is not False or gap_step is not None
+    has_gaps = boolean(with_gap, "with_gap") or gap_step is not None
     delta = delta_below_one(delta)
     if method not in get_args(TopKMethod):
         got = Shown(repr(method)) if isinstance(cast(object, method), str) else method
         raise InvalidParameterError("method", got, " or ".join(repr(word) for word in get_args(TopKMethod)))
     if has_gaps and weights is not None:
-        raise InvalidParameterError("with_gap", with_gap, "False with weights", "A draw with weights has no gap.")
+        raise no_gap(with_gap, gap_step, "with weights", "A draw with weights has no gap.")
     if method == "set":
         if has_gaps:
             hint = "A set has no order, so nobody in it is ahead of another."
-            raise InvalidParameterError("with_gap", with_gap, 'False with method="set"', hint)
+            raise no_gap(with_gap, gap_step, 'with method="set"', hint)
         if delta:
             hint = "A set is one draw, which a delta would not make more accurate."
             raise InvalidParameterError("delta", delta, '0 with method="set"', hint)
