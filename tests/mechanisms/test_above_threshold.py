@@ -6,9 +6,11 @@ import copy
 import math
 import multiprocessing
 import pickle
+import sys
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -108,6 +110,24 @@ def test_gaps_are_multiples_of_the_step() -> None:
     assert gap == float(Fraction(round(gap * 10), 10))
     assert isinstance(begun().test_with_gap(10**6, step=5), int)
     assert begun().test_with_gap(-(10**6), step=5) is None
+
+
+def test_a_gap_beyond_all_doubles_is_cut_off_at_the_largest() -> None:
+    far = partial(dps.AboveThreshold, -1e308, epsilon=1.0, sensitivity=1)
+    for step in (1.0, 1e308, Decimal("0.5"), Fraction(1, 3)):
+        stream = far()
+        assert stream.test_with_gap(1e308, step=step) in (sys.float_info.max, 1e308)
+        assert stream.answered == 1
+    assert far().test_with_gap(1e308, step=1.0) == sys.float_info.max
+    assert far().test_with_gap(1e308, step=1) > sys.float_info.max
+    assert far().test_with_gap(Fraction(5, 10) * 10**308, step=1.0) < sys.float_info.max
+
+
+def test_a_scale_that_no_double_is_small_enough_for() -> None:
+    stream = dps.AboveThreshold(0, epsilon=1e308, sensitivity=1e-308)
+    assert stream.noise_scale == 0.0
+    assert 0.0 <= stream.error_bound(10) < 1e-300
+    assert stream.pmf([-1.0, 5.0, 7.0]).tolist() == [0.0, 1.0, 0.0, 0.0]
 
 
 def test_a_stream_refuses_more_than_was_paid_for() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from functools import partial
 from typing import Any
 
@@ -151,6 +152,35 @@ def test_extreme_scales_and_steps() -> None:
             assert 0.0 <= lead.p_value <= 1.0
     far = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select_with_gap([0.0, 1e308], step=1e-300)
     assert 0.99e308 < far.gap <= 1.01e308
+
+
+@every_kind
+def test_a_scale_that_no_double_is_small_enough_for(kind: Any) -> None:
+    """The largest gap there is: all of it is sure, and no p-value is 0."""
+    lead = kind(epsilon=1e308, sensitivity=1e-308).select_with_gap([1.0, 0.0])
+    assert (lead.winner, lead.scale, lead.gap) == (0, 0.0, pytest.approx(1.0))
+    assert lead.p_value == sys.float_info.min
+    assert lead.lead_at_least(1.0 - 2.0**-53) == pytest.approx(1.0, rel=1e-11)
+    assert lead.lead_at_least() <= lead.gap
+    none = kind(epsilon=1e308, sensitivity=1e-308).select_with_gap([0.0, 0.0], step=1.0)
+    assert (none.gap, none.p_value, none.lead_at_least()) == (0.0, 1.0, 0.0)
+
+
+def test_several_gaps_where_the_scale_is_below_all_doubles() -> None:
+    leads = dps.top_k([2.0, 1.0, 1.0], 2, epsilon=1e308, sensitivity=1e-308, gap_step=0.5)
+    assert leads.scale == 0.0
+    assert leads.winners[0] == 0
+    assert leads.p_values == [sys.float_info.min, 1.0]
+    assert leads.leads_at_least() == pytest.approx([leads.gaps[0], 0.0])
+
+
+@pytest.mark.parametrize("ratio", [1e-3, 0.9, 1.1, 1e5])
+def test_leads_far_beyond_the_noise_go_on_where_bisection_ends(ratio: float) -> None:
+    for noise in ("exponential", "gumbel", "laplace"):
+        lead = dps.Lead(winner=0, gap=ratio * 1e15, step=1.0, scale=1.0, noise=noise)
+        assert lead.lead_at_least(0.999999) == pytest.approx(lead.gap, rel=1e-9)
+        assert lead.lead_at_least(0.999999) < lead.gap
+        assert lead.p_value == sys.float_info.min
 
 
 def test_leads_of_several_are_as_seldom_wrong() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from types import TracebackType
 from typing import NoReturn
@@ -31,6 +32,9 @@ FloatArray = npt.NDArray[np.float64]
 
 _EXACT = 2**53
 """Whole numbers up to this are doubles."""
+
+_LARGEST = Fraction(sys.float_info.max)
+_SMALLEST = math.ulp(0.0)
 
 
 class AboveThreshold:
@@ -187,7 +191,7 @@ class AboveThreshold:
             step: public, > 0: the gap is rounded down to a multiple of it.
 
         Returns:
-            None for a no; else a multiple of `step`, as a double (an integer if `step` is one).
+            None for a no; else a multiple of `step`, as a double, cut off at the largest one (an integer if `step` is).
 
         Raises:
             StreamEndedError: as for `test`.
@@ -202,7 +206,7 @@ class AboveThreshold:
             return None
         self._answered += 1
         gap = width * steps
-        return gap.numerator if type(step) is int else float(gap)
+        return gap.numerator if type(step) is int else float(min(gap, _LARGEST))
 
     def close(self) -> None:
         """End the stream and forget its offset. What was charged stays charged."""
@@ -224,7 +228,7 @@ class AboveThreshold:
         """
         queries = positive_count(queries, "queries", at_most=2**60)
         allowed = 1.0 - probability(confidence, "confidence")
-        first, second = self.threshold_scale, self.noise_scale
+        first, second = max(self.threshold_scale, _SMALLEST), max(self.noise_scale, _SMALLEST)
         lowered = queries * second / (first + second)
 
         def exceeded(bound: float) -> float:
@@ -248,8 +252,10 @@ class AboveThreshold:
             InvalidScoresError: no finite numbers.
         """
         values = finite_scores(queries)
-        leads = (values - float(self._threshold)) / self.noise_scale
-        ratio = self.threshold_scale / self.noise_scale
+        scale = max(self.noise_scale, _SMALLEST)
+        with np.errstate(over="ignore"):
+            leads = (values - float(self._threshold)) / scale
+        ratio = max(self.threshold_scale, _SMALLEST) / scale
         kinks = np.unique(np.clip(leads / ratio, 0.0, 45.0))
         ends = np.unique(
             np.concatenate([np.linspace(0.0, 45.0, math.ceil(min(45.0 * max(1.0, ratio), 2000.0))), kinks])

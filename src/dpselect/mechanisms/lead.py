@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,6 +16,9 @@ Noise = Literal["exponential", "gumbel", "laplace"]
 _PARTS_OF_SCALE = 3
 """The default step is the largest power of two that is at most the scale over 2 to this power."""
 _HALVINGS = 200
+_SMALLEST = math.ulp(0.0)
+_DISTANT = 1e15
+"""So many scales are what no noise makes up for, at any confidence that a double holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,7 @@ class Lead:
     @property
     def p_value(self) -> float:
         """Bounds the probability of so large a gap if the winner is *not* better than all others."""
-        return min(1.0, 2.0 * TAILS[self.noise](self.gap / self.scale))
+        return _at_most_one(2.0 * TAILS[self.noise](_in_scales(self.gap, self.scale))) if self.gap else 1.0
 
     def lead_at_least(self, confidence: float = 0.99) -> float:
         """With probability `confidence`, the winner's true score is ahead of all others by at least this much.
@@ -72,7 +76,9 @@ class Lead:
         Proof: ``proofs/free_gap.md``, claim 4.
         """
         failure = 1.0 - probability(confidence, "confidence")
-        tail, gap = TAILS[self.noise], self.gap / self.scale
+        tail, gap = TAILS[self.noise], self.gap / max(self.scale, _SMALLEST)
+        if gap > _DISTANT:
+            return self.gap * (1.0 - 1e-12)
         # The chance of so large a gap grows with the true lead; where it reaches the failure lies the bound.
         low, high = 0.0, gap
         if not gap or not tail(gap) <= failure * tail(0.0):
@@ -116,7 +122,7 @@ class Leads:
     @property
     def p_values(self) -> list[float]:
         """For each gap: bounds the probability of so large a one if a candidate after it is as good."""
-        return [math.exp(-gap / self.scale) for gap in self.gaps]
+        return [_at_most_one(math.exp(-_in_scales(gap, self.scale))) if gap else 1.0 for gap in self.gaps]
 
     def leads_at_least(self, confidence: float = 0.99) -> list[float]:
         """For each gap, with probability `confidence`: the true lead over *all* candidates after it is at least this.
@@ -169,6 +175,16 @@ def no_gap(with_gap: bool, step: object, beside: str, why: str) -> InvalidParame
     """
     name, got, expected = ("with_gap", True, "False") if with_gap else ("gap_step", step, "None")
     return InvalidParameterError(name, got, f"{expected} {beside}", why)
+
+
+def _in_scales(gap: float, scale: float) -> float:
+    """A gap in units of the scale, which is 0 where doubles have none so small; cut off where all tails are 0."""
+    return min(gap / max(scale, _SMALLEST), _DISTANT)
+
+
+def _at_most_one(bound: float) -> float:
+    """A bound on a probability that is above 0, as it may be too small for doubles."""
+    return min(1.0, max(bound, sys.float_info.min))
 
 
 def _exponential(x: float) -> float:
