@@ -332,11 +332,14 @@ def rounded(exact: Fraction) -> str:
 def why(forecast: Forecast) -> str:
     """Which mechanism draws the answer and why, in a sentence."""
     name = forecast.terms.mechanism
-    reason = WHY.get(name, "")
+    was_asked_for = name == "ExponentialMechanism" and not forecast.terms.delta  # by its name, or by weights
+    reason = "" if was_asked_for else WHY.get(name, "")
     rounds = f", in {forecast.terms.rounds} rounds" if forecast.terms.rounds > 1 else ""
+    weighed = ", with public weights" if "weights" in forecast.terms.arguments else ""
+    drawn = f"Drawn by {name}{rounds}{weighed}"
     if forecast.rule:
-        return f"Drawn by {name}{rounds}. {forecast.rule}"
-    return f"Drawn by {name}{rounds}: {reason}." if reason else f"Drawn by {name}{rounds}."
+        return f"{drawn}. {forecast.rule}"
+    return f"{drawn}: {reason}." if reason else f"{drawn}."
 
 
 def in_words(guarantee: Guarantee) -> str:
