@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import dpselect as dps
+from dpselect import planning
 from dpselect.arguments import (
     boolean,
     delta_below_one,
@@ -25,6 +28,7 @@ from dpselect.arguments import (
     probability,
 )
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import NoisyOrder
 
 POSITIVE = pytest.mark.parametrize("check", [positive_epsilon, positive_sensitivity])
 NOT_NUMBERS = ["1", None, True, False, [1.0], {1.0: 1.0}, np.array([1.0, 2.0]), np.array(["1"]), 1j, b"1", object()]
@@ -162,6 +166,51 @@ def test_bounds_that_nobody_knows_lead_to_a_private_one() -> None:
 def test_only_true_and_false_are_booleans(value: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"^with_gap=.*: expected True or False"):
         boolean(value, "with_gap")
+
+
+def asked_of_people(task: str, *given: Any, **named: Any) -> Any:
+    rows = {"who": [1, 2, 3], "name": ["x", "y", "x"], "n": [1, 2, 3]}
+    return getattr(dps.Dataset(rows, unit="who"), task)(*given, **named)
+
+
+LISTED: dict[str, Any] = {"candidates": ["x", "y"], "epsilon": 1.0}
+FLAGS: dict[str, Callable[[Any], Any]] = {
+    "with_gap": lambda flag: planning.order_noise(9, 2, epsilon=1.0, with_gap=flag),
+    "with_gap of most_common": lambda flag: asked_of_people("most_common", "name", **LISTED, with_gap=flag),
+    "with_gap of most_common, weighed": lambda flag: asked_of_people(
+        "most_common", "name", **LISTED, weights=[1, 2], with_gap=flag
+    ),
+    "with_gap of top_k": lambda flag: asked_of_people("top_k", "name", 1, **LISTED, with_gap=flag),
+    "with_gap of a set": lambda flag: asked_of_people("top_k", "name", 1, **LISTED, with_gap=flag, method="set"),
+    "with_gap of no list": lambda flag: asked_of_people("top_k", "name", 1, epsilon=1.0, delta=1e-6, with_gap=flag),
+    "with_gap of best_by": lambda flag: asked_of_people(
+        "best_by", "name", sum="n", clip=(0, 1), **LISTED, with_gap=flag
+    ),
+    "with_counts": lambda flag: planning.order_noise(9, 2, epsilon=1.0, with_counts=flag),
+    "with_counts of no list": lambda flag: planning.unknown_noise(2, epsilon=1.0, delta=1e-6, with_counts=flag),
+    "allow_many": lambda flag: asked_of_people("most_common", "name", **LISTED, allow_many=flag),
+    "continuous": lambda flag: asked_of_people("median", "n", bounds=(0, 9), epsilon=1.0, continuous=flag),
+    "continuous of check": lambda flag: dps.check({"n": [1, 2]}, "n", unit="n", bounds=(0, 9), continuous=flag),
+    "rarest": lambda flag: NoisyOrder.planned(2, 1, epsilon=1.0, max_values_per_unit=1).select([1, 2], rarest=flag),
+    "vectorized": lambda flag: dps.GridMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 1), step=1).draw(
+        abs, vectorized=flag
+    ),
+    "tails": lambda flag: dps.ConcaveMechanism(epsilon=1.0, sensitivity=1).draw([0, 1], [1, -1], tails=flag),
+    "tight": lambda flag: dps.accounting.compose([], tight=flag),
+    "tight of calibrate": lambda flag: dps.accounting.calibrate(
+        dps.PermuteAndFlip, count=2, epsilon=1.0, sensitivity=1, tight=flag
+    ),
+    "pld": lambda flag: dps.accounting.compose([], pld=flag),
+    "log": lambda flag: planning.plot_error(n=10, sensitivity=1, log=flag),
+    "monotonic": lambda flag: dps.PermuteAndFlip(epsilon=1.0, sensitivity=1, monotonic=flag),
+}
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_arguments_that_are_true_or_false_are_nothing_else(name: str) -> None:
+    for flag in ("yes", None, 1):
+        with pytest.raises(InvalidParameterError, match=f"^{name.split()[0]}=.*: expected True or False"):
+            FLAGS[name](flag)
 
 
 @pytest.mark.parametrize("value", [3, None, "32", b"32", {3, 2}, {3: 2}, np.int64(3), np.array(3)])

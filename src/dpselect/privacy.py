@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dpselect.arguments import boolean
 from dpselect.errors import InvalidParameterError, Shown
 
 
@@ -38,8 +39,7 @@ def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
     Under replace-one a unit leaves one candidate and joins another, so scores move in both directions at once;
     proof and counterexample: ``proofs/counting.md``.
     """
-    if not isinstance(monotonic, bool):
-        raise InvalidParameterError("monotonic", monotonic, "True or False")
+    monotonic = boolean(monotonic, "monotonic")
     if monotonic and neighbouring_relation(neighbours) is Neighbours.REPLACE_ONE:
         raise InvalidParameterError(
             "monotonic",

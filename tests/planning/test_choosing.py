@@ -114,6 +114,9 @@ def test_sets_are_named_beside_rounds_with_weights() -> None:
         ({"sensitivities": [1, 2], "max_values_per_unit": 1}, "without `max_values_per_unit`, .* Leave it out"),
         ({"max_values_per_unit": 0}, "^max_values_per_unit=0"),
         ({"selections": 0}, "selections=0"),
+        ({"monotonic": "yes"}, "^monotonic=<str>: expected True or False"),
+        ({"monotonic": None, "situation": "stream"}, "^monotonic=None: expected True or False"),
+        ({"situation": ["stream"]}, "^situation=<list>: expected 'stream' or"),
     ],
 )
 def test_bad_input(facts: dict[str, Any], match: str) -> None:

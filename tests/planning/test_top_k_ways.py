@@ -65,6 +65,12 @@ def test_counts_leave_half_for_the_selection() -> None:
         ({"delta": 1.0}, "delta"),
         ({"confidence": 1.0}, "confidence"),
         ({"max_values_per_unit": 1}, "monotonic"),
+        ({"monotonic": "yes"}, "monotonic"),
+        ({"monotonic": 1, "max_values_per_unit": 1}, "monotonic"),
+        ({"monotonic": True, "neighbours": "replace_one"}, "monotonic"),
+        ({"ordered": "x"}, "ordered"),
+        ({"with_counts": "x", "monotonic": True}, "with_counts"),
+        ({"with_counts": None}, "with_counts"),
         ({"max_values_per_unit": 0, "monotonic": True}, "max_values_per_unit"),
     ],
 )

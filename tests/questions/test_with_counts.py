@@ -18,7 +18,7 @@ from dpselect.accounting import LaplaceProfileEvent, PureEvent, SequenceEvent
 from dpselect.certificates import check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
-from dpselect.errors import InvalidCertificateError, InvalidParameterError
+from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
 from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.planning import order_noise
@@ -231,6 +231,12 @@ def test_answer_and_counts_are_charged_at_once(once: bool, tmp_path: Path) -> No
     assert len([*ledger.entries(account.name)]) == 2  # the account is opened by the first
     assert check(release.to_json(), ledger=ledger).question
     assert ledger.remaining(account.name) == pytest.approx(9.5, abs=1e-6)
+
+
+def test_masked_counts_are_no_counts() -> None:
+    order = NoisyOrder.planned(3, 2, epsilon=1.0, max_values_per_unit=1, neighbours=dps.Neighbours.ADD_REMOVE)
+    with pytest.raises(InvalidDataError, match=r"^values=<array with nulls>"):
+        order.select(np.ma.masked_array([1, 900, 2], mask=[False, True, False]))
 
 
 def test_the_number_of_units_can_be_asked_as_well() -> None:

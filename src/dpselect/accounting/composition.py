@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, cast
+from typing import Literal
 
 from dpselect.accounting.divergence import Divergences
 from dpselect.accounting.events import Event, NonAdaptiveEvent, Run
@@ -19,7 +19,7 @@ from dpselect.accounting.renyi import best_epsilon, best_log_delta
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
 from dpselect.accounting.zcdp import rho_of
-from dpselect.arguments import delta_below_one, target_error
+from dpselect.arguments import boolean, delta_below_one, target_error
 from dpselect.errors import InvalidParameterError
 
 BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]
@@ -137,8 +137,7 @@ def compose(
     'renyi'
     """
     for name, value in (("tight", tight), ("pld", pld)):
-        if not isinstance(cast(object, value), bool):
-            raise InvalidParameterError(name, value, "True or False")
+        boolean(value, name)
     work = target_error(work, "work", zero_allowed=True)
     leaves = leaves_of(events)
     distribution = LossDistribution(leaves.counts) if pld and leaves.counts else None

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
+from dpselect.arguments import boolean
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.interval import doubles
@@ -134,8 +135,7 @@ class ConcaveMechanism(ScaledMechanism):
 
 def _checked(breakpoints: ScoresLike, slopes: ScoresLike, tails: object) -> tuple[FloatArray, FloatArray]:
     points, leaning = doubles("breakpoints", breakpoints), doubles("slopes", slopes)
-    if not isinstance(tails, bool):
-        raise InvalidParameterError("tails", tails, "True or False")
+    boolean(tails, "tails")
     if leaning.size != points.size:
         got = Shown(f"<{leaning.size} of them for {points.size} breakpoints>")
         raise InvalidParameterError("slopes", got, "one for each breakpoint")

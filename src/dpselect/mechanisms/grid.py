@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import finite_bounds
+from dpselect.arguments import boolean, finite_bounds
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.exponential import ExponentialMechanism
@@ -151,7 +151,7 @@ class GridMechanism(ScaledMechanism):
         if not callable(score):
             raise InvalidParameterError("score", score, "a function of a point")
         points = self.points
-        if not vectorized:
+        if not boolean(vectorized, "vectorized"):
             each = cast(PointScore, score)
             return finite_scores(cast("list[float]", [each(point) for point in points.tolist()]))
         found = cast(VectorScore, score)(points)

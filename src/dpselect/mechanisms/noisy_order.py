@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import ApproximateEvent, PureEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
@@ -201,8 +201,9 @@ class NoisyOrder:
         return RankedCounts(ranked.positions[: self.k], ranked.counts[: self.k]), gaps
 
     def _largest(self, counts: npt.ArrayLike, k: int, *, rarest: bool) -> RankedCounts:
-        noisy = np.clip(self.noise.draw_many(np.asarray(counts)), -_MOST, _MOST)
-        keys = noisy if rarest else -noisy
+        is_reversed = boolean(rarest, "rarest")
+        noisy = np.clip(self.noise.draw_many(counts), -_MOST, _MOST)
+        keys = noisy if is_reversed else -noisy
         worst = np.partition(keys, k - 1)[k - 1]
         among = np.flatnonzero(keys <= worst)
         positions = among[np.argsort(keys[among], kind="stable")][:k]
@@ -317,6 +318,7 @@ def order_noise(
     """
     epsilon = positive_epsilon(epsilon)
     relation = neighbouring_relation(neighbours)
+    with_counts, with_gap = boolean(with_counts, "with_counts"), boolean(with_gap, "with_gap")
     n, k, most = _sizes(n_candidates, k, n_candidates if max_values_per_unit is None else max_values_per_unit)
     plan = plan_top_k(
         n,

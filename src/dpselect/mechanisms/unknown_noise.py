@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from dpselect.arguments import positive_count, positive_epsilon
+from dpselect.arguments import boolean, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts
 from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, PartitionSelection, open_delta
@@ -103,7 +103,9 @@ def unknown_noise(
     ['geometric', 'gaussian', 'stop']
     """
     k = positive_count(k, "k", at_most=MOST_ANSWERS)
-    found, _ = _planned_top(k, *_checked(epsilon, delta, max_values_per_unit, neighbours), bool(with_counts))
+    found, _ = _planned_top(
+        k, *_checked(epsilon, delta, max_values_per_unit, neighbours), boolean(with_counts, "with_counts")
+    )
     return found
 
 

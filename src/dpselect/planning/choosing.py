@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast, get_args
 
 from dpselect.accounting import calibrate_laplace_profile, calibrate_rounds
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.mechanisms import (
     AboveThreshold,
@@ -96,7 +96,8 @@ def _chosen(
     k = positive_count(k, "k")
     selections = positive_count(selections, "selections", at_most=sys.maxsize)
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
-    if situation is not None and situation not in _SITUATIONS:
+    boolean(monotonic, "monotonic")
+    if situation is not None and situation not in get_args(Situation):
         expected = " or ".join(repr(word) for word in get_args(Situation))
         raise InvalidParameterError("situation", typed(situation), expected)
     if max_values_per_unit is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect.arguments import probability
+from dpselect.arguments import boolean, probability
 from dpselect.charts import Axis, Series, lines, styles_of
 from dpselect.charts.lines import MOST_SERIES
 from dpselect.errors import InvalidParameterError, Shown
@@ -69,8 +69,7 @@ def plot_error(
     >>> chart.to_dict()["title"]["text"]
     ['Worst-case expected error of one selection among 1,000 candidates']
     """
-    if not isinstance(cast(object, log), bool):
-        raise InvalidParameterError("log", log, "True or False")
+    boolean(log, "log")
     chosen = _checked(MECHANISMS if mechanisms is None else mechanisms)
     at = checked_epsilons(np.geomspace(0.01, 10.0, 61) if epsilons is None else epsilons)
     if len(set(at)) < 2:

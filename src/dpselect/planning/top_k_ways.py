@@ -6,12 +6,12 @@ import math
 import sys
 from dataclasses import dataclass
 
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, ExponentialNoiseTopK, PermuteAndFlip, TopKSet
 from dpselect.mechanisms.noisy_order import NoisyOrder, left_for_selection, order_noise
 from dpselect.mechanisms.top_k import Weights, plan_top_k
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
 _BEST_OF_ONE = "for one candidate no other mechanism here errs less at the same epsilon, whatever the scores."
 
@@ -99,7 +99,10 @@ def recommend_top_k(
     confidence, relation = probability(confidence, "confidence"), neighbouring_relation(neighbours)
     if max_values_per_unit is not None:
         max_values_per_unit = positive_count(max_values_per_unit, "max_values_per_unit")
-    if (with_counts or max_values_per_unit is not None) and not monotonic and relation is Neighbours.ADD_REMOVE:
+    is_monotonic, is_counted = check_monotonic(monotonic, relation), boolean(with_counts, "with_counts")
+    boolean(ordered, "ordered")
+    is_of_units = is_counted or max_values_per_unit is not None
+    if is_of_units and not is_monotonic and relation is Neighbours.ADD_REMOVE:
         raise InvalidParameterError("monotonic", False, "True, as counts of units are, with the other arguments given")
     left = left_for_selection(epsilon) if with_counts else epsilon
     if weights is not None and max_values_per_unit is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from dpselect.accounting.rounding import fraction_up
+from dpselect.arguments import boolean
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
@@ -135,7 +136,7 @@ class Answers(Mapping[str, Release[Any]]):
             InvalidParameterError: it cannot be written to, or holds files of these names that are of something else.
             MissingExtraError: a PDF is wanted, and the extra ``pdf`` is not installed. Nothing is written then.
         """
-        printed = as_pdf(self.report()) if pdf else None
+        printed = as_pdf(self.report()) if boolean(pdf, "pdf") else None
         place = new_folder(folder, name=self.name, again=True)
         files = {place / ANSWERS: self.to_json()}  # first: it says whose the other files are
         files |= {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}

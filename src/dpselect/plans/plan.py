@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from dpselect.accounting.events import Event
-from dpselect.arguments import delta_below_one, positive_epsilon
+from dpselect.arguments import boolean, delta_below_one, positive_epsilon
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidDataError, InvalidParameterError, RequestReusedError, Shown
 from dpselect.formats import Format
@@ -206,7 +206,7 @@ class Plan:
             AnswerLostError, LedgerError: see `dpselect.Dataset`.
             MissingExtraError: a PDF is wanted, and the extra ``pdf`` is not installed. Nothing is asked then.
         """
-        if pdf and out is None:
+        if boolean(pdf, "pdf") and out is None:
             raise InvalidParameterError("pdf", pdf, "a folder `out` together with it")
         if pdf:
             check_library()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from dpselect.arguments import boolean
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, NoisyOrder, PermuteAndFlip
 from dpselect.mechanisms.gap_noise import GapNoise
@@ -137,11 +138,10 @@ def checked_with_gap(with_gap: object, n_candidates: int) -> bool:
     Raises:
         InvalidParameterError: it is not True or False, or there is a single candidate.
     """
-    if type(with_gap) is not bool:
-        raise InvalidParameterError("with_gap", with_gap, "True or False")
-    if with_gap and n_candidates == 1:
+    is_asked = boolean(with_gap, "with_gap")
+    if is_asked and n_candidates == 1:
         raise InvalidParameterError("with_gap", True, "False: a single candidate is ahead of nobody")
-    return with_gap
+    return is_asked
 
 
 def gaps_of(answers: int, n_candidates: int) -> int:

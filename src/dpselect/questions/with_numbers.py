@@ -299,14 +299,3 @@ def _one(question: Priced[Any]) -> ListQuestion[Any]:
     """The question of one group."""
     of_one: object = cast("Grouped[Any]", question).question if isinstance(question, Grouped) else question
     return cast("ListQuestion[Any]", of_one)
-
-
-def checked_with_counts(with_counts: object) -> bool:
-    """The argument, if it is one or the other.
-
-    Raises:
-        InvalidParameterError: it is not True or False.
-    """
-    if type(with_counts) is not bool:
-        raise InvalidParameterError("with_counts", with_counts, "True or False")
-    return with_counts

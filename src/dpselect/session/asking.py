@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from dpselect.arguments import decimal_fraction, finite_bounds
+from dpselect.arguments import boolean, decimal_fraction, finite_bounds
 from dpselect.backends.columns import check_numeric
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
@@ -166,9 +166,7 @@ class Asking(metaclass=QuestionsFirst):
         return 1 if found.is_whole and first.denominator == 1 and abs(first) < _WHOLE else None
 
     def _check_step(self, step: float | None, continuous: object) -> None:
-        if type(continuous) is not bool:
-            raise InvalidParameterError("continuous", continuous, "True or False")
-        if step is not None and continuous:
+        if boolean(continuous, "continuous") and step is not None:
             raise InvalidParameterError("continuous", True, "False, because a step is given")
 
 

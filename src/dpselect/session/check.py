@@ -8,7 +8,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from dpselect.arguments import finite_bounds, memory_size
+from dpselect.arguments import boolean, finite_bounds, memory_size
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.columns import Column, Holds, check_numeric
 from dpselect.backends.opening import open_table
@@ -91,7 +91,7 @@ def check(
     """
     rows = _rows(source, unit, table, format, memory_limit)
     target = _looked_for(column, candidates, values, between, dates, bounds, step, sum, clip)
-    if continuous and step is not None:
+    if boolean(continuous, "continuous") and step is not None:
         raise InvalidParameterError("continuous", True, "False, because a step is given")
     parts = PublicGroups.given(by, groups, 1)
     if target.listed is not None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, get_args
 
+from dpselect.arguments import boolean
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms.top_k import TopKMethod
@@ -15,7 +16,6 @@ from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK, 
 from dpselect.questions.top_set import check_set
 from dpselect.questions.top_unknown import check_unlisted
 from dpselect.questions.values import check_countable
-from dpselect.questions.with_numbers import checked_with_counts
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
@@ -105,8 +105,8 @@ class ChoiceQuestions(Asking):
         With 99% confidence the count of the released page is within 14 of the best.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None or with_gap is not False
-        is_counted = is_counted or weights is not None
+        is_counted = boolean(with_counts, "with_counts") or boolean(with_gap, "with_gap")
+        is_counted = is_counted or max_values_per_unit is not None or weights is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
         counting |= {"weights": weights, "method": method}
@@ -155,7 +155,7 @@ class ChoiceQuestions(Asking):
         """
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": checked_with_counts(with_counts)}
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": boolean(with_counts, "with_counts")}
         counting |= {"with_gap": with_gap, "weights": weights, "method": method}
         planned = partial(LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
@@ -244,25 +244,25 @@ class ChoiceQuestions(Asking):
         if method not in get_args(TopKMethod):
             raise InvalidParameterError("method", typed(method), " or ".join(map(repr, get_args(TopKMethod))))
         if method == "set":
-            check_set(delta=delta, with_gap=with_gap, max_values_per_unit=max_values_per_unit)
+            check_set(delta=delta, with_gap=boolean(with_gap, "with_gap"), max_values_per_unit=max_values_per_unit)
         if candidates is None:
             if method == "set" or weights is not None:
                 hint = "Sets and weights are of a public list."
                 raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
             check_unlisted(delta)
-            if with_gap is not False:
+            if boolean(with_gap, "with_gap"):
                 raise InvalidParameterError("with_gap", with_gap, "False without candidates", _NO_GAPS)
             most = 1 if max_values_per_unit is None else max_values_per_unit
             check_countable(most, usable_epsilon)
             held = self._rows.name_kind(column, kind)
             share = delta if parts is None else parts.share_of_delta(delta)
-            counting = {"max_values_per_unit": most, "with_counts": checked_with_counts(with_counts)}
+            counting = {"max_values_per_unit": most, "with_counts": boolean(with_counts, "with_counts")}
             unlisted = partial(TopUnknown.planned, held, k, delta=share, **counting)
             return self._ask(column, unlisted, epsilon, parts, request, usable_epsilon)
         if kind is not None:
             raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")
-        is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None or with_gap is not False
-        is_counted = is_counted or method == "set" or weights is not None
+        is_counted = boolean(with_counts, "with_counts") or boolean(with_gap, "with_gap") or method == "set"
+        is_counted = is_counted or max_values_per_unit is not None or weights is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         if method == "set":
             as_set = partial(TopSet.planned, public, k, with_counts=with_counts, weights=weights)
@@ -327,7 +327,7 @@ class ChoiceQuestions(Asking):
         """
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        counting = {"with_counts": checked_with_counts(with_counts), "with_gap": with_gap, "method": method}
+        counting = {"with_counts": boolean(with_counts, "with_counts"), "with_gap": with_gap, "method": method}
         planned = partial(BestDate.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -396,12 +396,12 @@ class ChoiceQuestions(Asking):
         With 99% confidence the total capital_gain of the released education_num is within 66,138 of the best, counting
         from 0 to 10000 of each person_id.
         """
-        if with_gap is not False:
+        if boolean(with_gap, "with_gap"):
             hint = "Ask sum(..., by=column, groups=candidates) for noisy totals of all candidates: they show who leads."
             raise InvalidParameterError("with_gap", with_gap, "False, as gaps are released of counts only", hint)
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        counting = {"with_counts": checked_with_counts(with_counts), "method": method}
+        counting = {"with_counts": boolean(with_counts, "with_counts"), "method": method}
         planned = partial(BestBy.planned, public, clipped, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)

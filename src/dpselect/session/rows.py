@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dpselect.arguments import boolean
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_numeric, name_kind
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
@@ -103,6 +104,7 @@ class Rows:
 
     def candidates(self, given: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates:
         """The public candidates: listed locally, or in a frame of the table's own engine."""
+        boolean(allow_many, "allow_many")
         found = self.table.listed(given, allow_many=allow_many) if isinstance(self.table, DrawsInPlace) else None
         if found is not None:
             return found
