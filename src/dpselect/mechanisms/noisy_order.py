@@ -201,9 +201,9 @@ class NoisyOrder:
         return RankedCounts(ranked.positions[: self.k], ranked.counts[: self.k]), gaps
 
     def _largest(self, counts: npt.ArrayLike, k: int, *, rarest: bool) -> RankedCounts:
-        is_reversed = boolean(rarest, "rarest")
+        boolean(rarest, "rarest")
         noisy = np.clip(self.noise.draw_many(counts), -_MOST, _MOST)
-        keys = noisy if is_reversed else -noisy
+        keys = noisy if rarest else -noisy
         worst = np.partition(keys, k - 1)[k - 1]
         among = np.flatnonzero(keys <= worst)
         positions = among[np.argsort(keys[among], kind="stable")][:k]

@@ -244,7 +244,8 @@ class ChoiceQuestions(Asking):
         if method not in get_args(TopKMethod):
             raise InvalidParameterError("method", typed(method), " or ".join(map(repr, get_args(TopKMethod))))
         if method == "set":
-            check_set(delta=delta, with_gap=boolean(with_gap, "with_gap"), max_values_per_unit=max_values_per_unit)
+            boolean(with_gap, "with_gap")
+            check_set(delta=delta, with_gap=with_gap, max_values_per_unit=max_values_per_unit)
         if candidates is None:
             if method == "set" or weights is not None:
                 hint = "Sets and weights are of a public list."
