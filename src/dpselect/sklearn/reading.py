@@ -89,7 +89,7 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
         InvalidDataError: not one label for each row, or of a type that none of the classes has.
     """
     if y is None:
-        hint = "PrivateSelectKBest requires y to be passed, but the target y is None."
+        hint = "This estimator requires y to be passed, but the target y is None."
         raise InvalidDataError("y", None, "the class of each row", hint)
     labels = _labels(y)
     if (len(labels) if isinstance(labels, list) else labels.size()) != rows:
@@ -107,7 +107,7 @@ def _columns(X: Any) -> Sequence[Source]:
     columns = single_columns(X, argument="X")
     if isinstance(columns, list):
         return columns
-    array = _array(X, "X") if columns is None else None
+    array = array_of(X, "X") if columns is None else None
     if array is not None and array.dtype.kind == "c":
         raise InvalidDataError("X", Shown("<complex numbers>"), "real numbers", "Complex data not supported.")
     if array is None or array.ndim != 2:
@@ -157,7 +157,7 @@ def _labels(y: Any) -> Source | list[object]:
     if isinstance(found, list) and len(found) == 1:
         (found,) = found
     if found is None:
-        array = _array(y, "y")
+        array = array_of(y, "y")
         if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
             array = array.ravel()
             return array.tolist() if array.dtype.kind == "O" else ArraySource(array)
@@ -172,8 +172,12 @@ def _only(label: object) -> object:
     return inside[0] if inside is not None and len(inside) == 1 else label
 
 
-def _array(given: Any, name: str) -> NDArray[Any]:
-    """An array with the type and the mask of `given`."""
+def array_of(given: Any, name: str, *, expected: str = "an array, a data frame or a list of rows") -> NDArray[Any]:
+    """An array with the type and the mask of `given`.
+
+    Raises:
+        InvalidDataError: no array can be made of it without looking at its rows.
+    """
     if isinstance(given, _MASKED):
         return given
     foreign = hasattr(given, "__dataframe__") or not (hasattr(given, "dtype") or hasattr(given, "__array__"))
@@ -182,7 +186,7 @@ def _array(given: Any, name: str) -> NDArray[Any]:
             return np.asarray(given)
         except Exception:  # noqa: BLE001 - it may run code that is not ours; what it says may quote a row
             foreign = True
-    raise InvalidDataError(name, Shown(describe(given)), "an array, a data frame or a list of rows")
+    raise InvalidDataError(name, Shown(describe(given)), expected)
 
 
 def _check_labels(labels: Source, classes: Sequence[object]) -> Holds:

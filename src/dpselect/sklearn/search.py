@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import math
+import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,9 +14,8 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,9 +23,11 @@ from dpselect.accounting import Event, Run
 from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
 from dpselect.ledger import Ledger
-from dpselect.mechanisms import BestOfRuns, GeometricMechanism, RandomizedResponse
+from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.privacy import neighbouring_relation
+from dpselect.sklearn.configured import all_combinations, check_all, configured
 from dpselect.sklearn.select_k_best import without_password
+from dpselect.sklearn.units import divided, unit_of_rows
 
 _STEPS = 1024
 """Scores of a row between 0 and 1 are rounded to multiples of 1/1024, so that their sums are exact."""
@@ -49,16 +50,18 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     whole costs what `dpselect.BestOfRuns` says, about two to three times one run, for any number of runs on average.
 
     **Every** ``fit`` **is a separate release.** With a ledger it is charged before the first run. The number of runs
-    and the time they take have to stay secret: let nobody watch, and let the estimator print nothing.
+    and the time they take have to stay secret: let nobody watch, and let the estimator print nothing, and leave nothing
+    outside of itself.
 
     Args:
         estimator: a private estimator. Its ``predict`` looks at each row alone. It has no ledger of its own, because
-            entries there would show the number of runs.
+            entries there would show the number of runs, and no fixed ``random_state``.
         configurations: what to try, from public knowledge: a mapping from names of parameters to lists of values, or a
-            list of such mappings; all their combinations.
+            list of such mappings; all their combinations. Values may be estimators. Each run fits a clone of the
+            estimator, with clones of the values, on a copy of the rows.
         estimator_epsilon: privacy loss of one ``fit`` of the estimator for one *unit*, > 0, whatever the configuration.
             You vouch for it, because no library can read it off an estimator; parameters named ``epsilon`` above it are
-            refused, and an estimator without one causes a warning.
+            refused, each by itself, and an estimator without one causes a warning.
         score_epsilon: privacy loss of one score, > 0.
         expected_runs: how many runs there are on average, > 1.
         law: of their number, ``"geometric"``, ``"logarithmic"`` or ``"negative_binomial"``.
@@ -159,7 +162,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         Args:
             X: what the estimator takes, rows first.
             y: shape ``(rows,)``, the label of each row.
-            groups: shape ``(rows,)``, the unit of each row. None: each row is a unit of its own.
+            groups: shape ``(rows,)``, the unit of each row; a row without one (None, NaN, NaT, NA) is left out. None:
+                each row is a unit of its own.
         """
         plan, relation = self.plan(), neighbouring_relation(self.neighbours)
         if self.scoring is not None and not callable(self.scoring):
@@ -168,34 +172,35 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         share = cast(object, self.scoring_share)
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.01 <= share <= 0.5:
             raise InvalidParameterError("scoring_share", share, "a number from 0.01 to 0.5")
-        configurations = self._configurations()
-        self._warn_of_no_epsilon()
+        listed = self._configurations()
         if y is None:
             raise InvalidDataError("y", None, "labels. This search requires y to be passed, but the target y is None")
         table, labels = self._readable(X), _labels(y)
         validate_data(self, table, skip_check_array=True)  # the names and the number of features
-        rows = _rows_of(table)
-        if _rows_of(labels) != rows:
+        rows = _rows_of(table, "X")
+        if _rows_of(labels, "y") != rows:
             raise InvalidDataError("y", Shown("<another length>"), "a label for each row of X")
-        fitting, scoring = _parts(_units(groups, rows), share=float(share), most=most)
-        parts = [(_taken(table, part), _taken(labels, part)) for part in (fitting, scoring)]
+        fitting, scoring = divided(unit_of_rows(groups, rows), share=float(share), most=most)
         steps = 1 if self.scoring is None else _STEPS
-        noise = GeometricMechanism(epsilon=float(self.score_epsilon), sensitivity=steps * most)
+        noise = GeometricMechanism(
+            epsilon=positive_epsilon(self.score_epsilon, "score_epsilon"), sensitivity=steps * most
+        )
 
-        def run(configuration: Mapping[str, Any]) -> tuple[float, Any]:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # each of them would count a run
-                fitted = cast(Any, clone(self.estimator)).set_params(**configuration).fit(*parts[0])
-                return noise.draw(self._score(fitted, *parts[1], steps=steps)) / steps, fitted
+        def run(place: int) -> tuple[float, Any]:
+            # Everything is made anew for each run, so that none leaves traces for others.
+            fitted = configured(self.estimator, listed[place])
+            fitted = fitted.fit(_taken(table, fitting), _taken(labels, fitting))
+            score = self._score(fitted, _taken(table, scoring), _taken(labels, scoring), steps=steps)
+            return noise.draw(score) / steps, fitted
 
-        best = plan.run(run, configurations, charge=self._charge(Run, relation))
+        best = plan.run(run, range(len(listed)), charge=self._charge(Run, relation))
         if best is None:
             raise SelectionError("More runs were drawn than the cap allows. Nothing is released; the charge stands.")
         if best.failed:
             hint = "Its error may depend on the data, so it is not shown. The charge stands. Try it on public rows."
             raise InvalidDataError("estimator", Shown("<failed>"), "one that can be fitted and scored", hint)
         self.best_estimator_ = best.output
-        self.best_params_ = dict(best.configuration)
+        self.best_params_ = dict(listed[best.configuration])
         self.best_score_ = best.score
         self.event_: Event = plan.event
         return self
@@ -211,48 +216,27 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         return X
 
     def _score(self, fitted: Any, X: Any, y: Any, *, steps: int) -> int:
-        if _rows_of(y) == 0:
+        rows = _rows_of(y, "y")
+        if rows == 0:
             return 0
         if self.scoring is None:
             return int(np.sum(np.asarray(fitted.predict(X)).ravel() == np.asarray(y).ravel()))
         found = np.asarray(self.scoring(fitted, X, y), dtype=np.float64)
-        if found.shape != (_rows_of(y),):
+        if found.shape != (rows,):
             raise ValueError
         return int(np.rint(np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0) * steps).sum())
 
     def _configurations(self) -> Sequence[Mapping[str, Any]]:
-        """All combinations; refused if one of them would spend more than is charged, or show the number of runs."""
-        expected = "a mapping from names of parameters to lists of values, or a list of them"
-        try:
-            listed = list(ParameterGrid(cast(Any, self.configurations)))
-        except (TypeError, ValueError):
-            raise InvalidParameterError("configurations", self.configurations, expected) from None
-        known = self.estimator.get_params() if hasattr(self.estimator, "get_params") else None
-        if known is None or not hasattr(self.estimator, "fit"):
-            raise InvalidParameterError("estimator", self.estimator, "an estimator of scikit-learn")
-        for configuration in (known, *listed):
-            for name, value in configuration.items():
-                last = name.rpartition("__")[2]
-                if name not in known:
-                    raise InvalidParameterError("configurations", Shown(repr(name)), "parameters of the estimator")
-                if last in ("ledger", "account") and value is not None:
-                    hint = "Its entries would show how many runs there were. Give the search a ledger instead."
-                    raise InvalidParameterError("estimator", Shown(f"<{name}>"), "one without a ledger", hint)
-                if last == "epsilon" and not (isinstance(value, (int, float)) and value <= self.estimator_epsilon):
-                    hint = "The estimator" if configuration is known else "A configuration"
-                    hint += f" has a larger {name}, or one that is no number."
-                    expected = "at least that of every configuration"
-                    raise InvalidParameterError("estimator_epsilon", self.estimator_epsilon, expected, hint)
-        return listed
-
-    def _warn_of_no_epsilon(self) -> None:
-        """What has no epsilon is most likely not private, and then nothing is."""
-        if not any(name.rpartition("__")[2] == "epsilon" for name in self.estimator.get_params()):
+        """All combinations, checked."""
+        listed = all_combinations(self.configurations)
+        if not check_all(self.estimator, listed, epsilon=self.estimator_epsilon):
+            # What has no epsilon is most likely not private, and then nothing is.
             warnings.warn(
                 f"{type(self.estimator).__name__} has no parameter epsilon. If it is not private by itself, neither is "
                 "this search: estimator_epsilon is what you vouch for.",
                 stacklevel=3,
             )
+        return listed
 
     def _charge(self, run: type[Run], relation: Any) -> Callable[[Event], object] | None:
         if (self.ledger is None) != (self.account is None):
@@ -317,41 +301,16 @@ def _labels(y: Any) -> Any:
 
 
 def _taken(given: Any, part: NDArray[np.int64]) -> Any:
-    """Some of the rows, as the kind of table that they are."""
+    """Some of the rows, as the kind of table that they are; a copy, which a run may change."""
     if isinstance(given, (list, tuple)):
         listed = cast("Sequence[Any]", given)
-        return [listed[place] for place in part.tolist()]
-    return given.iloc[part] if hasattr(given, "iloc") else given[part]
+        return copy.deepcopy([listed[place] for place in part.tolist()])
+    return given.iloc[part].copy() if hasattr(given, "iloc") else given[part]
 
 
-def _rows_of(given: Any) -> int:
+def _rows_of(given: Any, name: str) -> int:
     shape = getattr(given, "shape", None)
     try:
         return int(shape[0]) if shape else len(given)
     except TypeError:
-        raise InvalidDataError("X", given, "rows: an array, a data frame or a list") from None
-
-
-def _units(groups: Any, rows: int) -> NDArray[np.int64]:
-    """A number for the unit of each row."""
-    if groups is None:
-        return np.arange(rows)
-    if _rows_of(groups) != rows:
-        raise InvalidDataError("groups", Shown("<another length>"), "the unit of each row of X")
-    names: Sequence[Any] = groups.tolist() if hasattr(groups, "tolist") else list(groups)
-    known: dict[Any, int] = {}
-    return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
-
-
-def _parts(units: NDArray[np.int64], *, share: float, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows for fitting and those for scoring: the first `most` of each unit, by a coin of the unit's own."""
-    count = int(units.max()) + 1 if units.size else 0
-    # Any probability is private: what matters is that each unit's coin is its own. A bit that is turned is such a coin.
-    odds = max(math.log((1.0 - share) / share), 1e-9)
-    scores = RandomizedResponse(epsilon=odds).draw(np.zeros(count, bool)) if count else np.zeros(0, bool)
-    order = np.argsort(units, kind="stable")
-    starts = np.searchsorted(units[order], np.arange(count))
-    rank = np.empty(units.size, np.int64)
-    rank[order] = np.arange(units.size) - np.repeat(starts, np.bincount(units, minlength=count))
-    kept = rank < most
-    return np.flatnonzero(kept & ~scores[units]), np.flatnonzero(kept & scores[units])
+        raise InvalidDataError(name, given, "rows: an array, a data frame or a list") from None
