@@ -17,6 +17,7 @@ from dpselect.cli import main
 from dpselect.errors import InvalidCandidatesError, InvalidCertificateError, InvalidParameterError
 from dpselect.questions import MostCommon, TopK, wording
 from dpselect.questions.gap import ReleasedGap
+from dpselect.questions.ordering import gaps_follow
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.backends.table_questions import BY_CITY, NAMES, ROWS
 from tests.questions.test_with_counts import IN_CITIES, OF_NAMES, SURE
@@ -133,6 +134,50 @@ def edited(certificate: str, place: str, value: Any) -> str:
     held["gap"][place] = value
     del held["digest"]
     return canonical_json(held | {"digest": digest(held)})
+
+
+ONCE: dict[str, Any] = WAYS["noise once"] | {"with_gap": True}
+
+
+def test_gaps_that_contradict_the_counts_of_the_same_noise_are_refused() -> None:
+    for way, k in (({}, 3), ({"delta": 0.1}, 3), ({}, 4)):
+        release: Any = PEOPLE.top_k("name", k, candidates=NAMES, epsilon=SURE, **ONCE, **way)
+        first, second, *rest = release.gap.value
+        assert [first, second] == [release.counts[0] - release.counts[1], release.counts[1] - release.counts[2]]
+        for wrong in ([first + 1, second], [first, second - 1], [500.0, 400.0]):
+            with pytest.raises(InvalidCertificateError, match=r"gap\.value.* differences of the counts"):
+                check(edited(release.to_json(), "value", [*wrong, *rest]))
+        if k == 3:  # the last gap is to a count that is not released
+            check(edited(release.to_json(), "value", [first, second, rest[0] + 400]))
+
+
+def test_so_are_those_of_a_group() -> None:
+    grouped: Any = PEOPLE.top_k("name", 4, candidates=NAMES, epsilon=SURE, **ONCE, **BY_CITY)
+    pairs = json.loads(grouped.to_json())["gap"]["value"]
+    check(edited(grouped.to_json(), "value", pairs))
+    pairs[-1][1][0] += 1.0
+    with pytest.raises(InvalidCertificateError, match=r"gap\.value.* differences of the counts"):
+        check(edited(grouped.to_json(), "value", pairs))
+
+
+def test_gaps_of_noise_of_their_own_may_contradict_the_counts() -> None:
+    release: Any = PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=SURE, with_counts=True, with_gap=True)
+    assert release.gap.noise == "exponential"
+    check(edited(release.to_json(), "value", [9.0, 9.0]))
+
+
+def test_small_counts_that_are_cut_off_at_0_agree_with_their_gaps() -> None:
+    """Noise far larger than the counts: about half of the noisy counts are below 0, and their gaps are larger."""
+    beyond = 0
+    for _ in range(30):
+        release: Any = PEOPLE.top_k("name", 4, candidates=NAMES, epsilon=0.1, **ONCE)
+        check(release.to_json())
+        beyond += release.gap.value[2] > release.counts[2] - release.counts[3]
+    assert beyond > 0
+    for counts, gaps in (([5, 0], [4.0]), ([5, 2], [4.0]), ([2**62, 0], [2.0**61]), ([5, 5], [1.0])):
+        assert not gaps_follow(counts, gaps)
+    for counts, gaps in (([5, 0], [5.0]), ([0, 0], [99.0]), ([2**62, 5], [2.0**62]), ([2**62, 2**62], [0.0, 9.0])):
+        assert gaps_follow(counts, gaps)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, NoisyUnits, Terms, WithCounts, WithUsable
 from dpselect.questions.fields import wrong
 from dpselect.questions.gap import ReleasedGap
+from dpselect.questions.ordering import gaps_follow
 from dpselect.questions.question import PARTIAL_SELECTION, Priced, ReleasedBound
 from dpselect.questions.stated import Stated
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
@@ -264,6 +265,9 @@ def check_value(release: Release) -> None:
         units, counts = _at_no_cost(release.usable, group), _at_no_cost(release.counted, group)
         if not kind.agrees(values, units, counts if isinstance(answer, list) else None, stated):
             raise wrong("value", "one that agrees with the number of units or the counts released with it")
+        gaps = None if release.gap is None else _of_group(release.gap.value, group)
+        if counts is not None and isinstance(gaps, list) and not gaps_follow(counts, cast("list[float]", gaps)):
+            raise wrong("gap.value", "the differences of the counts released with it, which have the same noise")
     if release.gap is not None and any(math.fmod(gap, release.gap.step) for gap in release.gap.numbers):
         raise wrong("gap.value", "multiples of the step")
     if release.bound is not None:
@@ -281,8 +285,11 @@ def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:
     """The numbers that came with the answer of the group at no cost; None if there are none."""
     if numbers is None or numbers.epsilon is not None:
         return None
-    count: Any = numbers.count
-    return cast("dict[Any, Any]", count)[group] if isinstance(count, dict) else count
+    return _of_group(numbers.count, group)
+
+
+def _of_group(numbers: Any, group: object) -> Any:
+    return cast("dict[Any, Any]", numbers)[group] if isinstance(numbers, dict) else numbers
 
 
 def _planned_anew(release: Release) -> Priced[Any]:

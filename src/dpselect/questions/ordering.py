@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from dpselect.mechanisms import (
@@ -138,6 +140,21 @@ def drawn_once(
     counts = [min(max(0, count), LARGEST_COUNT) for count in ranked.counts]
     answer: list[Value] = [candidates[position] for position in ranked.positions]
     return Drawn(answer, counted=counts, gaps=[float(min(gap, LARGEST_COUNT)) for gap in gaps] if with_gap else None)
+
+
+def gaps_follow(counts: Sequence[int], gaps: Sequence[float]) -> bool:
+    """Whether `drawn_once` can have released these gaps together with these counts, best first: both are of one noise.
+
+    A count of 0 stands for any noisy count up to it, and the largest count for any from it on.
+
+    >>> gaps_follow([250, 150], [100.0, 7.0]), gaps_follow([250, 150], [99.0, 7.0]), gaps_follow([250, 0], [400.0])
+    (True, False, True)
+    """
+    for (one, next_one), gap in zip(pairwise(counts), gaps, strict=False):  # the last gap is to a count not released
+        most = LARGEST_COUNT if one == LARGEST_COUNT or next_one == 0 else one - next_one
+        if not float(max(0, one - next_one)) <= gap <= float(most):
+            return False
+    return True
 
 
 def ruled_arguments(
