@@ -54,6 +54,9 @@ def test_the_figures_of_the_page_are_those_of_a_run() -> None:
     assert f"{computed.large_margin(1.0, 1e-6):.0f} counts" in README
     assert f"scale {computed.one_shot_laplace_scale(100, 1000, 0.2, 1e-6):,.0f} for k = 100" in README
     assert all(f"{computed.gaussian_max_deviation(n, 1.0, 1e-6):.1f}" in README for n in (10, 1000, 10**6))
+    below, above, _ = computed.subsampled_loss(0.5, run._zipf(), run.EPSILON)
+    assert f"expected error {below:,.0f} with half of 1,000 candidates" in README
+    assert above - below < 1e-6  # permute-and-flip itself loses nothing in a part
     shape = "20 at 60, the rest 0; k = 10, ε = 1"
     assert f"| {shape} | {simulated.mean_loss('once', simulated.exponential_once, shape):.3g} |" in README
     assert README.startswith(run.INTRODUCTION.replace("1e-06", "1e-6").rstrip())
@@ -64,8 +67,20 @@ def test_each_loses_to_what_is_built() -> None:
     assert computed.gaussian_max_deviation(10, 1.0, 1e-6) > 4 * dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).scale
     dampened, plain = computed.dampened_errors()
     assert dampened > plain
-    part, whole = computed.subsampled_loss(0.5, np.array([9.0, 5.0, 1.0, 0.0]), 5.0)
+    part, _, whole = computed.subsampled_loss(0.5, np.array([9.0, 5.0, 1.0, 0.0]), 5.0)
     assert part > whole
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize("epsilon", [0.5, 5.0])
+def test_the_error_of_a_random_part_is_that_of_all_parts(size: int, epsilon: float) -> None:
+    counts = np.array([1.0, 9.0, 0.0, 5.0])
+    mechanism = dps.PermuteAndFlip(epsilon=epsilon, sensitivity=1.0, monotonic=True)
+    of_parts = [9.0 - max(part) + mechanism.expected_error([*part]) for part in itertools.combinations(counts, size)]
+    below, above, whole = computed.subsampled_loss(size / 4, counts, epsilon)
+    assert below - 1e-12 <= np.mean(of_parts) <= above + 1e-12
+    assert above - below < 0.4 * (epsilon < 1.0) + 1e-3
+    assert whole == mechanism.expected_error(counts)
 
 
 def _spread(monkeypatch: pytest.MonkeyPatch, rows: list[set[int]], enough: float) -> np.ndarray:

@@ -64,7 +64,7 @@ def table() -> str:
     flip = dps.PermuteAndFlip(epsilon=EPSILON, sensitivity=1.0).scale
     margin = computed.large_margin(EPSILON, DELTA)
     dampened, plain = computed.dampened_errors()
-    part, whole = computed.subsampled_loss(0.5, _zipf(), EPSILON)
+    part, _, whole = computed.subsampled_loss(0.5, _zipf(), EPSILON)
     rows = [
         (
             "the joint exponential mechanism (Gillenwater and others 2022)",
