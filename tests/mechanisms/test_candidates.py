@@ -104,3 +104,14 @@ def test_selection_returns_the_candidate_of_the_winning_score() -> None:
 def test_a_length_that_does_not_fit_is_named() -> None:
     with pytest.raises(InvalidCandidatesError, match="of length 2>: expected one candidate for each of the 3 scores"):
         checked_candidates(["ann", "bob"], count=3)
+
+
+def test_a_set_is_told_that_it_has_no_order() -> None:
+    def score(number: int) -> float:
+        return float(number)
+
+    with pytest.raises(InvalidCandidatesError, match=r"<set>: expected a list.* A set has no order"):
+        dps.select_lazily(score, {1, 2}, ceiling=9, epsilon=1.0, sensitivity=1)  # pyright: ignore
+    for other in ("ab", {"a": 1}, 7):
+        with pytest.raises(InvalidCandidatesError, match=r"one-dimensional array\.$"):
+            dps.select([1.0, 2.0], epsilon=1.0, sensitivity=1, candidates=other)

@@ -154,8 +154,19 @@ def test_bad_input(arguments: dict[str, Any], match: str) -> None:
     "mechanism", ["PermuteAndFlip", None, int, dps.PermuteAndFlip(epsilon=1, sensitivity=1), lambda **_: 3, abs]
 )
 def test_what_makes_no_mechanism_is_refused(mechanism: Any) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=r"mechanism=.*a mechanism class"):
+    with pytest.raises(dps.InvalidParameterError, match=r"^mechanism=.*: expected PermuteAndFlip, .*partial"):
         epsilon_for(mechanism, SCORES, expected_error=1.0, sensitivity=1.0)
+
+
+def test_a_class_that_is_not_planned_is_named() -> None:
+    for kind in (dps.TopKSet, dps.GeneralizedSelection, partial(dps.TopKSet, k=2)):
+        with pytest.raises(dps.InvalidParameterError) as refused:
+            epsilon_for(kind, n=9, expected_error=1.0, sensitivity=1.0)  # pyright: ignore
+        named = "<partial>" if isinstance(kind, partial) else f"<class {kind.__name__}>"
+        assert str(refused.value) == (
+            f"mechanism={named}: expected PermuteAndFlip, ExponentialMechanism or ReportNoisyMax, or functools.partial "
+            "of one. Others are not planned by a target error."
+        )
 
 
 @pytest.mark.parametrize("scores", [[1.0, math.nan], [math.inf], [], "123", [[1, 2]]])

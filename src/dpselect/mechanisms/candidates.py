@@ -17,7 +17,8 @@ from dpselect.errors import InvalidCandidatesError, Shown
 Pick = Callable[[int], Any]
 """Takes the index of a score and returns its candidate."""
 
-_NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
+_SETS: Any = (Set,)
+_NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, *_SETS)
 
 
 def checked_candidates(candidates: object, *, count: int, name: str = "candidates") -> Pick:
@@ -40,8 +41,8 @@ def checked_candidates(candidates: object, *, count: int, name: str = "candidate
     except InvalidCandidatesError as error:
         if name == error.name:
             raise
-        # The hint is about scores, which nothing but candidates has.
-        raise InvalidCandidatesError(name, error.got, error.expected.replace("candidate", name[:-1])) from None
+        expected = error.expected.replace("candidate", name[:-1])
+        raise InvalidCandidatesError(name, error.got, expected, error.hint) from None
 
 
 def _checked(candidates: object, count: int) -> Pick:
@@ -65,7 +66,8 @@ def _as_sequence(candidates: object) -> Sequence[object]:
             if isinstance(converted, list):
                 return cast("list[object]", converted)
     if isinstance(candidates, _NOT_SEQUENCES) or not isinstance(candidates, Sequence):
-        raise _refusal(candidates, "a list, tuple or one-dimensional array", "Their order has to match the scores.")
+        hint = "A set has no order." if isinstance(candidates, _SETS) else ""
+        raise _refusal(candidates, "a list, tuple or one-dimensional array", hint)
     return cast("Sequence[object]", candidates)
 
 

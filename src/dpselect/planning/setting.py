@@ -36,19 +36,18 @@ class Setting:
                 hint = "Only dpselect.ExponentialMechanism has weights."
                 raise InvalidParameterError("weights", Shown("<weights>"), "None with this mechanism", hint)
             kind = partial(ExponentialMechanism, weights=CandidateWeights.of(weights))
-        expected = "a mechanism class, such as dpselect.PermuteAndFlip"
         if isinstance(kind, Mechanism):
-            raise InvalidParameterError("mechanism", kind, expected, "Do not fix its epsilon: planning varies it.")
+            raise _refused(kind, "Do not fix its epsilon: planning varies it.")
         is_class = isinstance(kind, type)
         if not callable(kind) or (is_class and not issubclass(cast("type[object]", kind), Mechanism)):
-            raise InvalidParameterError("mechanism", kind, expected)
+            raise _refused(kind)
         setting = cls(cast(MechanismKind, kind), sensitivity, monotonic)
         try:
             made = cast(object, setting.at(1.0))
         except TypeError:
-            raise InvalidParameterError("mechanism", kind, expected) from None
+            raise _refused(kind) from None
         if not isinstance(made, Mechanism):
-            raise InvalidParameterError("mechanism", kind, expected)
+            raise _refused(kind)
         return cls(cast(MechanismKind, kind), made.sensitivity, made.monotonic)
 
     def at(self, epsilon: float) -> Mechanism:
@@ -59,6 +58,13 @@ class Setting:
     def weights(self) -> CandidateWeights | None:
         """The public weights of the candidates, if they have any."""
         return weights_of(self.at(1.0))
+
+
+def _refused(kind: object, hint: str = "Others are not planned by a target error.") -> InvalidParameterError:
+    """The error for what is no class of mechanisms that select one candidate by its score."""
+    got = Shown(f"<class {kind.__name__}>") if isinstance(kind, type) else kind
+    expected = "PermuteAndFlip, ExponentialMechanism or ReportNoisyMax, or functools.partial of one"
+    return InvalidParameterError("mechanism", got, expected, hint)
 
 
 def weights_of(mechanism: Mechanism) -> CandidateWeights | None:
