@@ -252,5 +252,13 @@ def test_bad_shapes_and_types_are_refused() -> None:
         MWEM(epsilon=1.0, rounds=1).fit(np.array([1.0, 2.0, 3.0, 4.0]), QUERIES)
     with pytest.raises(dps.InvalidDataError, match=r"^counts=<a negative one among them>: expected whole numbers >= 0"):
         MWEM(epsilon=1.0, rounds=1).fit(np.array([1, 2, 3, -4]), QUERIES)
+    for counts, queries, named in (
+        (np.ma.masked_array([1, 9, 3, 4], mask=[0, 1, 0, 0]), QUERIES, "counts"),
+        (np.array([1, 9, 3, 4]), np.ma.masked_array(QUERIES), "queries"),
+    ):
+        with pytest.raises(dps.InvalidDataError, match=f"^{named}=<masked array>: expected an array without a mask"):
+            MWEM(epsilon=1.0, rounds=1).fit(counts, queries)
+    with pytest.raises(dps.InvalidDataError, match=r"^codes=<masked array>"):
+        marginals_of().fit(np.ma.masked_array([[0, 0], [1, 2]], mask=[[0, 1], [0, 0]]))
     with pytest.raises(dps.InvalidDataError, match=r"^codes="):
         ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9).choose(np.zeros((8, 2), int))

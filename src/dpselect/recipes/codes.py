@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown
@@ -17,13 +19,13 @@ def codes_within(codes: NDArray[np.integer], sizes: Sequence[int], *, rows: int 
     """`codes`, each moved into 0 ... size - 1 of its column, so that no row's contents make a difference to errors.
 
     Raises:
-        InvalidDataError: not whole numbers, or of another shape than ``(rows, sizes)``.
+        InvalidDataError: not whole numbers, masked, or of another shape than ``(rows, sizes)``.
 
     >>> import numpy as np
     >>> codes_within(np.array([[1, -1], [7, 2]]), (3, 3)).tolist()
     [[1, 0], [2, 2]]
     """
-    table = np.asarray(codes)
+    table = without_mask(codes, "codes")
     fits = table.ndim == 2 and table.shape[1] == len(sizes) and rows in (None, len(table))
     if table.dtype.kind not in "iu" or not fits:
         shown = Shown(f"<array of {table.dtype}, {table.ndim} dimensions>")
@@ -32,3 +34,14 @@ def codes_within(codes: NDArray[np.integer], sizes: Sequence[int], *, rows: int 
     # Unsigned numbers beyond 2^63 would turn negative.
     within = np.minimum(table, np.array(sizes, np.uint64 if table.dtype == np.uint64 else np.int64) - 1)
     return np.maximum(within.astype(np.int64), 0)
+
+
+def without_mask(given: object, name: str) -> NDArray[Any]:
+    """`given` as an array, refused if it is masked: what a mask hides is not meant to count.
+
+    Raises:
+        InvalidDataError: it is masked, whether or not anything is hidden: that may depend on the data.
+    """
+    if isinstance(given, ma.MaskedArray):
+        raise InvalidDataError(name, Shown("<masked array>"), "an array without a mask, such as its filled()")
+    return np.asarray(given)

@@ -14,6 +14,7 @@ from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.recipes.codes import without_mask
 from dpselect.recipes.measuring import mean_distance
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
 
@@ -157,7 +158,7 @@ def _reweighed(
 
 
 def _checked(counts: object, queries: object) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    held, asked = np.asarray(counts), np.asarray(queries)
+    held, asked = without_mask(counts, "counts"), without_mask(queries, "queries")
     if held.dtype.kind not in "iu" or held.ndim != 1 or held.size == 0:
         shown = Shown(f"<array of {held.dtype}, {held.ndim} dimensions>")
         raise InvalidDataError("counts", shown, "whole numbers >= 0, one for each cell")
