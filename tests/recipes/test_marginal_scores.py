@@ -159,6 +159,28 @@ def test_one_row_changes_the_scores_of_marginals_by_at_most_their_sensitivity(ne
     assert fresh().selecting.scale == pytest.approx(2 * 3 * moved * UNIT / fresh().selecting.epsilon)
 
 
+@pytest.mark.parametrize("answer", [3, 2**62, -(2**62)])
+@pytest.mark.parametrize("epsilon", [1.0, 1e-9, 1e-18, 1e-300])
+def test_noise_that_hides_everything_changes_no_sensitivity(epsilon: float, answer: int) -> None:
+    """Scores stay within 64 bits, and one row moves them by no more, whatever was released before."""
+    codes = np.array([[0, 1], [1, 1], [1, 0]])
+    for weights in ((1, 1), (1 << 20, 1)):
+        loops = [marginals_of(epsilon=epsilon, sizes=(2, 2), weights=weights, rounds=3) for _ in range(2)]
+        tables = [
+            scores_of(loop, [0, 1, 1], rows, answer=answer)
+            for loop, rows in zip(loops, (codes, codes[1:]), strict=True)
+        ]
+        assert np.abs(tables[0] - tables[1]).max() <= max(weights) * UNIT
+        assert np.abs(tables[0]).max() <= 2**62
+    found = [
+        scores_of(MWEM(epsilon=epsilon, rounds=3), [0, 2, 0], np.array(each), QUERIES, answer=answer)
+        for each in ([4, 0, 2, 1], [4, 1, 2, 1])
+    ]
+    assert np.abs(found[0] - found[1]).max() <= UNIT
+    assert marginals_of(epsilon=epsilon).fit(codes).sum() >= 0.0
+    assert MWEM(epsilon=epsilon, rounds=2).fit(np.array([3, 4, 0, 1]), QUERIES).sum() >= 0.0
+
+
 def test_each_recipe_costs_its_epsilon() -> None:
     recipes = [
         MWEM(epsilon=1.0, rounds=4),

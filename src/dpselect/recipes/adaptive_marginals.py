@@ -29,6 +29,10 @@ from dpselect.recipes.shared_selections import Selection, budget_share, shared_s
 _UNIT = 1 << 16
 _MOST_CELLS = 1 << 22
 _PASSES = 20
+_MOST_ROWS = float(1 << 40)
+"""More do not fit into memory; a noisy number of rows beyond this is cut off, so that guesses fit into 64 bits."""
+_FARTHEST = 1 << 62
+"""Scores are cut off here, which moves none by more than before."""
 _EXPECTED_MARGINALS = "one or more tuples of positions of attributes, such as ((0, 1), (1, 2))"
 
 
@@ -145,7 +149,7 @@ class AdaptiveMarginals(MechanismValue):
             # The number of rows is that of the measured marginals, the smaller ones counting for more.
             sums = np.array([each.sum() for each in measured.values()])
             sizes = np.array([each.size for each in measured.values()], np.float64)
-            rows = max(1.0, float((sums / sizes).sum() / (1.0 / sizes).sum()))
+            rows = min(max(1.0, float((sums / sizes).sum() / (1.0 / sizes).sum())), _MOST_ROWS)
             fitted = self._refitted(fitted, measured, rows)
         return fitted * rows
 
@@ -153,15 +157,17 @@ class AdaptiveMarginals(MechanismValue):
         scores: list[int] = []
         for attributes, truth, weight in zip(self.marginals, truths, self.weights or (), strict=True):
             guess = np.rint(_summed(fitted, attributes) * _UNIT).astype(np.int64)
-            allowance = round(self.noise * truth.size * _UNIT)  # public: it depends on sizes and epsilon alone
-            scores.append(weight * (int(np.abs(truth * _UNIT - guess).sum()) - allowance))
+            # Public: it depends on sizes and epsilon alone.
+            allowance = round(min(self.noise * truth.size * _UNIT, float(_FARTHEST)))
+            score = weight * (int(np.abs(truth * _UNIT - guess).sum()) - allowance)
+            scores.append(min(max(score, -_FARTHEST), _FARTHEST))
         return np.array(scores, np.int64)
 
     def _refitted(
         self, fitted: NDArray[np.float64], measured: dict[int, NDArray[np.float64]], rows: float
     ) -> NDArray[np.float64]:
         """Iterative proportional fitting, half a step at a time, as noisy marginals contradict each other."""
-        floor = (1.0 + self.noise) / 8.0
+        floor = min((1.0 + self.noise) / 8.0, _MOST_ROWS)
         for _ in range(_PASSES):
             for place, noisy in measured.items():
                 attributes = self.marginals[place]

@@ -13,5 +13,5 @@ def mean_distance(measuring: GeometricMechanism) -> float:
     >>> round(mean_distance(GeometricMechanism(epsilon=0.5, sensitivity=1)), 3)
     1.919
     """
-    power = math.exp(-1.0 / measuring.scale)
-    return 2.0 * power / ((1.0 - power) * (1.0 + power))
+    power, rest = math.exp(-1.0 / measuring.scale), -math.expm1(-1.0 / measuring.scale)
+    return 2.0 * power / (rest * (1.0 + power))

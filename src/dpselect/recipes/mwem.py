@@ -133,7 +133,7 @@ class MWEM(MechanismValue):
             found = float(self.measuring.draw(int(answers[winner])))
             # A query that is measured twice is known better; their mean is as good as any.
             measured[winner] = found if winner not in measured else (measured[winner] + found) / 2.0
-            weights = _reweighed(weights, asked, measured, rows, (1.0 + self.noise) / 8.0)
+            weights = _reweighed(weights, asked, measured, rows, min((1.0 + self.noise) / 8.0, _MOST_ROWS))
         return weights
 
 
