@@ -18,13 +18,21 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.accounting import ApproximateEvent, PrivateCandidatesEvent, PureEvent, events
+from dpselect.accounting import (
+    ApproximateEvent,
+    ComposedEvent,
+    LossIntervalEvent,
+    PrivateCandidatesEvent,
+    PureEvent,
+    events,
+)
 from dpselect.accounting.candidates import expected_runs
 from dpselect.errors import ChargeRefusedError, InvalidCandidatesError, InvalidEventError, InvalidParameterError
 from dpselect.mechanisms.run_counts import GivenRunCount, RunCount, gamma_for, negative_binomial, poisson
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.slow import SLOW
 
+RISING = LossIntervalEvent(below=0.5, above=1.0)
 DRAWS = 8000 if SLOW else 2000
 
 
@@ -335,6 +343,9 @@ def test_keyboard_interrupts_end_it() -> None:
         ({"epsilon_per_run": None, "event_per_run": ApproximateEvent(epsilon=1, delta=1e-9)}, "delta"),
         ({"epsilon_per_run": None, "event_per_run": ApproximateEvent(epsilon=1, delta=1e-6), "delta": 1e-6}, "delta"),
         ({"epsilon_per_run": None, "event_per_run": "pure"}, "event"),
+        ({"epsilon_per_run": None, "event_per_run": RISING}, "event_per_run=<LossIntervalEvent>"),
+        ({"epsilon_per_run": None, "event_per_run": ComposedEvent(event=RISING, count=2)}, "without a LossInterval"),
+        ({"epsilon_per_run": None, "event_per_run": RISING, "delta": 1e-6}, "without a LossInterval"),
         ({"run": 3}, "run"),
         ({"charge": "ledger"}, "charge"),
     ],

@@ -7,6 +7,7 @@ import math
 import pickle
 from collections import Counter
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -90,6 +91,19 @@ def test_parts_are_used_once_and_belong_to_their_mechanism() -> None:
         PartialTopK.of(mechanism, [1.0], count=4)
     with pytest.raises(InvalidParameterError, match="mechanism"):
         PartialTopK.of(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0), [1.0], count=1)  # type: ignore[arg-type]
+
+
+def test_one_more_winner_than_is_paid_for_needs_that_all_win() -> None:
+    mechanism = _mechanism()  # of two
+
+    def parts(*scores: list[float]) -> PartialTopK:
+        drawn = [PartialTopK.of(mechanism, each, partition=at, count=3) for at, each in enumerate(scores)]
+        again = [PartialTopK.from_bytes(mechanism, each.to_bytes(), count=3) for each in drawn]
+        return reduce(PartialTopK.merged, again)
+
+    assert len(parts([1.0, 2.0], [], [3.0]).winners()) == 3
+    with pytest.raises(InvalidParameterError, match="count=3: expected at most 2, as there are 4 candidates"):
+        parts([1.0, 2.0], [3.0, 4.0]).winners()
 
 
 def test_for_one_it_is_permute_and_flip() -> None:

@@ -21,7 +21,7 @@ from dpselect.accounting import (
     compose,
 )
 from dpselect.accounting.candidates import candidates_epsilon, finite_candidates_epsilon
-from dpselect.accounting.events.kinds import checked_event, shape_of_runs
+from dpselect.accounting.events.kinds import checked_event, has_direction, shape_of_runs
 from dpselect.arguments import delta_below_one, exact_number, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.candidates import Pick, checked_candidates
@@ -143,6 +143,10 @@ class BestOfRuns(MechanismValue):
             epsilon = self.epsilon_per_run
         else:
             run = checked_event(self.event_per_run, "event_per_run")
+            if has_direction(run):  # which the cost of all runs would lose
+                hint = "Give epsilon_per_run, if a unit is added or removed."
+                got = Shown(f"<{type(run).__name__}>")
+                raise InvalidParameterError("event_per_run", got, "an event without a LossIntervalEvent", hint)
             if self.delta:
                 return self._with_delta(run)
             if run.delta:

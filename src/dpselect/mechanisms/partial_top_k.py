@@ -12,6 +12,9 @@ from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.partial import Winner
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 
+_NUMBER = 8
+"""Bytes of the number of candidates, behind those of the core."""
+
 _PARTITION = "a whole number from 0 to 2**63 - 1"
 
 
@@ -34,6 +37,7 @@ class PartialTopK:
     mechanism: ExponentialNoiseTopK
     count: int
     _partial: _core.PartialOnce
+    _candidates: int
 
     @classmethod
     def of(
@@ -57,8 +61,8 @@ class PartialTopK:
         number = whole_number(partition, "partition", expected=_PARTITION)
         if not 0 <= number < 2**63:
             raise InvalidParameterError("partition", number, _PARTITION)
-        partial = _core.PartialOnce.of(*terms, count, native_scores(scores), number)
-        return cls(mechanism, count, partial)
+        native = native_scores(scores)
+        return cls(mechanism, count, _core.PartialOnce.of(*terms, count, native, number), native.size)
 
     @classmethod
     def from_bytes(cls, mechanism: ExponentialNoiseTopK, data: bytes, *, count: int | None = None) -> PartialTopK:
@@ -68,14 +72,15 @@ class PartialTopK:
             InvalidDataError: the bytes are invalid, of another version, or drawn by another mechanism or `count`.
         """
         count = mechanism.k if count is None else count
-        partial = _core.PartialOnce.from_bytes(data) if isinstance(cast(object, data), bytes) else None
+        is_whole = isinstance(cast(object, data), bytes) and len(data) > _NUMBER
+        partial = _core.PartialOnce.from_bytes(data[:-_NUMBER]) if is_whole else None
         if partial is None or not partial.is_drawn_with(*_terms(mechanism), count):
             got, hint = (
                 Shown("<other bytes>"),
                 "They were damaged, or drawn by another mechanism or version of dpselect.",
             )
             raise InvalidDataError("data", got, f"a partial selection drawn by {mechanism!r}", hint)
-        return cls(mechanism, count, partial)
+        return cls(mechanism, count, partial, int.from_bytes(data[-_NUMBER:], "little"))
 
     def so_far(self) -> list[Winner]:
         """The winners of the parts merged so far, best first; the selection is not used up. Private.
@@ -97,7 +102,8 @@ class PartialTopK:
         if (other.mechanism, other.count) != (self.mechanism, self.count):
             got = Shown(f"<{other.count} by {other.mechanism!r}>")
             raise InvalidParameterError("other", got, f"a selection of {self.count} by {self.mechanism!r}")
-        return PartialTopK(self.mechanism, self.count, self._partial.merged(other._partial))
+        merged = self._partial.merged(other._partial)
+        return PartialTopK(self.mechanism, self.count, merged, self._candidates + other._candidates)
 
     def to_bytes(self) -> bytes:
         """The selection as bytes, as private as the scores: about a hundred for each winner. The selection is used up.
@@ -105,14 +111,18 @@ class PartialTopK:
         Raises:
             InvalidParameterError: it was used before.
         """
-        return self._partial.to_bytes()
+        return self._partial.to_bytes() + self._candidates.to_bytes(_NUMBER, "little")
 
     def winners(self) -> list[Winner]:
         """The selected candidates, best first; the selection is used up. Private unless *all* candidates were merged.
 
         Raises:
-            InvalidParameterError: it was used before.
+            InvalidParameterError: it was used before, or `count` is one more than ``mechanism.k`` and these were more
+                candidates, of whom one more winner would cost more.
         """
+        if self.count > self.mechanism.k and self._candidates > self.count:
+            expected = f"at most {self.mechanism.k}, as there are {self._candidates:,} candidates"
+            raise InvalidParameterError("count", self.count, expected)
         return [Winner(*place) for place in self._partial.winners()]
 
     def __repr__(self) -> str:
