@@ -232,6 +232,15 @@ def test_rules_need_a_name_for_all_that_they_mention() -> None:
             grown.rules(features, classes)
 
 
+def test_what_is_masked_is_refused() -> None:
+    tree = DecisionTree(epsilon=1.0, bins=(3, 2), classes=2, depth=2)
+    masked = np.ma.masked_array(LABELS, mask=[True, False, False, False, False])
+    with pytest.raises(dps.InvalidDataError, match="labels=<masked array>"):
+        tree.grow(CODES, masked)
+    with pytest.raises(dps.InvalidDataError, match="codes=<masked array>"):
+        tree.grow(CODES, LABELS).apply(np.ma.masked_array(CODES, mask=False))
+
+
 def test_rows_never_make_a_tree_fail() -> None:
     tree = DecisionTree(epsilon=1.0, bins=(3, 2), classes=2, depth=2)
     for codes in (CODES - 100, CODES + 100, CODES[:0], CODES.astype(np.uint64) + np.uint64(2**63)):

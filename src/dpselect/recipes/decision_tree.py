@@ -15,7 +15,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.recipes.codes import codes_within
+from dpselect.recipes.codes import codes_within, without_mask
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections, unknown_word
 from dpselect.recipes.split_scores import Entropy, Gini, MostFrequentClass, SplitScore
 
@@ -121,7 +121,7 @@ class DecisionTree(MechanismValue):
             InvalidDataError: another shape or type. Nothing is drawn then.
         """
         table = codes_within(codes, self.bins)
-        known = np.asarray(labels)
+        known = without_mask(labels, "labels")
         if known.dtype.kind not in "iu" or known.shape != (len(table),):
             expected = "whole numbers, the class of each row"
             raise InvalidDataError("labels", Shown(f"<array of {known.dtype}, {known.ndim} dimensions>"), expected)
@@ -207,7 +207,7 @@ class GrownTree:
         Raises:
             InvalidDataError: no table, or without a column for each feature that the tree tests.
         """
-        table, needed = np.asarray(codes), int(self.features.max()) + 1
+        table, needed = without_mask(codes, "codes"), int(self.features.max()) + 1
         if table.ndim != 2 or table.shape[1] < needed:
             raise InvalidDataError("codes", Shown(f"<shape {table.shape}>"), f"rows of at least {needed} features")
         nodes = np.zeros(len(table), np.int64)
