@@ -365,8 +365,8 @@ def test_bad_groups() -> None:
     X, y = people(20)
     with pytest.raises(dps.InvalidDataError, match="groups"):
         search().fit(X, y, groups=[1, 2])
-    for wrong, name in (((5, y), "X"), ((X, 5), "y")):
-        with pytest.raises(dps.InvalidDataError, match=f"^{name}=<ndarray>: expected rows"):
+    for wrong, said in (((5, y), "X=5: expected rows"), ((X, 5), "y=5: expected one label for each row")):
+        with pytest.raises(dps.InvalidDataError, match=f"^{said}"):
             search().fit(*wrong)
     with pytest.raises(dps.InvalidDataError, match=r"^groups=5"):
         search().fit(X, y, groups=5)

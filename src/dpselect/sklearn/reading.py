@@ -152,7 +152,7 @@ def _cells_of_row(row: Any) -> Sequence[object] | None:
 def _labels(y: Any) -> Source | list[object]:
     """A column, or Python objects."""
     if isinstance(y, list | tuple):
-        return [_only(label) for label in cast("Sequence[object]", y)]
+        return [only(label) for label in cast("Sequence[object]", y)]
     found = single_columns(y, argument="y")
     if isinstance(found, list) and len(found) == 1:
         (found,) = found
@@ -166,7 +166,7 @@ def _labels(y: Any) -> Source | list[object]:
     return found
 
 
-def _only(label: object) -> object:
+def only(label: object) -> object:
     """The only member of a list, for rows of one column; other labels unchanged."""
     inside = _cells_of_row(label)
     return inside[0] if inside is not None and len(inside) == 1 else label

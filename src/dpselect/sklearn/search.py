@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -26,6 +24,7 @@ from dpselect.ledger import Ledger
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.privacy import neighbouring_relation
 from dpselect.sklearn.configured import all_combinations, check_all, configured
+from dpselect.sklearn.parts import checked_labels, checked_rows, rows_right, sum_of_scores, taken
 from dpselect.sklearn.select_k_best import without_password
 from dpselect.sklearn.units import divided, unit_of_rows
 
@@ -173,13 +172,9 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.01 <= share <= 0.5:
             raise InvalidParameterError("scoring_share", share, "a number from 0.01 to 0.5")
         listed = self._configurations()
-        if y is None:
-            raise InvalidDataError("y", None, "labels. This search requires y to be passed, but the target y is None")
-        table, labels = self._readable(X), _labels(y)
+        table, rows = checked_rows(X, sparse=self.estimator.__sklearn_tags__().input_tags.sparse)
+        labels = checked_labels(y, rows=rows)
         validate_data(self, table, skip_check_array=True)  # the names and the number of features
-        rows = _rows_of(table, "X")
-        if _rows_of(labels, "y") != rows:
-            raise InvalidDataError("y", Shown("<another length>"), "a label for each row of X")
         fitting, scoring = divided(unit_of_rows(groups, rows), share=float(share), most=most)
         steps = 1 if self.scoring is None else _STEPS
         noise = GeometricMechanism(
@@ -189,8 +184,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         def run(place: int) -> tuple[float, Any]:
             # Everything is made anew for each run, so that none leaves traces for others.
             fitted = configured(self.estimator, listed[place])
-            fitted = fitted.fit(_taken(table, fitting), _taken(labels, fitting))
-            score = self._score(fitted, _taken(table, scoring), _taken(labels, scoring), steps=steps)
+            fitted = fitted.fit(taken(table, fitting), taken(labels, fitting))
+            score = self._score(fitted, taken(table, scoring), taken(labels, scoring), steps=steps)
             return noise.draw(score) / steps, fitted
 
         best = plan.run(run, range(len(listed)), charge=self._charge(Run, relation))
@@ -205,26 +200,13 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.event_: Event = plan.event
         return self
 
-    def _readable(self, X: Any) -> Any:
-        """`X` as rows, refused by its type: what is in it never decides."""
-        if hasattr(X, "tocsr") and not self.estimator.__sklearn_tags__().input_tags.sparse:
-            raise InvalidDataError("X", Shown("<sparse>"), "dense rows: the estimator does not take sparse input")
-        if not hasattr(X, "shape") and not isinstance(X, (list, tuple)):
-            return self._readable(np.asarray(X))
-        if getattr(getattr(X, "dtype", None), "kind", "") == "c":
-            raise InvalidDataError("X", Shown("<complex>"), "real numbers. Complex data not supported")
-        return X
-
     def _score(self, fitted: Any, X: Any, y: Any, *, steps: int) -> int:
-        rows = _rows_of(y, "y")
+        rows = len(y)
         if rows == 0:
             return 0
         if self.scoring is None:
-            return int(np.sum(np.asarray(fitted.predict(X)).ravel() == np.asarray(y).ravel()))
-        found = np.asarray(self.scoring(fitted, X, y), dtype=np.float64)
-        if found.shape != (rows,):
-            raise ValueError
-        return int(np.rint(np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0) * steps).sum())
+            return rows_right(fitted.predict(X), y)
+        return sum_of_scores(self.scoring(fitted, X, y), rows=rows, steps=steps)
 
     def _configurations(self) -> Sequence[Mapping[str, Any]]:
         """All combinations, checked."""
@@ -289,28 +271,3 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.non_deterministic = True
         return tags
-
-
-def _labels(y: Any) -> Any:
-    given = y if hasattr(y, "shape") else np.asarray(y)
-    if getattr(given, "ndim", 1) == 2 and given.shape[1] == 1:
-        said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
-        warnings.warn(said, DataConversionWarning, stacklevel=3)
-        return np.asarray(given).ravel()
-    return given
-
-
-def _taken(given: Any, part: NDArray[np.int64]) -> Any:
-    """Some of the rows, as the kind of table that they are; a copy, which a run may change."""
-    if isinstance(given, (list, tuple)):
-        listed = cast("Sequence[Any]", given)
-        return copy.deepcopy([listed[place] for place in part.tolist()])
-    return given.iloc[part].copy() if hasattr(given, "iloc") else given[part]
-
-
-def _rows_of(given: Any, name: str) -> int:
-    shape = getattr(given, "shape", None)
-    try:
-        return int(shape[0]) if shape else len(given)
-    except TypeError:
-        raise InvalidDataError(name, given, "rows: an array, a data frame or a list") from None

@@ -1,0 +1,182 @@
+"""Rows and labels of a part: taken anew for each run, and counted where they are predicted correctly.
+
+What is refused, and whether a run fails, depends on types and shapes and never on what one row holds.
+"""
+
+# scikit-learn comes without types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy import ma
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+
+from dpselect.backends.frames import number_of_object
+from dpselect.errors import InvalidDataError, Shown, describe
+from dpselect.sklearn.reading import array_of, only
+
+_LABELS = "one label for each row: y should be a 1d array"
+_ROWS = "rows: an array, a data frame or a list"
+
+
+def checked_rows(X: Any, *, sparse: bool) -> tuple[Any, int]:
+    """`X` as rows, and how many there are.
+
+    Args:
+        X: what the estimator takes.
+        sparse: whether that may be sparse.
+
+    Raises:
+        InvalidDataError: it is none of these.
+    """
+    if hasattr(X, "tocsr") and not sparse:
+        raise InvalidDataError("X", Shown("<sparse>"), "dense rows: the estimator does not take sparse input")
+    table = X if hasattr(X, "shape") or isinstance(X, (list, tuple)) else array_of(X, "X", expected=_ROWS)
+    if getattr(getattr(table, "dtype", None), "kind", "") == "c":
+        raise InvalidDataError("X", Shown("<complex>"), "real numbers. Complex data not supported")
+    return table, _checked(table, "X")
+
+
+def checked_labels(y: Any, *, rows: int) -> Any:
+    """`y` as one label for each row. Those of a list have no common type: each stays what it is.
+
+    Raises:
+        InvalidDataError: there is not one for each row.
+    """
+    if y is None:
+        raise InvalidDataError("y", None, "labels. This search requires y to be passed, but the target y is None")
+    if isinstance(y, (list, tuple)):
+        labels: Any = [only(label) for label in cast("Sequence[object]", y)]
+    else:
+        labels = _one_column(y if hasattr(y, "shape") else array_of(y, "y", expected=_LABELS))
+    if _checked(labels, "y") != rows:
+        raise InvalidDataError("y", Shown("<another length>"), "a label for each row of X")
+    return labels
+
+
+def taken(given: Any, part: NDArray[np.int64]) -> Any:
+    """Some of the rows, as the kind of table that they are: a copy, down to the objects in cells.
+
+    Objects are copied one by one; one that cannot be copied becomes None, so that no row makes a run fail. The index of
+    a frame is left out, because it may hold objects too.
+    """
+    if isinstance(given, (list, tuple)):
+        listed = cast("Sequence[object]", given)
+        return [_copied(listed[place]) for place in part.tolist()]
+    if hasattr(given, "iloc"):
+        return _frame_with_copies(given.iloc[part].reset_index(drop=True).copy())
+    rows = given[part]
+    if isinstance(rows, np.ndarray):
+        if rows.dtype.kind == "O":
+            return _each_copied(rows)
+        if not rows.dtype.hasobject:
+            return rows
+    elif "object" not in [str(kind).lower() for kind in getattr(rows, "dtypes", [getattr(rows, "dtype", None)])]:
+        return rows
+    raise TypeError  # objects in cells that cannot be reached one by one
+
+
+def rows_right(predicted: Any, labels: Any) -> int:
+    """How many labels are predicted, each compared by itself.
+
+    A prediction that cannot be compared with its label is wrong, and all are if there is not one for each row.
+
+    >>> rows_right(np.array(["a", "b"]), ["a", None]), rows_right(np.zeros((2, 5)), [0, 0])
+    (1, 0)
+    """
+    rows = len(labels)
+    if not _is_one_for_each(predicted, rows):
+        return 0
+    return sum(_equal(one, other) for one, other in zip(predicted, labels, strict=True))
+
+
+def sum_of_scores(scores: Any, *, rows: int, steps: int) -> int:
+    """The sum of a number for each row, clipped to 0 and 1, in whole parts of ``1 / steps``.
+
+    Raises:
+        ValueError: there is not one for each row.
+
+    >>> sum_of_scores([0.5, 7, None, "1"], rows=4, steps=2)
+    3
+    """
+    if not _is_one_for_each(scores, rows):
+        raise ValueError
+    if isinstance(scores, np.ndarray) and scores.dtype.kind in "biuf":
+        found = np.asarray(ma.filled(scores.astype(np.float64), np.nan))
+    else:
+        found = np.fromiter(map(number_of_object, scores), np.float64, rows)
+    return int(np.rint(np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0) * steps).sum())
+
+
+def _checked(given: Any, name: str) -> int:
+    """How many rows there are, if they can be taken by their numbers."""
+    try:
+        taken(given, np.zeros(0, np.int64))
+        return len(given) if isinstance(given, (list, tuple)) else int(given.shape[0])
+    except Exception:  # noqa: BLE001 - whatever a table's own methods raise without a row
+        raise InvalidDataError(name, Shown(describe(given)), _ROWS) from None
+
+
+def _one_column(given: Any) -> Any:
+    shape = tuple(given.shape)
+    if hasattr(given, "tocsr") or not (len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)):
+        shown = "<sparse>" if hasattr(given, "tocsr") else f"<{len(shape)} dimensions>"
+        raise InvalidDataError("y", Shown(shown), _LABELS)
+    if len(shape) == 2:
+        said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
+        warnings.warn(said, DataConversionWarning, stacklevel=4)
+        return given.iloc[:, 0] if hasattr(given, "iloc") else np.asanyarray(given).reshape(-1)
+    # An index of pandas is changed by nobody, but the objects in it could be.
+    plain = hasattr(given, "iloc") or not isinstance(getattr(given, "dtype", None), np.dtype)
+    return given if plain else np.asanyarray(given)
+
+
+def _frame_with_copies(part: Any) -> Any:
+    """A frame or column of pandas, with copies of the objects in columns of them."""
+    if getattr(part, "ndim", 1) == 1:
+        return _column_with_copies(part)
+    for place, kind in enumerate(part.dtypes):
+        if _holds_objects(kind):
+            part.isetitem(place, _column_with_copies(part.iloc[:, place]))
+    return part
+
+
+def _column_with_copies(column: Any) -> Any:
+    if not _holds_objects(column.dtype):
+        return column
+    return type(column)(_each_copied(column.to_numpy()), index=column.index, name=column.name, dtype=object)
+
+
+def _holds_objects(kind: object) -> bool:
+    return isinstance(kind, np.dtype) and kind.hasobject
+
+
+def _copied(cell: object) -> object:
+    try:
+        return copy.deepcopy(cell)
+    except Exception:  # noqa: BLE001 - an object's own way to be copied
+        return None
+
+
+_each_copied = np.frompyfunc(_copied, 1, 1)
+
+
+def _is_one_for_each(given: Any, rows: int) -> bool:
+    if isinstance(given, (list, tuple)):
+        return len(cast("Sequence[object]", given)) == rows
+    return getattr(given, "shape", None) == (rows,)
+
+
+def _equal(one: object, other: object) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # noqa: BLE001 - what is missing, or holds several, is no label
+        return False
