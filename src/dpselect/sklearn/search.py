@@ -22,7 +22,7 @@ from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
 from dpselect.ledger import Ledger
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
-from dpselect.privacy import neighbouring_relation
+from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.sklearn.configured import all_combinations, check_all, configured
 from dpselect.sklearn.parts import checked_labels, checked_rows, rows_right, sum_of_scores, taken
 from dpselect.sklearn.select_k_best import without_password
@@ -60,7 +60,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             estimator, with clones of the values, on a copy of the rows.
         estimator_epsilon: privacy loss of one ``fit`` of the estimator for one *unit*, > 0, whatever the configuration.
             You vouch for it, because no library can read it off an estimator; parameters named ``epsilon`` above it are
-            refused, each by itself, and an estimator without one causes a warning.
+            refused, each by itself, and an estimator without one causes a warning. So are parameters named ``delta``
+            other than 0 and ``neighbours`` other than those of the search; of other estimators you vouch for both.
         score_epsilon: privacy loss of one score, > 0.
         expected_runs: how many runs there are on average, > 1.
         law: of their number, ``"geometric"``, ``"logarithmic"`` or ``"negative_binomial"``.
@@ -71,7 +72,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             counts as 0.
         scoring_share: the part of the units that scores are computed on, from 0.01 to 0.5.
         max_rows_per_unit: with ``groups`` in ``fit``, how many rows of a unit are used, the first ones.
-        neighbours: ``"add_remove"`` or ``"replace_one"``.
+        neighbours: ``"add_remove"`` or ``"replace_one"``, which takes no ``groups``.
         unit: your name for what a row, or a group, represents; with a ledger, the unit that the account protects.
         ledger: a `dpselect.Ledger` or its URL, without a password in it. Requires `account`.
         account: name of the account to which each fit is charged.
@@ -171,7 +172,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         share = cast(object, self.scoring_share)
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.01 <= share <= 0.5:
             raise InvalidParameterError("scoring_share", share, "a number from 0.01 to 0.5")
-        listed = self._configurations()
+        if groups is not None and relation is Neighbours.REPLACE_ONE:
+            hint = "A unit with other groups in its place could change the number of rows. Use neighbours='add_remove'."
+            raise InvalidParameterError("groups", Shown("<given>"), "None with neighbours='replace_one'", hint)
+        listed = self._configurations(relation)
         table, rows = checked_rows(X, sparse=self.estimator.__sklearn_tags__().input_tags.sparse)
         labels = checked_labels(y, rows=rows)
         validate_data(self, table, skip_check_array=True)  # the names and the number of features
@@ -208,10 +212,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             return rows_right(fitted.predict(X), y)
         return sum_of_scores(self.scoring(fitted, X, y), rows=rows, steps=steps)
 
-    def _configurations(self) -> Sequence[Mapping[str, Any]]:
+    def _configurations(self, relation: Neighbours) -> Sequence[Mapping[str, Any]]:
         """All combinations, checked."""
         listed = all_combinations(self.configurations)
-        if not check_all(self.estimator, listed, epsilon=self.estimator_epsilon):
+        if not check_all(self.estimator, listed, epsilon=self.estimator_epsilon, neighbours=relation):
             # What has no epsilon is most likely not private, and then nothing is.
             warnings.warn(
                 f"{type(self.estimator).__name__} has no parameter epsilon. If it is not private by itself, neither is "
