@@ -210,6 +210,7 @@ def test_frames_of_objects_keep_their_types() -> None:
         pa.table({"a": [1, 2, 3]}),
         5,
         "abc",
+        [],
     ],
 )
 def test_what_cannot_be_taken_by_rows_is_refused(X: Any) -> None:

@@ -42,6 +42,8 @@ def checked_rows(X: Any, *, sparse: bool) -> tuple[Any, int]:
     table = X if hasattr(X, "shape") or isinstance(X, (list, tuple)) else array_of(X, "X", expected=_ROWS)
     if getattr(getattr(table, "dtype", None), "kind", "") == "c":
         raise InvalidDataError("X", Shown("<complex>"), "real numbers. Complex data not supported")
+    if isinstance(table, (list, tuple)) and not table:
+        raise InvalidDataError("X", Shown("<an empty list>"), "rows: the first one says how many features there are")
     return table, _checked(table, "X")
 
 
