@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from dpselect.arguments import probability
@@ -150,6 +151,9 @@ def default_step(scale: float) -> float:
     return math.ldexp(1.0, exponent - 1 - _PARTS_OF_SCALE)
 
 
+_known_step = lru_cache(maxsize=256)(default_step)
+
+
 def public_step(step: float | None, scale: float, name: str = "step") -> float:
     """The step as a double > 0; the default if there is none. Errors call it `name`.
 
@@ -157,7 +161,7 @@ def public_step(step: float | None, scale: float, name: str = "step") -> float:
         InvalidParameterError: it is not a finite number > 0.
     """
     if step is None:
-        return default_step(scale)
+        return _known_step(scale)
     try:
         value = float(step)
     except (TypeError, ValueError, OverflowError):

@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
@@ -92,7 +93,7 @@ class ScaledMechanism(MechanismValue):
 
         For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
         """
-        return scale_of(self.epsilon, self.sensitivity, factor=self._factor)
+        return _known_scale(self.epsilon, self.sensitivity, self._factor)
 
 
 def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
@@ -107,6 +108,12 @@ def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> fl
         return math.ldexp(numerator / denominator, numerator_exponent - denominator_exponent + factor - 1)
     except OverflowError:
         return math.inf
+
+
+@lru_cache(maxsize=256)
+def _known_scale(epsilon: float, sensitivity: float, factor: Literal[1, 2]) -> float:
+    """A draw with a gap asks for it each time."""
+    return scale_of(epsilon, sensitivity, factor=factor)
 
 
 Candidate = TypeVar("Candidate")
