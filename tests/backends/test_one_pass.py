@@ -180,7 +180,8 @@ def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) 
     for each in tables:
         assert sum(each) == units
         assert abs(each[0] - units / 2) < far
-    assert len({tuple(each) for each in tables[:6]}) > 1  # all equal by chance: below 1e-9
+    # Neither all alike nor some the other way round, as with keys that are only joined by xor: by chance below 1e-7.
+    assert len({min(each) for each in tables[:6]}) > 1
 
 
 @pytest.mark.parametrize("number", [1, 2, 8, 9, 20, 62, 63])

@@ -268,7 +268,8 @@ def found_together(
             shown.append(f"{each.number(f'n{len(shown)}')} AS n{len(shown)}")
     bits = [f"bit_or({' | '.join(word)}) AS w{at}" for at, word in enumerate(words)]
     units = f"SELECT {', '.join(['who', *bits, *kept])} FROM ({rows.sql}) GROUP BY who"
-    drawn = [f"hash(who, {int.from_bytes(key_of_a_choice())}::UBIGINT) AS l{at}" for at in range(len(ones))]
+    # Hashed twice: the first joins the two by xor, so that two keys would choose alike, or the other way round.
+    drawn = [f"hash(hash(who, {int.from_bytes(key_of_a_choice())}::UBIGINT)) AS l{at}" for at in range(len(ones))]
     found = f"SELECT {', '.join([*(f'w{at}' for at in range(len(words))), *shown, *drawn])} FROM ({units})"
     counts = np.zeros(places, np.int64)
     numbers: list[list[NDArray[Any]]] = [[] for _ in kept]
