@@ -152,7 +152,6 @@ readme: $(VENV)/.paper
 	$(BIN)/python docs/questions.py guide | $(BIN)/python docs/blocks.py docs/tables.md questions
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
 	$(BIN)/python docs/plan_schema.py
-	$(BIN)/python docs/proof_texts.py
 	$(BIN)/python docs/consoles.py README.md docs/*.md docs/tasks/*.md
 
 # Pictures of the pages are taken by their tests, in a real browser.

@@ -43,8 +43,6 @@ class _Extra:
     modules: tuple[str, ...]
     more: Callable[[], str | None] = lambda: None
     """What is missing besides the modules, or None."""
-    system: str = ""
-    """What the modules need of the system to load."""
 
 
 def _missing_java() -> str | None:
@@ -61,7 +59,6 @@ def _missing_java() -> str | None:
     return None if version.isdecimal() and int(version) >= 17 else f"a Java older than 17 ({version or 'unknown'})"
 
 
-_PANGO = "the system's library Pango (on Debian: apt install libpango-1.0-0 libpangoft2-1.0-0)"
 _EXTRAS = (
     _Extra("polars", "tables through Polars, --engine polars", ("polars",)),
     _Extra("excel", "Excel files", ("openpyxl",)),
@@ -70,7 +67,6 @@ _EXTRAS = (
     _Extra("postgres", "tables and ledgers on PostgreSQL", ("psycopg", "ibis")),
     _Extra("spark", "tables on Spark", ("pyspark", "pandas"), _missing_java),
     _Extra("plots", "plots", ("altair", "vl_convert")),
-    _Extra("pdf", "reports of plans in PDF", ("weasyprint",), system=_PANGO),
     _Extra("web", "pages in a browser, dpselect serve", ("starlette", "uvicorn", "jinja2")),
     _Extra("sklearn", "selecting features in scikit-learn", ("sklearn",)),
     _Extra("pld", "composition by privacy loss distributions", ("dp_accounting",)),
@@ -146,9 +142,6 @@ def _frames() -> Finding:
 
 def _of_extra(extra: _Extra) -> Finding:
     unusable = [name for name in extra.modules if not _imports(name)]
-    if unusable and all(map(_version, unusable)) and extra.system:
-        lack = f"installed, but does not load: {', '.join(unusable)}"
-        return Finding(what=extra.what, works=False, found=lack, remedy=f"install {extra.system}")
     missing = [_PACKAGES.get(name, name) for name in unusable]
     lack = f"not installed: {', '.join(missing)}" if missing else extra.more()
     if lack is None:
@@ -161,7 +154,7 @@ def _of_extra(extra: _Extra) -> Finding:
 def _imports(name: str) -> bool:
     """Being installed is not enough: only importing a library shows that it is broken."""
     try:
-        with redirect_stdout(io.StringIO()):  # where WeasyPrint says at length that Pango is missing
+        with redirect_stdout(io.StringIO()):  # some say at length what they miss
             importlib.import_module(name)
     except Exception:  # noqa: BLE001 - whatever it raises, it does not work
         return False

@@ -17,7 +17,6 @@ def run(
     /,
     *,
     out: Text | None = None,
-    pdf: Flag = False,
     dry_run: Flag = False,
     quiet: Flag = False,
     as_json: Json = False,
@@ -37,7 +36,6 @@ def run(
         plan: File in TOML. Paths in it start from its own folder.
         out: Folder for answers.json, report.html and the certificates. Default: a folder called like the file, with
             -answers at its end, in the folder you are in.
-        pdf: Also write report.pdf; needs the extra pdf.
         dry_run: Print what each question would cost and how accurate it would be; read no row, charge nothing. Exit
             status 2: the account would refuse it.
         quiet: Print nothing but where the answers are, without a progress bar; with --dry-run, only epsilon.
@@ -57,14 +55,13 @@ def run(
     refuse_unread()
     folder = f"{Path(plan).stem}-answers" if out is None else out
     with scan_progress(wanted=not quiet) as progress:
-        answers = planned.run(out=folder, pdf=pdf, progress=progress)
+        answers = planned.run(out=folder, progress=progress)
     if as_json:
         print(answers.to_json())
         return 0
     if not quiet:
         print(_lines(f"{answers}\n"))
-    reports = "report.html, report.pdf" if pdf else "report.html"
-    print(f"Written to {printable(folder)}: answers.json, {reports} and certificates.")
+    print(f"Written to {printable(folder)}: answers.json, report.html and certificates.")
     return 0
 
 

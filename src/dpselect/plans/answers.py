@@ -10,19 +10,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import boolean
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
 from dpselect.plans.before import NOTHING, Before
 from dpselect.plans.division import Division
-from dpselect.plans.pdf import as_pdf
 from dpselect.plans.report import report
 from dpselect.questions.wording import cost_shown, html_table
 
 ANSWERS = "answers.json"
 REPORT = "report.html"
-PDF = "report.pdf"
 CERTIFICATES = "certificates"
 UNNAMED = "Answers"
 """What a plan without a name is called."""
@@ -125,18 +122,15 @@ class Answers(Mapping[str, Release[Any]]):
         about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "notes": self.notes}
         return report(self.name, self._releases, self.words, self.account, **about)
 
-    def save(self, folder: str | os.PathLike[str], *, pdf: bool = False) -> None:
+    def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.
 
         Args:
             folder: where to; it is made if there is none. Answers to the plan of this name are replaced.
-            pdf: also write ``report.pdf``.
 
         Raises:
             InvalidParameterError: it cannot be written to, or holds files of these names that are of something else.
-            MissingExtraError: a PDF is wanted, and the extra ``pdf`` is not installed. Nothing is written then.
         """
-        printed = as_pdf(self.report()) if boolean(pdf, "pdf") else None
         place = new_folder(folder, name=self.name, again=True)
         files = {place / ANSWERS: self.to_json()}  # first: it says whose the other files are
         files |= {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
@@ -144,8 +138,6 @@ class Answers(Mapping[str, Release[Any]]):
         try:
             for path, text in files.items():
                 path.write_text(text + "\n", encoding="utf-8")
-            if printed is not None:
-                (place / PDF).write_bytes(printed)
         except OSError as failure:
             raise _unwritable(place, failure) from None
 
@@ -169,7 +161,7 @@ def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Pat
         hint = "Without a ledger, asking again is another release, and costs as much again."
         raise InvalidParameterError("out", Shown(repr(str(place))), "a folder without answers of another run", hint)
     if not _may_replace(place, name):
-        expected = f"a folder without {ANSWERS}, {REPORT}, {PDF} and {CERTIFICATES} of anything but the plan {name!r}"
+        expected = f"a folder without {ANSWERS}, {REPORT} and {CERTIFICATES} of anything but the plan {name!r}"
         raise InvalidParameterError("out", Shown(repr(str(place))), expected, "Nothing is overwritten. Name another.")
     try:
         (place / CERTIFICATES).mkdir(parents=True, exist_ok=True)
@@ -195,7 +187,7 @@ def _may_replace(place: Path, name: str) -> bool:
         others = not certificates.is_dir() or any(certificates.iterdir())
     except OSError:
         others = True
-    return not any((place / each).exists() for each in (REPORT, PDF)) and not (certificates.exists() and others)
+    return not (place / REPORT).exists() and not (certificates.exists() and others)
 
 
 def _unwritable(place: Path, failure: OSError) -> InvalidParameterError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from dpselect.accounting.events import Event
-from dpselect.arguments import boolean, delta_below_one, positive_epsilon
+from dpselect.arguments import delta_below_one, positive_epsilon
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidDataError, InvalidParameterError, RequestReusedError, Shown
 from dpselect.formats import Format
@@ -20,7 +20,6 @@ from dpselect.plans.answers import UNNAMED, Answers, new_folder
 from dpselect.plans.before import NOTHING, Before, explained, looked_up
 from dpselect.plans.chosen_draws import divided_by_draws
 from dpselect.plans.division import Division, divided
-from dpselect.plans.pdf import check_library
 from dpselect.plans.plan_forecast import PlanForecast
 from dpselect.plans.planned_question import PlannedQuestion, ask_of
 from dpselect.plans.toml_file import in_folder, read_toml
@@ -185,7 +184,6 @@ class Plan:
         self,
         *,
         out: str | os.PathLike[str] | None = None,
-        pdf: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> Answers:
         """The answers to all questions.
@@ -196,7 +194,6 @@ class Plan:
 
         Args:
             out: a folder for ``answers.json``, the certificates and ``report.html``; see `Answers.save`.
-            pdf: also write ``report.pdf``; needs the extra ``pdf``.
             progress: as for the `dpselect.Dataset`; it is called for each question.
 
         Raises:
@@ -204,12 +201,7 @@ class Plan:
             ChargeRefusedError: the account has not enough left for all questions.
             RequestReusedError: a question of this name was asked before with other arguments.
             AnswerLostError, LedgerError: see `dpselect.Dataset`.
-            MissingExtraError: a PDF is wanted, and the extra ``pdf`` is not installed. Nothing is asked then.
         """
-        if boolean(pdf, "pdf") and out is None:
-            raise InvalidParameterError("pdf", pdf, "a folder `out` together with it")
-        if pdf:
-            check_library()
         folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
         paying: dict[str, Any] = {"ledger": self.ledger, "account": self.account, "progress": progress}
         with _named_table():
@@ -230,7 +222,7 @@ class Plan:
             account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
         )
         if folder is not None:
-            answers.save(folder, pdf=pdf)
+            answers.save(folder)
         return answers
 
     def _settled(self, table: Planner) -> tuple[list[PlannedQuestion], Division, dict[str, TableQuestion[Any]], Before]:

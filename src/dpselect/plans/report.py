@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from html import escape
+from importlib.metadata import metadata
 from typing import Any, cast
 
 from dpselect.accounting.rounding import fraction_up
@@ -16,7 +17,6 @@ from dpselect.certificates.release import SEEDED_PROMISE, Release
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.ledger.records import Account, as_written
-from dpselect.plans.proof_pages import appendix, links
 from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text, cost_shown, factor_shown, left_shown
@@ -63,19 +63,12 @@ th, td { border-bottom: 1px solid var(--line); overflow-wrap: break-word; paddin
 th { color: var(--soft); font-weight: 600; }
 img { background: #fff; border: 1px solid var(--line); display: block; height: auto; margin: .75rem 0;
   max-width: 100%; }
-details { border-top: 1px solid var(--line); padding: .5rem 0; }
-summary { cursor: pointer; font-weight: 600; }
-details h3 { font-size: 1rem; margin: 1rem 0 0; }
-details p { margin: .5rem 0; }
 a { color: inherit; }
-pre { font: .8rem/1.4 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; overflow-x: auto; }
-.paper { display: none; }
 code { font: .875em/1.4 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; }
 @media (max-width: 34rem) { th, td { font-size: .875rem; padding-right: .75rem; }
   .spent :is(th, td):nth-child(2) { display: none; } .spent td:last-child { overflow-wrap: anywhere; } }
 @media print { body { max-width: none; padding: 0; } section { break-inside: avoid; } .scroll { overflow: visible; }
-  h2, .asks { break-after: avoid; } tr, img { break-inside: avoid; } details { display: none; }
-  .paper { display: block; } }
+  h2, .asks { break-after: avoid; } tr, img { break-inside: avoid; } }
 """
 
 
@@ -247,16 +240,18 @@ def _proofs(releases: Iterable[Release[Any]], epsilon: float) -> str:
         together.add("proofs/ledger.md")  # which proves what an account accepts together
     pages = sorted(together.union(*(each.proofs for each in held)))
     versions = ", ".join(sorted({each.version for each in held}))
-    text = "What is promised is proved on these pages of the sources of dpselect"
+    text = "What is promised is proved on these pages of the documents of dpselect"
     check = "The certificates next to this page can be checked: <code>dpselect verify certificates/NAME.json</code>."
-    has = "what each page claims, under which conditions, and the proof"
-    parts = [
-        f"<p>{text} ({escape(versions)}):</p>{links(pages)}<p>{check}</p>",
-        f'<p class="small">Below is {has}; formulas are in TeX.</p>',
-        f'<p class="paper">The file report.html has {has}.</p>',
-        appendix(pages),
-    ]
-    return f"<section><h2>Proofs</h2>{''.join(parts)}</section>"
+    links = "".join(f"<li>{_link(page)}</li>" for page in pages)
+    return f"<section><h2>Proofs</h2><p>{text} ({escape(versions)}):</p><ul>{links}</ul><p>{check}</p></section>"
+
+
+def _link(page: str) -> str:
+    """The name of a proof page, and the way to it if the package says where its documentation is."""
+    urls = dict(each.split(", ", 1) for each in metadata("dpselect").get_all("Project-URL") or [])
+    name, site = f"<code>{escape(page)}</code>", urls.get("Documentation", "").rstrip("/")
+    address = f"{site}/{page.removesuffix('.md')}.html"
+    return f'<a href="{escape(address)}">{name}</a>' if site else name
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
