@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from cyclopts import App
 
-from dpselect.cli.main import app
-from dpselect.cli.questions import COMMANDS
+from dpselect.cli.app import ALIASES, QUESTIONS, app
 
 Line = tuple[str, str]
 """An argument or an option, and what it means."""
@@ -21,19 +20,16 @@ _OPTION = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)")
 _NAMED = {"int": "INTEGER", "float": "NUMBER", "str": "TEXT", "Path": "FILE"}
 """What a value of a type is called."""
 
-ALIASES = {about.name.replace("_", "-"): about.alias for about in COMMANDS if about.alias}
-QUESTIONS = sorted(about.name.replace("_", "-") for about in COMMANDS)
-
 
 def reference() -> str:
     """All commands: what the questions have in common, each question, then the others."""
-    asked = {name: list(_lines(app[name])) for name in QUESTIONS}
+    asked = {name: list(_lines(app[name])) for name in sorted(QUESTIONS)}
     common = [line for line in asked["median"] if all(line in lines for lines in asked.values())]
     listed = [line for line in asked["most-common"] if line not in common and line in asked["top-k"]]
     listed = [line for line in listed if line[0].startswith("`--")]
     parts = ["### Every question", _summary_of_common(), *map(_item, common)]
     parts += ["### Questions that choose from a list", ", ".join(_choosing(asked, listed)) + ".", *map(_item, listed)]
-    for name in QUESTIONS:
+    for name in sorted(QUESTIONS):
         own = [line for line in asked[name] if line not in common and line not in listed]
         parts += [*_head(name, app[name]), *map(_item, own)]
     for name in ("check", "columns", "plan", "run", "serve", "verify", "doctor", "completion"):

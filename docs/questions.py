@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 
-from dpselect.cli.questions import COMMANDS
+from dpselect.questions import COMMANDS
 
 
 def of_readme() -> str:
     """Each question with a command that runs in the folder of the example data."""
     lines = ["| question | `dpselect` ... | more |", "|---|---|---|"]
-    for each in COMMANDS:
+    for each in COMMANDS.values():
         page = f"[{each.page.replace('_', ' ')}](docs/tasks/{each.page}.md)"
         for asks, example in ((each.asks, each.example), *each.also):
             typed = " ".join([each.name.replace("_", "-"), *example])
@@ -24,7 +24,7 @@ def of_readme() -> str:
 def of_guide() -> str:
     """Each question with the method of a `dpselect.Dataset` and its page."""
     lines = ["| question | method | page |", "|---|---|---|"]
-    for each in COMMANDS:
+    for each in COMMANDS.values():
         lines.append(f"| {each.asks} | `{each.name}` | [{each.page.replace('_', ' ')}](tasks/{each.page}.md) |")
     return "\n".join(lines)
 

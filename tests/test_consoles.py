@@ -17,7 +17,7 @@ from docs.commands import QUESTIONS, reference
 from docs.consoles import DOCUMENTS, WIDTH, Shown, shown_in
 
 from dpselect.cli import main
-from dpselect.cli.main import app
+from dpselect.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpselect.cli.app import QUESTIONS
 from dpselect.cli.main import main
-from dpselect.cli.questions import COMMANDS
 from tests.cli.test_commands import ADULT, run
 
 Captured = pytest.CaptureFixture[str]
@@ -19,7 +19,6 @@ REFUSED = (
     "dpselect: columns: standard output is no terminal, and a first line may be somebody's row. If only you read it: "
     "--to-file-i-keep-private.\n"
 )
-QUESTIONS = [about.name.replace("_", "-") for about in COMMANDS]
 
 
 Shown = Callable[..., tuple[int, str, str]]

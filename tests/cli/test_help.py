@@ -9,12 +9,10 @@ from cyclopts import App
 from rich.console import Console
 
 from dpselect.cli import main
-from dpselect.cli.main import app
-from dpselect.cli.questions import COMMANDS
+from dpselect.cli.app import QUESTIONS, app
 
 Captured = pytest.CaptureFixture[str]
 PARTS = ["Arguments", "Required options", "Options for one answer per group", "Options of every question"]
-QUESTIONS = [about.name.replace("_", "-") for about in COMMANDS]
 
 
 def commands() -> Iterator[tuple[str, ...]]:

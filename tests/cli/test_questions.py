@@ -12,8 +12,8 @@ import pytest
 from dpselect import Dataset, DryRun
 from dpselect.cli.main import main
 from dpselect.cli.question_options import QuestionOptions
-from dpselect.cli.questions import COMMANDS, command_of
-from dpselect.questions import QUESTIONS
+from dpselect.cli.questions import command_of
+from dpselect.questions import COMMANDS, QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
 
 SHARED = {"self", "column", "epsilon", "usable_epsilon", "request", "by", "groups", "max_groups_per_unit"}
@@ -42,13 +42,13 @@ def taken(about: Command) -> dict[str, Any]:
     return {name: REQUIRED if parameters[name].default is empty else parameters[name].default for name in own}
 
 
-@pytest.mark.parametrize("about", COMMANDS, ids=lambda about: about.name)
+@pytest.mark.parametrize("about", COMMANDS.values(), ids=lambda about: about.name)
 def test_a_command_has_the_arguments_of_the_method(about: Command) -> None:
     assert stated(about) == taken(about)
 
 
 def test_an_argument_that_the_command_line_forgets_is_found() -> None:
-    (about,) = (each for each in COMMANDS if each.name == "mean")
+    about = COMMANDS["mean"]
     less = Command(name="mean", asks="", does="", example=("", ""), options=about.options[1:])
     assert stated(less) != taken(about)
 
@@ -83,7 +83,7 @@ def test_a_command_without_a_method_says_where_to_add_it() -> None:
 
 
 @pytest.mark.sampled(6)
-@pytest.mark.parametrize("about", COMMANDS, ids=lambda about: about.name)
+@pytest.mark.parametrize("about", COMMANDS.values(), ids=lambda about: about.name)
 def test_the_example_runs(about: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(EXAMPLES)
     for positional, options in (about.example, *(example for _, example in about.also)):

@@ -9,7 +9,7 @@ import pytest
 import dpselect as dps
 from dpselect.accounting import PureEvent
 from dpselect.cli import main
-from dpselect.cli.main import app
+from dpselect.cli.app import app
 from dpselect.cli.wording import MEANT, in_words, names_of
 from dpselect.errors import InvalidParameterError
 from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, GAIN, run

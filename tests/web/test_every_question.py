@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
+from dpselect.questions import COMMANDS
 from dpselect.web import Site
-from dpselect.web.fields import COMMANDS, fields_of
+from dpselect.web.fields import fields_of
 from tests.web.visitor import Visitor
 
 DATA = Path(__file__).parents[2] / "examples" / "data"

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import dpselect as dps
+from dpselect.questions import COMMANDS
 from dpselect.web import Site
-from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form
 from dpselect.web.pictures import size_of
 from dpselect.web.planning import ErrorCurve

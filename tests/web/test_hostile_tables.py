@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import dpselect as dps
+from dpselect.questions import COMMANDS
 from dpselect.web import Site, choosing
-from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form
 from dpselect.web.planning import WHY, why
 from tests.slow import SLOW

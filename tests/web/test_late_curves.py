@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 import pytest
 
 from dpselect.errors import InvalidParameterError
+from dpselect.questions import COMMANDS
 from dpselect.web import Site, planning
-from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form
 from tests.web.person import visiting
 from tests.web.served import serving

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dpselect.questions import COMMANDS
 from dpselect.web import Site
-from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form, said_back
 from tests.web.visitor import Visitor
 

@@ -14,8 +14,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.cli.main import main
+from dpselect.questions import COMMANDS
 from dpselect.web import Site
-from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form
 from dpselect.web.releasing import PageRequest
 from dpselect.web.same import in_python, on_the_command_line

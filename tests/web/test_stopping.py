@@ -11,8 +11,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerLostError
+from dpselect.questions import COMMANDS
 from dpselect.web import Site
-from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import Form
 from dpselect.web.releasing import Questions, Stage, Work
 from tests.web.visitor import MEDIAN, Visitor

@@ -1,60 +1,55 @@
 """What was spent: events describe what ran, without any data, and this layer turns them into epsilon and delta."""
 
-from dpselect.accounting.calibration import calibrate
-from dpselect.accounting.composition import Bound, Composition, Explanation, compose
-from dpselect.accounting.events import (
-    ApproximateEvent,
-    BoundedRangeEvent,
-    ComposedEvent,
-    Event,
-    LaplaceProfileEvent,
-    LogisticProfileEvent,
-    LossIntervalEvent,
-    NonAdaptiveEvent,
-    PrivateCandidatesEvent,
-    PureEvent,
-    Run,
-    SequenceEvent,
-)
-from dpselect.accounting.exact_rounds import calibrate_rounds, planned_epsilon, rounds_epsilon
-from dpselect.accounting.filter import Filter
-from dpselect.accounting.odometer import Odometer
-from dpselect.accounting.profiles import (
-    bounded_range_epsilon,
-    bounded_range_renyi,
-    calibrate_bounded_range,
-    calibrate_laplace_profile,
-    laplace_profile_epsilon,
-    laplace_profile_renyi,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ApproximateEvent",
-    "Bound",
-    "BoundedRangeEvent",
-    "ComposedEvent",
-    "Composition",
-    "Event",
-    "Explanation",
-    "Filter",
-    "LaplaceProfileEvent",
-    "LogisticProfileEvent",
-    "LossIntervalEvent",
-    "NonAdaptiveEvent",
-    "Odometer",
-    "PrivateCandidatesEvent",
-    "PureEvent",
-    "Run",
-    "SequenceEvent",
-    "bounded_range_epsilon",
-    "bounded_range_renyi",
-    "calibrate",
-    "calibrate_bounded_range",
-    "calibrate_laplace_profile",
-    "calibrate_rounds",
-    "compose",
-    "laplace_profile_epsilon",
-    "laplace_profile_renyi",
-    "planned_epsilon",
-    "rounds_epsilon",
-]
+from dpselect.on_use import on_use
+
+if TYPE_CHECKING:
+    from dpselect.accounting.calibration import calibrate as calibrate
+    from dpselect.accounting.composition import Bound as Bound
+    from dpselect.accounting.composition import Composition as Composition
+    from dpselect.accounting.composition import Explanation as Explanation
+    from dpselect.accounting.composition import compose as compose
+    from dpselect.accounting.events import ApproximateEvent as ApproximateEvent
+    from dpselect.accounting.events import BoundedRangeEvent as BoundedRangeEvent
+    from dpselect.accounting.events import ComposedEvent as ComposedEvent
+    from dpselect.accounting.events import Event as Event
+    from dpselect.accounting.events import LaplaceProfileEvent as LaplaceProfileEvent
+    from dpselect.accounting.events import LogisticProfileEvent as LogisticProfileEvent
+    from dpselect.accounting.events import LossIntervalEvent as LossIntervalEvent
+    from dpselect.accounting.events import NonAdaptiveEvent as NonAdaptiveEvent
+    from dpselect.accounting.events import PrivateCandidatesEvent as PrivateCandidatesEvent
+    from dpselect.accounting.events import PureEvent as PureEvent
+    from dpselect.accounting.events import Run as Run
+    from dpselect.accounting.events import SequenceEvent as SequenceEvent
+    from dpselect.accounting.exact_rounds import calibrate_rounds as calibrate_rounds
+    from dpselect.accounting.exact_rounds import planned_epsilon as planned_epsilon
+    from dpselect.accounting.exact_rounds import rounds_epsilon as rounds_epsilon
+    from dpselect.accounting.filter import Filter as Filter
+    from dpselect.accounting.odometer import Odometer as Odometer
+    from dpselect.accounting.profiles import bounded_range_epsilon as bounded_range_epsilon
+    from dpselect.accounting.profiles import bounded_range_renyi as bounded_range_renyi
+    from dpselect.accounting.profiles import calibrate_bounded_range as calibrate_bounded_range
+    from dpselect.accounting.profiles import calibrate_laplace_profile as calibrate_laplace_profile
+    from dpselect.accounting.profiles import laplace_profile_epsilon as laplace_profile_epsilon
+    from dpselect.accounting.profiles import laplace_profile_renyi as laplace_profile_renyi
+else:
+    __getattr__, __dir__, __all__ = on_use(
+        __name__,
+        {
+            "dpselect.accounting.calibration": "calibrate",
+            "dpselect.accounting.composition": "Bound Composition Explanation compose",
+            "dpselect.accounting.events": (
+                "ApproximateEvent BoundedRangeEvent ComposedEvent Event LaplaceProfileEvent "
+                "LogisticProfileEvent LossIntervalEvent NonAdaptiveEvent PrivateCandidatesEvent PureEvent Run "
+                "SequenceEvent"
+            ),
+            "dpselect.accounting.exact_rounds": "calibrate_rounds planned_epsilon rounds_epsilon",
+            "dpselect.accounting.filter": "Filter",
+            "dpselect.accounting.odometer": "Odometer",
+            "dpselect.accounting.profiles": (
+                "bounded_range_epsilon bounded_range_renyi calibrate_bounded_range calibrate_laplace_profile "
+                "laplace_profile_epsilon laplace_profile_renyi"
+            ),
+        },
+    )

@@ -1,10 +1,11 @@
-"""The command line as one object, to which `main` adds every command."""
+"""The command line as one object. Each command is imported when it is called, or listed by ``--help``."""
 
 from __future__ import annotations
 
 from cyclopts import App
 
 from dpselect import __version__
+from dpselect.questions import COMMANDS
 
 _ABOUT = """\
 Differentially private selection from tables. The files of the examples are
@@ -34,6 +35,24 @@ looking at the data:
     dpselect plan --candidates-count 41270 --monotonic
 """
 
+ALIASES = {"best-price": "price"}
+"""Other names of commands."""
+
+QUESTIONS = tuple(name.replace("_", "-") for name in COMMANDS)
+"""The commands that ask a question of a table."""
+
+_OTHERS = {
+    "check": "dpselect.cli.check:check",
+    "columns": "dpselect.cli.columns:columns",
+    "plan": "dpselect.cli.plan:plan",
+    "run": "dpselect.cli.run:run",
+    "serve": "dpselect.cli.serve:serve",
+    "ledger": "dpselect.cli.ledger:ledger_app",
+    "verify": "dpselect.cli.ledger:verify",
+    "doctor": "dpselect.cli.doctor:doctor",
+    "completion": "dpselect.cli.completion:completion",
+}
+
 app = App(
     name="dpselect",
     help=_ABOUT,
@@ -44,3 +63,7 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
+for _name in QUESTIONS:
+    app.command(f"dpselect.cli.questions:{_name.replace('-', '_')}", name=_name, alias=ALIASES.get(_name))
+for _name, _place in _OTHERS.items():
+    app.command(_place, name=_name)

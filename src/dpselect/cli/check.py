@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
-from dpselect.cli.help_text import SHARED
+from dpselect.cli.help_text import SHARED, in_one_piece
 from dpselect.cli.options import Bounds, File, Flag, Step, Text
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.question_options import GroupOptions
@@ -61,6 +61,7 @@ NOTHING_MORE = NoDifference()
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
+@in_one_piece
 def check(
     source: File,
     column: str,

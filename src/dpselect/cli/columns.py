@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from cyclopts import App
 
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
+from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.options import File, Flag
 from dpselect.cli.output import printable
 from dpselect.cli.streams import refuse_readers
@@ -14,6 +15,7 @@ from dpselect.cli.streams import refuse_readers
 _OPTION = "--show-columns"
 
 
+@in_one_piece
 def columns(
     source: File,
     /,
@@ -54,7 +56,7 @@ def rewritten(arguments: Sequence[str], app: App, questions: Iterable[str]) -> l
     A question takes more than the source, which nobody can give who does not know the columns. So what only the
     question takes is left out.
 
-    >>> from dpselect.cli.main import app
+    >>> from dpselect.cli.app import app
     >>> given = ["median", "--unit", "who", "people.csv", "--show-columns", "--table", "t"]
     >>> rewritten(given, app, ["median"])
     ['columns', 'people.csv', '--table', 't']

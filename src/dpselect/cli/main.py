@@ -11,44 +11,17 @@ import sys
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import CycloptsError
+from dpselect import __version__
+from dpselect.cli.streams import can_be_written, encode_anything, fill_closed
 
-from dpselect import AnswerNotStoredWarning, FaultError, SelectionError
-from dpselect.cli.app import app
-from dpselect.cli.check import check
-from dpselect.cli.columns import columns, rewritten
-from dpselect.cli.completion import completion
-from dpselect.cli.doctor import doctor
-from dpselect.cli.help_text import in_one_piece
-from dpselect.cli.ledger import ledger_app, verify
-from dpselect.cli.options import with_two_words
-from dpselect.cli.output import encode_anything
-from dpselect.cli.passwords import without_passwords
-from dpselect.cli.plan import plan
-from dpselect.cli.question_options import REFUSED
-from dpselect.cli.questions import COMMANDS, command_of, usage_of
-from dpselect.cli.run import run
-from dpselect.cli.serve import serve
-from dpselect.cli.streams import can_be_written, fill_closed
-from dpselect.cli.wording import file_named, in_words, misread, names_of
+if TYPE_CHECKING:
+    from cyclopts import App, CycloptsError
 
-BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
+    from dpselect.errors import SelectionError
 
-for about in COMMANDS:
-    app.command(command_of(about), alias=about.alias or None, usage=usage_of(about))
-app.command(in_one_piece(check))
-app.command(in_one_piece(columns))
-app.command(in_one_piece(plan))
-app.command(in_one_piece(run))
-app.command(in_one_piece(serve))
-app.command(ledger_app)
-app.command(verify)
-app.command(doctor)
-app.command(completion)
-
-_QUESTIONS = {name for about in COMMANDS for name in (about.name.replace("_", "-"), about.alias) if name}
+BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
-    given = rewritten(with_two_words(sys.argv[1:] if arguments is None else arguments), app, _QUESTIONS)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     fill_closed()
     if not can_be_written(sys.stdout):
         text = "standard output is closed, so no answer could be written. Nothing was read, charged or changed."
@@ -86,13 +59,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
+    if given == ["--version"]:  # so that nothing is imported for it
+        print(__version__, flush=True)
+        return 0
+    from cyclopts import CycloptsError
+
+    from dpselect.cli.app import QUESTIONS, app
+    from dpselect.cli.columns import rewritten
+    from dpselect.cli.options import with_two_words
+    from dpselect.errors import FaultError, SelectionError
+
+    given = rewritten(with_two_words(given), app, QUESTIONS)
+    if not given or given[0].startswith("-"):  # help for all commands: those not yet imported would have no text
+        for name in app:
+            app[name]
     try:
         with _warnings_in_one_line():
             status = app(given)
         sys.stdout.flush()
     except (CycloptsError, SelectionError) as error:
         status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
-        return _report(without_passwords(_in_words(error, given), given), status)
+        return _report(_in_words(error, given, app), status)
     return status if isinstance(status, int) else 0
 
 
@@ -100,16 +87,18 @@ def _unforeseen(error: Exception) -> int:
     return _report(f"unexpected {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
 
 
-def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
-    names = names_of(app, arguments)
-    if said := file_named(arguments):
-        return said
-    return misread(error, arguments, names) if isinstance(error, CycloptsError) else in_words(error, names, arguments)
+def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str], app: App) -> str:
+    from dpselect.cli.passwords import without_passwords
+    from dpselect.cli.wording import error_in_words
+
+    return without_passwords(error_in_words(error, arguments, app), arguments)
 
 
 @contextmanager
 def _warnings_in_one_line() -> Generator[None]:
     """Report an answer that is not stored like an error, without a place in the code."""
+    from dpselect.errors import AnswerNotStoredWarning
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", AnswerNotStoredWarning)
         shown = warnings.showwarning

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
-import json
 import sys
-from io import TextIOWrapper
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from dpselect.certificates.release import Release
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text
 
 if TYPE_CHECKING:
+    from dpselect.certificates.release import Release
     from dpselect.session import Forecast
 
 _TO_COUNT_UNITS = "--usable-epsilon 0.05"
 """`wording.TO_COUNT_UNITS` as it is typed."""
-
-
-def encode_anything(stream: TextIO) -> None:
-    """Write characters that the stream's encoding lacks as JSON escapes, so that no answer that was charged is lost."""
-    codecs.register_error("dpselect.json", _as_in_json)
-    if isinstance(stream, TextIOWrapper):
-        stream.reconfigure(errors="dpselect.json")
-
-
-def _as_in_json(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:

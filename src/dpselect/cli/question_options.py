@@ -119,7 +119,7 @@ class QuestionOptions:
 
     def _paying(self) -> Ledger | None:
         if self.ledger is not None:
-            from dpselect.cli.streams import LedgerChargingIfRead
+            from dpselect.cli.charging import LedgerChargingIfRead
 
             return LedgerChargingIfRead(self.ledger, anchor=self.anchor)
         if self.anchor is not None:

@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal
 
+from cyclopts import App
 from cyclopts import Parameter as OptionFormat
 
+from dpselect import __version__
 from dpselect.cli.help_text import NEEDED, OF_QUESTION, grouped
 from dpselect.cli.options import Bounds, BoundsOrPrivate, File, Flag, Number, Step, Text, Whole
 from dpselect.cli.question_options import CandidateOptions, GroupOptions, OptionalCandidateOptions, QuestionOptions
 from dpselect.errors import InvalidParameterError, typed
 from dpselect.plans import written_lists as public
-from dpselect.questions import QUESTIONS
+from dpselect.questions import COMMANDS
 from dpselect.questions.command import REQUIRED, Command, Option
 
 _SOURCE = (
@@ -185,5 +187,11 @@ def _help(about: Command) -> str:
     return "\n".join(lines)
 
 
-COMMANDS = tuple(about for question in QUESTIONS.values() for about in question.commands)
-"""All commands of questions, in the order of the registry."""
+def __getattr__(name: str) -> App:
+    """The command of a question, made when it is called."""
+    if name not in COMMANDS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    about = COMMANDS[name]
+    made = App(name=name.replace("_", "-"), usage=usage_of(about), version=__version__)
+    made.default(command_of(about))
+    return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
+from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.options import File, Flag, Json, Text
 from dpselect.cli.output import printable
 from dpselect.cli.progress import scan_progress
@@ -12,6 +13,7 @@ from dpselect.cli.question_options import REFUSED
 from dpselect.cli.streams import refuse_unread
 
 
+@in_one_piece
 def run(
     plan: File,
     /,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
+from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.options import File, Flag, Text, Whole
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 
 
+@in_one_piece
 def serve(
     source: File | None = None,
     /,

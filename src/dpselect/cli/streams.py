@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import select
 import sys
-from typing import Any, TextIO
-
-from dpselect.errors import SelectionError
-from dpselect.ledger import Ledger, Receipt
+from io import TextIOWrapper
+from typing import TextIO
 
 
 def fill_closed() -> None:
@@ -38,6 +37,21 @@ def can_be_written(stream: TextIO | None) -> bool:
     return True
 
 
+def encode_anything(stream: TextIO) -> None:
+    """Write characters that the stream's encoding lacks as JSON escapes, so that no answer that was charged is lost."""
+    codecs.register_error("dpselect.json", _as_in_json)
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="dpselect.json")
+
+
+def _as_in_json(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    import json
+
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
 def refuse_unread() -> None:
     """Check whether the reader of standard output has gone, as far as the system can tell.
 
@@ -64,20 +78,7 @@ def _has_number(stream: TextIO) -> bool:
 def refuse_readers(command: str, why: str, *, allowed: bool) -> None:
     """Refuse to write what only the holder of the data may see to anything but a terminal, unless it is `allowed`."""
     if not (allowed or sys.stdout.isatty()):
+        from dpselect.errors import SelectionError
+
         text = f"{command}: standard output is no terminal, and {why}. If only you read it: --to-file-i-keep-private."
         raise SelectionError(text)
-
-
-class LedgerChargingIfRead(Ledger):
-    """A ledger that charges nothing once nobody can read the answer any more."""
-
-    __slots__ = ()
-
-    def charge(self, *given: Any, **named: Any) -> Receipt:
-        """Charge as any ledger does, if somebody can still read the answer.
-
-        Raises:
-            BrokenPipeError: nobody can; nothing was charged.
-        """
-        refuse_unread()
-        return super().charge(*given, **named)

@@ -128,6 +128,14 @@ def names_of(app: App, arguments: Sequence[str]) -> Names:
     return named
 
 
+def error_in_words(error: CycloptsError | SelectionError, arguments: Sequence[str], app: App) -> str:
+    """The message of an error of the command that `arguments` call."""
+    if said := file_named(arguments):
+        return said
+    names = names_of(app, arguments)
+    return misread(error, arguments, names) if isinstance(error, CycloptsError) else in_words(error, names, arguments)
+
+
 def file_named(arguments: Sequence[str]) -> str:
     """What to do instead if a file follows the flag for private output; else an empty text."""
     if _PRIVATE not in arguments[3:]:

@@ -1,10 +1,29 @@
 """A durable record of spending: accounts with limits, charges before draws, a hash chain that shows changes."""
 
-from dpselect.ledger.anchor_file import FileAnchor
-from dpselect.ledger.anchor_table import TableAnchor
-from dpselect.ledger.anchors import Anchor, Head
-from dpselect.ledger.ledger import Ledger
-from dpselect.ledger.records import Account, Entry, Receipt, Verified
-from dpselect.ledger.roles import Role
+from typing import TYPE_CHECKING
 
-__all__ = ["Account", "Anchor", "Entry", "FileAnchor", "Head", "Ledger", "Receipt", "Role", "TableAnchor", "Verified"]
+from dpselect.on_use import on_use
+
+if TYPE_CHECKING:
+    from dpselect.ledger.anchor_file import FileAnchor as FileAnchor
+    from dpselect.ledger.anchor_table import TableAnchor as TableAnchor
+    from dpselect.ledger.anchors import Anchor as Anchor
+    from dpselect.ledger.anchors import Head as Head
+    from dpselect.ledger.ledger import Ledger as Ledger
+    from dpselect.ledger.records import Account as Account
+    from dpselect.ledger.records import Entry as Entry
+    from dpselect.ledger.records import Receipt as Receipt
+    from dpselect.ledger.records import Verified as Verified
+    from dpselect.ledger.roles import Role as Role
+else:
+    __getattr__, __dir__, __all__ = on_use(
+        __name__,
+        {
+            "dpselect.ledger.anchor_file": "FileAnchor",
+            "dpselect.ledger.anchor_table": "TableAnchor",
+            "dpselect.ledger.anchors": "Anchor Head",
+            "dpselect.ledger.ledger": "Ledger",
+            "dpselect.ledger.records": "Account Entry Receipt Verified",
+            "dpselect.ledger.roles": "Role",
+        },
+    )

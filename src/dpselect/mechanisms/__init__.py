@@ -1,105 +1,111 @@
 """Mechanisms: from scores to a candidate. They are values with arguments; the compiled core draws."""
 
-from dpselect.mechanisms.above_threshold import AboveThreshold
-from dpselect.mechanisms.best_of_runs import BestOfRuns, BestRun, best_of_runs
-from dpselect.mechanisms.clipping_bound import ClippingBoundMechanism
-from dpselect.mechanisms.concave import ConcaveMechanism
-from dpselect.mechanisms.density import DensityMechanism
-from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
-from dpselect.mechanisms.different_sensitivities import GeneralizedSelection
-from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
-from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts
-from dpselect.mechanisms.geometric import GeometricMechanism
-from dpselect.mechanisms.grid import GridCost, GridMechanism
-from dpselect.mechanisms.integers import IntegerCeiling, IntegerMechanism
-from dpselect.mechanisms.interval import IntervalMechanism
-from dpselect.mechanisms.laplace import LaplaceMechanism
-from dpselect.mechanisms.lazy_selection import LazySelection, select_lazily
-from dpselect.mechanisms.lead import Lead, Leads
-from dpselect.mechanisms.mean import MeanMechanism
-from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
-from dpselect.mechanisms.noisy_max import ReportNoisyMax
-from dpselect.mechanisms.noisy_order import NoisyOrder, OrderNoise, order_noise
-from dpselect.mechanisms.partial import CandidateSelection, PartialSelection, PendingSelection, Winner
-from dpselect.mechanisms.partial_top_k import PartialTopK
-from dpselect.mechanisms.partition_selection import PartitionSelection
-from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
-from dpselect.mechanisms.price import PriceMechanism
-from dpselect.mechanisms.price_list import PriceListMechanism
-from dpselect.mechanisms.private_bounds import PrivateBoundsMechanism
-from dpselect.mechanisms.quantile import QuantileMechanism
-from dpselect.mechanisms.quantiles import QuantilesMechanism, QuantilesMethod
-from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
-from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
-from dpselect.mechanisms.stop_candidate import StopCandidate
-from dpselect.mechanisms.threshold_counts import ThresholdCounts
-from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
-from dpselect.mechanisms.top_k_set import TopKSet
-from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism
-from dpselect.mechanisms.unknown_noise import NamingNoise, UnknownNoise, naming_noise, unknown_noise
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "AboveThreshold",
-    "BestOfRuns",
-    "BestRun",
-    "CandidateSelection",
-    "ClippingBoundMechanism",
-    "ConcaveMechanism",
-    "CountEstimate",
-    "CurveMechanism",
-    "DensityMechanism",
-    "DiscreteGaussianMechanism",
-    "ExponentialMechanism",
-    "ExponentialNoiseTopK",
-    "GaussianThresholdCounts",
-    "GeneralizedSelection",
-    "GeometricMechanism",
-    "GridCost",
-    "GridMechanism",
-    "IntegerCeiling",
-    "IntegerMechanism",
-    "IntervalMechanism",
-    "LaplaceMechanism",
-    "LazySelection",
-    "Lead",
-    "Leads",
-    "MarginalsMechanism",
-    "MeanMechanism",
-    "Mechanism",
-    "NamingNoise",
-    "NoisyHistogramMechanism",
-    "NoisyOrder",
-    "OrderNoise",
-    "PartialSelection",
-    "PartialTopK",
-    "PartitionSelection",
-    "PendingSelection",
-    "PermuteAndFlip",
-    "PiecewiseLinearMechanism",
-    "PriceListMechanism",
-    "PriceMechanism",
-    "PrivateBoundsMechanism",
-    "QuantileMechanism",
-    "QuantilesMechanism",
-    "QuantilesMethod",
-    "RandomizedResponse",
-    "ReportNoisyMax",
-    "SmoothedHistogramMechanism",
-    "StopCandidate",
-    "ThresholdCounts",
-    "TopKPlan",
-    "TopKSet",
-    "UnboundedQuantileMechanism",
-    "UnknownNoise",
-    "Winner",
-    "best_of_runs",
-    "naming_noise",
-    "order_noise",
-    "plan_top_k",
-    "select_lazily",
-    "unknown_noise",
-]
+from dpselect.on_use import on_use
+
+if TYPE_CHECKING:
+    from dpselect.mechanisms.above_threshold import AboveThreshold as AboveThreshold
+    from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
+    from dpselect.mechanisms.best_of_runs import BestRun as BestRun
+    from dpselect.mechanisms.clipping_bound import ClippingBoundMechanism as ClippingBoundMechanism
+    from dpselect.mechanisms.concave import ConcaveMechanism as ConcaveMechanism
+    from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
+    from dpselect.mechanisms.density_dimensions import CurveMechanism as CurveMechanism
+    from dpselect.mechanisms.density_dimensions import MarginalsMechanism as MarginalsMechanism
+    from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
+    from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
+    from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
+    from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK as ExponentialNoiseTopK
+    from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts as GaussianThresholdCounts
+    from dpselect.mechanisms.geometric import GeometricMechanism as GeometricMechanism
+    from dpselect.mechanisms.grid import GridCost as GridCost
+    from dpselect.mechanisms.grid import GridMechanism as GridMechanism
+    from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
+    from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
+    from dpselect.mechanisms.interval import IntervalMechanism as IntervalMechanism
+    from dpselect.mechanisms.laplace import LaplaceMechanism as LaplaceMechanism
+    from dpselect.mechanisms.lazy_selection import LazySelection as LazySelection
+    from dpselect.mechanisms.lazy_selection import select_lazily as select_lazily
+    from dpselect.mechanisms.lead import Lead as Lead
+    from dpselect.mechanisms.lead import Leads as Leads
+    from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
+    from dpselect.mechanisms.mechanism import Mechanism as Mechanism
+    from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism as NoisyHistogramMechanism
+    from dpselect.mechanisms.noisy_max import ReportNoisyMax as ReportNoisyMax
+    from dpselect.mechanisms.noisy_order import NoisyOrder as NoisyOrder
+    from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
+    from dpselect.mechanisms.noisy_order import order_noise as order_noise
+    from dpselect.mechanisms.partial import CandidateSelection as CandidateSelection
+    from dpselect.mechanisms.partial import PartialSelection as PartialSelection
+    from dpselect.mechanisms.partial import PendingSelection as PendingSelection
+    from dpselect.mechanisms.partial import Winner as Winner
+    from dpselect.mechanisms.partial_top_k import PartialTopK as PartialTopK
+    from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
+    from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+    from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism as PiecewiseLinearMechanism
+    from dpselect.mechanisms.price import PriceMechanism as PriceMechanism
+    from dpselect.mechanisms.price_list import PriceListMechanism as PriceListMechanism
+    from dpselect.mechanisms.private_bounds import PrivateBoundsMechanism as PrivateBoundsMechanism
+    from dpselect.mechanisms.quantile import QuantileMechanism as QuantileMechanism
+    from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
+    from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
+    from dpselect.mechanisms.randomized_response import CountEstimate as CountEstimate
+    from dpselect.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+    from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism as SmoothedHistogramMechanism
+    from dpselect.mechanisms.stop_candidate import StopCandidate as StopCandidate
+    from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts
+    from dpselect.mechanisms.top_k import TopKPlan as TopKPlan
+    from dpselect.mechanisms.top_k import plan_top_k as plan_top_k
+    from dpselect.mechanisms.top_k_set import TopKSet as TopKSet
+    from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism as UnboundedQuantileMechanism
+    from dpselect.mechanisms.unknown_noise import NamingNoise as NamingNoise
+    from dpselect.mechanisms.unknown_noise import UnknownNoise as UnknownNoise
+    from dpselect.mechanisms.unknown_noise import naming_noise as naming_noise
+else:
+    __getattr__, __dir__, __all__ = on_use(
+        __name__,
+        {
+            "dpselect.mechanisms.above_threshold": "AboveThreshold",
+            "dpselect.mechanisms.best_of_runs": "BestOfRuns BestRun",
+            "dpselect.mechanisms.clipping_bound": "ClippingBoundMechanism",
+            "dpselect.mechanisms.concave": "ConcaveMechanism",
+            "dpselect.mechanisms.density": "DensityMechanism",
+            "dpselect.mechanisms.density_dimensions": "CurveMechanism MarginalsMechanism",
+            "dpselect.mechanisms.different_sensitivities": "GeneralizedSelection",
+            "dpselect.mechanisms.discrete_gaussian": "DiscreteGaussianMechanism",
+            "dpselect.mechanisms.exponential": "ExponentialMechanism",
+            "dpselect.mechanisms.exponential_once": "ExponentialNoiseTopK",
+            "dpselect.mechanisms.gaussian_threshold": "GaussianThresholdCounts",
+            "dpselect.mechanisms.geometric": "GeometricMechanism",
+            "dpselect.mechanisms.grid": "GridCost GridMechanism",
+            "dpselect.mechanisms.integers": "IntegerCeiling IntegerMechanism",
+            "dpselect.mechanisms.interval": "IntervalMechanism",
+            "dpselect.mechanisms.laplace": "LaplaceMechanism",
+            "dpselect.mechanisms.lazy_selection": "LazySelection select_lazily",
+            "dpselect.mechanisms.lead": "Lead Leads",
+            "dpselect.mechanisms.mean": "MeanMechanism",
+            "dpselect.mechanisms.mechanism": "Mechanism",
+            "dpselect.mechanisms.noisy_histogram": "NoisyHistogramMechanism",
+            "dpselect.mechanisms.noisy_max": "ReportNoisyMax",
+            "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise order_noise",
+            "dpselect.mechanisms.partial": "CandidateSelection PartialSelection PendingSelection Winner",
+            "dpselect.mechanisms.partial_top_k": "PartialTopK",
+            "dpselect.mechanisms.partition_selection": "PartitionSelection",
+            "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip",
+            "dpselect.mechanisms.piecewise_linear": "PiecewiseLinearMechanism",
+            "dpselect.mechanisms.price": "PriceMechanism",
+            "dpselect.mechanisms.price_list": "PriceListMechanism",
+            "dpselect.mechanisms.private_bounds": "PrivateBoundsMechanism",
+            "dpselect.mechanisms.quantile": "QuantileMechanism",
+            "dpselect.mechanisms.quantiles": "QuantilesMechanism QuantilesMethod",
+            "dpselect.mechanisms.randomized_response": "CountEstimate RandomizedResponse",
+            "dpselect.mechanisms.smoothed_histogram": "SmoothedHistogramMechanism",
+            "dpselect.mechanisms.stop_candidate": "StopCandidate",
+            "dpselect.mechanisms.threshold_counts": "ThresholdCounts",
+            "dpselect.mechanisms.top_k": "TopKPlan plan_top_k",
+            "dpselect.mechanisms.top_k_set": "TopKSet",
+            "dpselect.mechanisms.unbounded_quantile": "UnboundedQuantileMechanism",
+            "dpselect.mechanisms.unknown_noise": "NamingNoise UnknownNoise naming_noise",
+        },
+    )

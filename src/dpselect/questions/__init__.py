@@ -1,95 +1,168 @@
 """The questions a table can be asked, one file each: its plan, its cost, its draw, its sentences and its certificate.
 
-A new question is a new file, and an entry in `QUESTIONS`.
+A new question is a new file, and an entry in `QUESTIONS` and, if it is a command by itself, in `COMMANDS`. Each is
+imported when it is asked for.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpselect.questions.best_by import BestBy
-from dpselect.questions.best_features import BestFeatures
-from dpselect.questions.best_price import BestPrice
-from dpselect.questions.count import Count
-from dpselect.questions.density import Density
-from dpselect.questions.grouped import Grouped
-from dpselect.questions.histogram import Histogram
-from dpselect.questions.mean import Mean
-from dpselect.questions.most_common import BestDate, LeastCommon, MostCommon
-from dpselect.questions.private_bounds import PrivateBoundsQuantile
-from dpselect.questions.private_moments import PrivateBoundsMean, PrivateBoundsVariance
-from dpselect.questions.private_sum import PrivateClipSum
-from dpselect.questions.quantile import Quantile
-from dpselect.questions.quantiles import Quantiles
-from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, Question, Terms, Value
-from dpselect.questions.top_k import TopK
-from dpselect.questions.top_set import TopSet
-from dpselect.questions.top_unknown import TopUnknown
-from dpselect.questions.total import Sum
-from dpselect.questions.unbounded_quantile import UnboundedQuantile
-from dpselect.questions.upper_bound import UpperBound
-from dpselect.questions.values import Values
-from dpselect.questions.variance import Variance
-from dpselect.questions.with_numbers import WithCounts, WithUsable
+from dpselect.on_use import on_use
 
-__all__ = [
-    "CONFIDENCE",
-    "QUESTIONS",
-    "Answered",
-    "BestBy",
-    "BestDate",
-    "BestFeatures",
-    "BestPrice",
-    "Count",
-    "Density",
-    "Drawn",
-    "Grouped",
-    "Histogram",
-    "LeastCommon",
-    "Mean",
-    "MostCommon",
-    "NoisyUnits",
-    "Planned",
-    "PrivateBoundsMean",
-    "PrivateBoundsQuantile",
-    "PrivateBoundsVariance",
-    "PrivateClipSum",
-    "Quantile",
-    "Quantiles",
-    "Question",
-    "Sum",
-    "Terms",
-    "TopK",
-    "TopSet",
-    "TopUnknown",
-    "UnboundedQuantile",
-    "UpperBound",
-    "Value",
-    "Values",
-    "Variance",
-    "WithCounts",
-    "WithUsable",
-]
-
-QUESTIONS: dict[str, type[Question[Any]]] = {
-    kind.name: kind
-    for kind in (
-        *(Count, Histogram, MostCommon, TopK, TopSet, TopUnknown, Values, LeastCommon),
-        *(
-            Sum,
-            PrivateClipSum,
-            Mean,
-            Variance,
-            Quantile,
-            Quantiles,
-            UnboundedQuantile,
-            PrivateBoundsQuantile,
-            PrivateBoundsMean,
-            PrivateBoundsVariance,
-            UpperBound,
-            Density,
-        ),
-        *(BestBy, BestDate, BestPrice, BestFeatures),
+if TYPE_CHECKING:
+    from dpselect.questions.best_by import BestBy as BestBy
+    from dpselect.questions.best_features import BestFeatures as BestFeatures
+    from dpselect.questions.best_price import BestPrice as BestPrice
+    from dpselect.questions.command import Command
+    from dpselect.questions.count import Count as Count
+    from dpselect.questions.density import Density as Density
+    from dpselect.questions.grouped import Grouped as Grouped
+    from dpselect.questions.histogram import Histogram as Histogram
+    from dpselect.questions.mean import Mean as Mean
+    from dpselect.questions.most_common import BestDate as BestDate
+    from dpselect.questions.most_common import LeastCommon as LeastCommon
+    from dpselect.questions.most_common import MostCommon as MostCommon
+    from dpselect.questions.private_bounds import PrivateBoundsQuantile as PrivateBoundsQuantile
+    from dpselect.questions.private_moments import PrivateBoundsMean as PrivateBoundsMean
+    from dpselect.questions.private_moments import PrivateBoundsVariance as PrivateBoundsVariance
+    from dpselect.questions.private_sum import PrivateClipSum as PrivateClipSum
+    from dpselect.questions.quantile import Quantile as Quantile
+    from dpselect.questions.quantiles import Quantiles as Quantiles
+    from dpselect.questions.question import CONFIDENCE as CONFIDENCE
+    from dpselect.questions.question import Answered as Answered
+    from dpselect.questions.question import Drawn as Drawn
+    from dpselect.questions.question import NoisyUnits as NoisyUnits
+    from dpselect.questions.question import Planned as Planned
+    from dpselect.questions.question import Question as Question
+    from dpselect.questions.question import Terms as Terms
+    from dpselect.questions.question import Value as Value
+    from dpselect.questions.top_k import TopK as TopK
+    from dpselect.questions.top_set import TopSet as TopSet
+    from dpselect.questions.top_unknown import TopUnknown as TopUnknown
+    from dpselect.questions.total import Sum as Sum
+    from dpselect.questions.unbounded_quantile import UnboundedQuantile as UnboundedQuantile
+    from dpselect.questions.upper_bound import UpperBound as UpperBound
+    from dpselect.questions.values import Values as Values
+    from dpselect.questions.variance import Variance as Variance
+    from dpselect.questions.with_numbers import WithCounts as WithCounts
+    from dpselect.questions.with_numbers import WithUsable as WithUsable
+else:
+    __getattr__, __dir__, __all__ = on_use(
+        __name__,
+        {
+            "dpselect.questions.best_by": "BestBy",
+            "dpselect.questions.best_features": "BestFeatures",
+            "dpselect.questions.best_price": "BestPrice",
+            "dpselect.questions.count": "Count",
+            "dpselect.questions.density": "Density",
+            "dpselect.questions.grouped": "Grouped",
+            "dpselect.questions.histogram": "Histogram",
+            "dpselect.questions.mean": "Mean",
+            "dpselect.questions.most_common": "BestDate LeastCommon MostCommon",
+            "dpselect.questions.private_bounds": "PrivateBoundsQuantile",
+            "dpselect.questions.private_moments": "PrivateBoundsMean PrivateBoundsVariance",
+            "dpselect.questions.private_sum": "PrivateClipSum",
+            "dpselect.questions.quantile": "Quantile",
+            "dpselect.questions.quantiles": "Quantiles",
+            "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Question Terms Value",
+            "dpselect.questions.top_k": "TopK",
+            "dpselect.questions.top_set": "TopSet",
+            "dpselect.questions.top_unknown": "TopUnknown",
+            "dpselect.questions.total": "Sum",
+            "dpselect.questions.unbounded_quantile": "UnboundedQuantile",
+            "dpselect.questions.upper_bound": "UpperBound",
+            "dpselect.questions.values": "Values",
+            "dpselect.questions.variance": "Variance",
+            "dpselect.questions.with_numbers": "WithCounts WithUsable",
+        },
     )
-}
+
+
+Kept = TypeVar("Kept")
+
+
+class _Registry(Mapping[str, Kept]):
+    """What there is under some names, imported when it is looked up."""
+
+    def __init__(self, homes: Mapping[str, str], find: Callable[[str, str], Kept]) -> None:
+        self._homes, self._find = homes, find
+
+    def __getitem__(self, name: str) -> Kept:
+        return self._find(name, self._homes[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
+def _question(_: str, kind: str) -> type[Question[Any]]:
+    return getattr(sys.modules[__name__], kind)
+
+
+def _command(name: str, kind: str) -> Command:
+    (found,) = (each for each in _question(name, kind).commands if each.name == name)
+    return found
+
+
+QUESTIONS: Mapping[str, type[Question[Any]]] = _Registry(
+    {
+        "count": "Count",
+        "histogram": "Histogram",
+        "most_common": "MostCommon",
+        "top_k": "TopK",
+        "top_k_set": "TopSet",
+        "top_unknown": "TopUnknown",
+        "values": "Values",
+        "least_common": "LeastCommon",
+        "sum": "Sum",
+        "private_clip_sum": "PrivateClipSum",
+        "mean": "Mean",
+        "variance": "Variance",
+        "quantile": "Quantile",
+        "quantiles": "Quantiles",
+        "unbounded_quantile": "UnboundedQuantile",
+        "private_bounds_quantile": "PrivateBoundsQuantile",
+        "private_bounds_mean": "PrivateBoundsMean",
+        "private_bounds_variance": "PrivateBoundsVariance",
+        "upper_bound": "UpperBound",
+        "density": "Density",
+        "best_by": "BestBy",
+        "best_date": "BestDate",
+        "best_price": "BestPrice",
+        "best_features": "BestFeatures",
+    },
+    _question,
+)
 """By the name that a release and its certificate give it."""
+
+COMMANDS: Mapping[str, Command] = _Registry(
+    {
+        "count": "Count",
+        "histogram": "Histogram",
+        "most_common": "MostCommon",
+        "top_k": "TopK",
+        "values": "Values",
+        "least_common": "LeastCommon",
+        "sum": "Sum",
+        "mean": "Mean",
+        "variance": "Variance",
+        "median": "Quantile",
+        "quantile": "Quantile",
+        "quantiles": "Quantiles",
+        "upper_bound": "UpperBound",
+        "density": "Density",
+        "best_by": "BestBy",
+        "best_date": "BestDate",
+        "best_price": "BestPrice",
+    },
+    _command,
+)
+"""By the name of the method of `dpselect.Dataset`: the ways to ask a question."""

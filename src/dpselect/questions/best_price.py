@@ -69,7 +69,6 @@ class BestPrice(ValuesQuestion):
                 CONTINUOUS,
                 MAX_ROWS_PER_UNIT,
             ),
-            alias="price",
         ),
     )
 

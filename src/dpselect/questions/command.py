@@ -61,7 +61,6 @@ class Command:
         chooses: whether it has a public list of candidates.
         needs_several: whether a list of one candidate leaves nothing to ask.
         needs_list: whether it needs this list.
-        alias: another name of the command.
         page: name of its page in ``docs/tasks``; by default the name of the command.
     """
 
@@ -76,7 +75,6 @@ class Command:
     chooses: bool = False
     needs_several: bool = True
     needs_list: bool = True
-    alias: str = ""
     page: str = ""
     also: tuple[tuple[str, tuple[str, str]], ...] = ()
 

@@ -6,19 +6,27 @@ a number that is no bin counts as the nearest one. The study ``examples/recipes`
 `dpselect.sklearn.PrivateTreeClassifier` is the tree for scikit-learn.
 """
 
-from dpselect.recipes.adaptive_marginals import AdaptiveMarginals
-from dpselect.recipes.decision_tree import DecisionTree, GrownTree
-from dpselect.recipes.mwem import MWEM
-from dpselect.recipes.parents import ParentChoice
-from dpselect.recipes.split_scores import Entropy, Gini, MostFrequentClass
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "MWEM",
-    "AdaptiveMarginals",
-    "DecisionTree",
-    "Entropy",
-    "Gini",
-    "GrownTree",
-    "MostFrequentClass",
-    "ParentChoice",
-]
+from dpselect.on_use import on_use
+
+if TYPE_CHECKING:
+    from dpselect.recipes.adaptive_marginals import AdaptiveMarginals as AdaptiveMarginals
+    from dpselect.recipes.decision_tree import DecisionTree as DecisionTree
+    from dpselect.recipes.decision_tree import GrownTree as GrownTree
+    from dpselect.recipes.mwem import MWEM as MWEM
+    from dpselect.recipes.parents import ParentChoice as ParentChoice
+    from dpselect.recipes.split_scores import Entropy as Entropy
+    from dpselect.recipes.split_scores import Gini as Gini
+    from dpselect.recipes.split_scores import MostFrequentClass as MostFrequentClass
+else:
+    __getattr__, __dir__, __all__ = on_use(
+        __name__,
+        {
+            "dpselect.recipes.adaptive_marginals": "AdaptiveMarginals",
+            "dpselect.recipes.decision_tree": "DecisionTree GrownTree",
+            "dpselect.recipes.mwem": "MWEM",
+            "dpselect.recipes.parents": "ParentChoice",
+            "dpselect.recipes.split_scores": "Entropy Gini MostFrequentClass",
+        },
+    )

@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import MissingExtraError, SelectionError
+from dpselect.questions import COMMANDS
 from dpselect.session.check import check
 from dpselect.session.findings import WARNING
 from dpselect.web import planning
-from dpselect.web.fields import COMMANDS
 from dpselect.web.forms import PRIVATE, START, Form
 from dpselect.web.pages import Pages, route
 from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of

@@ -6,13 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from dpselect.questions import QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
 from dpselect.summaries import CandidateKind
 from dpselect.web.site import NOBODY, Site
-
-COMMANDS: dict[str, Command] = {about.name: about for kind in QUESTIONS.values() for about in kind.commands}
-"""The questions, by the name of their method."""
 
 LOWER, UPPER = "lower-end", "upper-end"
 """The parts of a field that is two numbers."""

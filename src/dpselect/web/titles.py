@@ -38,7 +38,7 @@ _QUARTILES = [0.25, 0.5, 0.75]
 def in_few_words(about: Command) -> str:
     """What a question is called in few words, beside its title.
 
-    >>> from dpselect.web.fields import COMMANDS
+    >>> from dpselect.questions import COMMANDS
     >>> [in_few_words(COMMANDS[name]) for name in ("mean", "quantile")]
     ['average', 'percentile']
     """
@@ -48,7 +48,7 @@ def in_few_words(about: Command) -> str:
 def title(about: Command, arguments: Mapping[str, Any] | None = None) -> str:
     """The question as a heading; with the arguments as far as they are known.
 
-    >>> from dpselect.web.fields import COMMANDS
+    >>> from dpselect.questions import COMMANDS
     >>> title(COMMANDS["top_k"])
     'What are the most common values?'
     >>> title(COMMANDS["top_k"], {"k": 5, "with_counts": True})

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.options import Flag, Json, Number, Numbers, Whole
 from dpselect.cli.plan.findings import Findings
 from dpselect.cli.plan.text import PaddedColumn, columns, conclusions, introduction
@@ -58,6 +59,7 @@ def _show_table(table: Sequence[PaddedColumn]) -> None:
     Console(width=max(console.width, needed)).print(shown)
 
 
+@in_one_piece
 def plan(
     *,
     candidates_count: Whole | None = None,

@@ -12,7 +12,7 @@ from dpselect import __version__
 from dpselect.cli.plan.figures import exact, percent
 from dpselect.cli.plan.setup import CHOICES, Setup
 from dpselect.planning import epsilon_for, error_curve, recommendation
-from dpselect.planning.recommendation import Recommendation
+from dpselect.planning.recommended import Recommendation
 
 _EVEN = 1.0 + 1e-9
 """Up to this factor both mechanisms may spend the same."""
