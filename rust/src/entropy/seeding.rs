@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::stream::{ThreadEntropy, draw_unseeded};
+use super::stream::{Draw, ThreadEntropy, draw_unseeded};
 use crate::error::SelectError;
 
 thread_local! {
@@ -52,7 +52,7 @@ fn is_of_this_process() -> bool {
 
 #[cold]
 #[inline(never)]
-pub(super) fn draw<R>(draw: impl FnOnce(&mut ThreadEntropy) -> Result<R, SelectError>) -> Result<R, SelectError> {
+pub(super) fn draw(draw: &mut Draw<'_>) -> Result<(), SelectError> {
     DRAWS.set(DRAWS.get() + 1);
     SEEDED.with(|seeded| match seeded.try_borrow_mut() {
         Ok(mut held) => match held.as_mut() {

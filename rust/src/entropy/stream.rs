@@ -169,7 +169,7 @@ impl ThreadEntropy {
         self.owner == Some(ProcessMark::now())
     }
 
-    fn run<R>(&mut self, draw: impl FnOnce(&mut Self) -> Result<R, SelectError>) -> Result<R, SelectError> {
+    fn run(&mut self, draw: &mut Draw<'_>) -> Result<(), SelectError> {
         let owner = Some(ProcessMark::now());
         if self.owner != owner || self.stream.is_due() {
             self.owner = None;
@@ -205,16 +205,20 @@ thread_local! {
 pub fn with_thread_entropy<R>(
     draw: impl FnOnce(&mut ThreadEntropy) -> Result<R, SelectError>,
 ) -> Result<R, SelectError> {
-    if seeding::is_on() {
-        return seeding::draw(draw);
-    }
-    draw_unseeded(draw)
+    let (mut draw, mut drawn) = (Some(draw), None);
+    let mut draw = |entropy: &mut ThreadEntropy| {
+        drawn = draw.take().map(|draw| draw(entropy)).transpose()?;
+        Ok(())
+    };
+    if seeding::is_on() { seeding::draw(&mut draw) } else { draw_unseeded(&mut draw) }?;
+    drawn.ok_or(SelectError::Entropy)
 }
 
+/// A draw whose type nobody but its caller knows, so that all around it is compiled once.
+pub(super) type Draw<'d> = dyn FnMut(&mut ThreadEntropy) -> Result<(), SelectError> + 'd;
+
 /// With bits of the operating system, whatever block the thread is in.
-pub(super) fn draw_unseeded<R>(
-    draw: impl FnOnce(&mut ThreadEntropy) -> Result<R, SelectError>,
-) -> Result<R, SelectError> {
+pub(super) fn draw_unseeded(draw: &mut Draw<'_>) -> Result<(), SelectError> {
     STREAM.with(|stream| match stream.try_borrow_mut() {
         Ok(mut entropy) => entropy.run(draw),
         // A signal's handler draws in the middle of a draw.

@@ -139,7 +139,7 @@ pub fn select_many<T: Score>(
     let weighted = Weighted::new(weights, scores, scale)?;
     let chooser = Chooser::new(&weighted)?;
     let threads = threads_for(size / DRAWS_PER_THREAD);
-    share_out(size, (size / (8 * threads)).clamp(1, 4096), threads, |_, draws, entropy| {
+    share_out(size, (size / (8 * threads)).clamp(1, 4096), threads, &|_, draws, entropy| {
         for slot in draws {
             *slot = chooser.draw(&weighted, entropy);
         }

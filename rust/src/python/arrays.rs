@@ -1,9 +1,12 @@
-//! Where the scores are: NumPy arrays, in place.
+//! Where the scores are: arrays of NumPy, in place; and what goes back, as new ones. By Python's buffer protocol.
 
-use numpy::{PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
-use super::errors::invalid_scores;
+use super::errors::{invalid_scores, to_python};
+use crate::error::{SelectError, reserved};
 
 /// The element types the core is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,32 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The type of the elements, which is told by a code for what they are and by their size.
+    fn of(buffer: &PyUntypedBuffer) -> Option<Self> {
+        let size = buffer.item_size();
+        let code = match buffer.format().to_bytes() {
+            // Without a mark of the order of bytes, or with one that says this machine's; `^` is that of NumPy where numbers
+            // are not aligned.
+            [code] | [b'@' | b'=' | b'^', code] => *code,
+            [b'<', code] if cfg!(target_endian = "little") || size == 1 => *code,
+            [b'>' | b'!', code] if cfg!(target_endian = "big") || size == 1 => *code,
+            _ => return None,
+        };
+        match (code, size) {
+            (b'd', 8) => Some(Self::F64),
+            (b'f', 4) => Some(Self::F32),
+            (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', 8) => Some(Self::I64),
+            (b'B' | b'H' | b'I' | b'L' | b'Q' | b'N', 8) => Some(Self::U64),
+            (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', 4) => Some(Self::I32),
+            (b'B' | b'H' | b'I' | b'L' | b'Q' | b'N', 4) => Some(Self::U32),
+            (b'h', 2) => Some(Self::I16),
+            (b'H', 2) => Some(Self::U16),
+            (b'b', 1) => Some(Self::I8),
+            (b'B', 1) => Some(Self::U8),
+            _ => None,
+        }
+    }
+
     /// Bytes of one score.
     #[inline]
     pub fn size(self) -> usize {
@@ -33,103 +62,102 @@ impl Kind {
     }
 }
 
-/// Readable memory: `len` values of `kind`, `stride` bytes apart.
-pub struct Memory {
+/// Memory that stays readable as long as this is held: numbers of `kind`, in `N` dimensions `strides` bytes apart.
+pub struct Exported<const N: usize> {
     pub kind: Kind,
     pub first: *const u8,
-    pub len: usize,
-    pub stride: isize,
+    pub shape: [usize; N],
+    pub strides: [isize; N],
+    _held: PyUntypedBuffer,
 }
 
-// SAFETY: only read, while the caller's reference keeps it alive.
-unsafe impl Send for Memory {}
-unsafe impl Sync for Memory {}
+pub type Memory = Exported<1>;
+pub type Memory2 = Exported<2>;
 
-pub const EXPECTED: &str = "a one-dimensional array of float64, float32 or integers";
-
-impl Memory {
+impl<const N: usize> Exported<N> {
     /// Bytes of scores.
     #[inline]
     pub fn bytes(&self) -> usize {
-        self.len * self.kind.size()
+        self.shape.iter().product::<usize>() * self.kind.size()
     }
 
     #[inline]
     pub fn of(scores: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let array = numpy_array(scores, EXPECTED)?;
-        if array.ndim() != 1 {
-            let got = format!("<array of shape {:?}>", array.shape());
-            return Err(invalid_scores(scores.py(), &got, EXPECTED, "Pass one vector, with one score a candidate."));
-        }
-        let (kind, first) = elements(array, EXPECTED)?;
-        Ok(Self { kind, first, len: array.len(), stride: array.strides()[0] })
+        Self::read(scores).ok_or_else(|| {
+            let got = scores.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+            let dimensions = if N == 1 { "one-dimensional" } else { "two-dimensional" };
+            let expected = format!("a {dimensions} array of float64, float32 or integers");
+            invalid_scores(scores.py(), &format!("<{got}>"), &expected, "")
+        })
+    }
+
+    fn read(scores: &Bound<'_, PyAny>) -> Option<Self> {
+        let held = PyUntypedBuffer::get(scores).ok()?;
+        let kind = Kind::of(&held)?;
+        let (shape, strides) = (held.shape().try_into().ok()?, held.strides().try_into().ok()?);
+        // Elements behind pointers, which only libraries for pictures have.
+        let is_direct = held.suboffsets().is_none();
+        is_direct.then(|| Self { kind, first: held.buf_ptr().cast_const().cast(), shape, strides, _held: held })
     }
 }
 
-/// The same with two dimensions: shape, and bytes from a row and from a column to the next.
-pub struct Memory2 {
-    pub kind: Kind,
-    pub first: *const u8,
-    pub shape: (usize, usize),
-    pub strides: (isize, isize),
+/// Numbers that go back to Python as an array, or come from one.
+pub trait Number: Element {
+    const KIND: Kind;
+    /// As NumPy calls them.
+    const DTYPE: &str;
 }
 
-// SAFETY: as above.
-unsafe impl Send for Memory2 {}
-unsafe impl Sync for Memory2 {}
+macro_rules! numbers {
+    ($($type:ty, $kind:ident, $dtype:literal;)*) => {$(
+        impl Number for $type {
+            const KIND: Kind = Kind::$kind;
+            const DTYPE: &str = $dtype;
+        }
+    )*};
+}
 
-impl Memory2 {
-    pub fn of(scores: &Bound<'_, PyAny>) -> PyResult<Self> {
-        const EXPECTED: &str = "a two-dimensional array of float64, float32 or integers";
-        let array = numpy_array(scores, EXPECTED)?;
-        let &[rows, columns] = array.shape() else {
-            let got = format!("<array of shape {:?}>", array.shape());
-            return Err(invalid_scores(scores.py(), &got, EXPECTED, "Pass one row for each selection."));
+numbers!(f64, F64, "f8"; i64, I64, "i8"; u64, U64, "u8"; u8, U8, "u1";);
+
+/// A copy of a one-dimensional array of just that type.
+pub struct Numbers<T>(pub Vec<T>);
+
+impl<'a, 'py, T: Number> FromPyObject<'a, 'py> for Numbers<T> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let Some(memory) = Memory::read(&given).filter(|memory| memory.kind == T::KIND) else {
+            return Err(PyTypeError::new_err(format!("expected a one-dimensional array of dtype {}", T::DTYPE)));
         };
-        let (kind, first) = elements(array, EXPECTED)?;
-        Ok(Self { kind, first, shape: (rows, columns), strides: (array.strides()[0], array.strides()[1]) })
+        let ([len], [stride]) = (memory.shape, memory.strides);
+        let mut values = reserved(len).map_err(|error| to_python(given.py(), error))?;
+        // SAFETY: `Memory` describes readable memory.
+        let from = |index: usize| unsafe { memory.first.byte_offset(index as isize * stride).cast::<T>() };
+        // SAFETY: within it; foreign memory need not be aligned.
+        values.extend((0..len).map(|index| unsafe { from(index).read_unaligned() }));
+        Ok(Self(values))
     }
 }
 
-#[inline]
-fn numpy_array<'a, 'py>(scores: &'a Bound<'py, PyAny>, expected: &str) -> PyResult<&'a Bound<'py, PyUntypedArray>> {
-    match scores.cast::<PyUntypedArray>() {
-        Ok(array) => Ok(array),
-        Err(_) => Err(invalid_scores(scores.py(), &format!("<{}>", scores.get_type().name()?), expected, "")),
-    }
-}
+/// An array of NumPy.
+pub type Array<'py> = Bound<'py, PyAny>;
 
-/// Type and address of the first value.
-#[inline]
-fn elements(array: &Bound<'_, PyUntypedArray>, expected: &str) -> PyResult<(Kind, *const u8)> {
-    let dtype = array.dtype();
-    let kind = match (dtype.kind(), dtype.itemsize(), dtype.is_native_byteorder()) {
-        (b'f', 8, Some(true)) => Kind::F64,
-        (b'f', 4, Some(true)) => Kind::F32,
-        (b'i', 8, Some(true)) => Kind::I64,
-        (b'u', 8, Some(true)) => Kind::U64,
-        (b'i', 4, Some(true)) => Kind::I32,
-        (b'u', 4, Some(true)) => Kind::U32,
-        (b'i', 2, Some(true)) => Kind::I16,
-        (b'u', 2, Some(true)) => Kind::U16,
-        (b'i', 1, _) => Kind::I8,
-        (b'u', 1, _) => Kind::U8,
-        _ => {
-            let got = format!("<array of {}>", dtype.str().map_or_else(|_| "?".into(), |name| name.to_string()));
-            return Err(invalid_scores(array.py(), &got, expected, ""));
-        }
-    };
-    // SAFETY: only the address is taken, and every array has one, whatever its type and dimension.
-    Ok((kind, unsafe { array.cast_unchecked::<PyArray1<u8>>() }.data().cast_const()))
+/// A new array of these values in `shape`, a number or a tuple of as many.
+pub fn array<'py, T: Number>(py: Python<'py>, shape: impl IntoPyObject<'py>, values: &[T]) -> PyResult<Array<'py>> {
+    static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let made = EMPTY.import(py, "numpy", "empty")?.call1((shape, T::DTYPE));
+    let made = made.map_err(|_| to_python(py, SelectError::Memory))?;
+    PyBuffer::<T>::get(&made)?.copy_from_slice(py, values)?;
+    Ok(made)
 }
 
 /// Run `$body` with `$view` a typed view of `$memory`.
 macro_rules! with_view {
     ($memory:expr, $view:ident => $body:expr) => {
         $crate::python::arrays::with_element!($memory.kind, Element => {
-            // SAFETY: `Memory` describes readable memory that outlives the call.
+            // SAFETY: `Memory` describes memory that is readable as long as it is held.
             let $view = unsafe {
-                $crate::scan::score_view::View::<Element>::new($memory.first.cast(), $memory.len, $memory.stride)
+                $crate::scan::score_view::View::<Element>::new($memory.first.cast(), $memory.shape[0], $memory.strides[0])
             };
             $body
         })

@@ -1,10 +1,8 @@
 //! `DensityPlan`: bands around one data set, and samples from them.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
-use super::arrays::{Memory, with_view};
-use super::intervals::to_vec;
+use super::arrays::{Array, Memory, Numbers, array, with_view};
 use super::sampler::run;
 use crate::density::base_measure::{BaseMeasure, Sample};
 use crate::density::cumulative_counts::CumulativeCounts;
@@ -27,12 +25,12 @@ impl DensityPlan {
     #[pyo3(signature = (counts, lengths, k, epsilon, /))]
     fn of_counts(
         py: Python<'_>,
-        counts: &Bound<'_, PyArray1<u64>>,
-        lengths: Option<&Bound<'_, PyArray1<f64>>>,
+        counts: Numbers<u64>,
+        lengths: Option<Numbers<f64>>,
         k: u64,
         epsilon: f64,
     ) -> PyResult<Self> {
-        let (counts, lengths) = (to_vec(counts), lengths.map(to_vec));
+        let (counts, lengths) = (counts.0, lengths.map(|lengths| lengths.0));
         run(py, usize::MAX, || {
             if lengths.as_ref().is_some_and(|lengths| lengths.len() != counts.len()) {
                 return Err(SelectError::NotFinite);
@@ -77,7 +75,7 @@ impl DensityPlan {
 
     /// `size` independent samples: how many points of each lie in each cell.
     #[pyo3(signature = (size, /))]
-    fn draw_counts<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn draw_counts<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Array<'py>> {
         let cells = self.0.cumulative().cells();
         let counts = run(py, usize::MAX, || {
             let length = size.checked_mul(cells).ok_or(SelectError::Memory)?;
@@ -90,12 +88,12 @@ impl DensityPlan {
             })?;
             Ok(counts)
         })?;
-        PyArray1::from_vec(py, counts).reshape([size, cells])
+        array(py, (size, cells), &counts)
     }
 
     /// `size` independent samples: the points of each, in increasing order (of a plan for values).
     #[pyo3(signature = (size, /))]
-    fn draw_points<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn draw_points<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Array<'py>> {
         let k = self.0.cumulative().sample_size() as usize;
         let points = run(py, usize::MAX, || {
             let length = size.checked_mul(k).ok_or(SelectError::Memory)?;
@@ -104,7 +102,7 @@ impl DensityPlan {
             Ok(points)
         })?;
         let columns = points.len().checked_div(size).unwrap_or(k);
-        PyArray1::from_vec(py, points).reshape([size, columns])
+        array(py, (size, columns), &points)
     }
 }
 

@@ -1,10 +1,10 @@
 //! `GeometricSampler`, `GaussianSampler`, `Proposals` and `ResponseSampler`: noise on whole numbers, proposals of them, noise on bits.
 
 use dashu_int::{IBig, UBig};
-use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyInt};
 
+use super::arrays::{Array, Numbers, array};
 use super::errors::invalid_parameter;
 use super::sampler::{run, scale_of};
 use crate::entropy::{ThreadEntropy, with_thread_entropy};
@@ -43,14 +43,8 @@ impl GeometricSampler {
 
     /// `values`, each with noise of its own, moved into [lower, upper].
     #[pyo3(signature = (values, lower, upper, /))]
-    fn draw_many<'py>(
-        &self,
-        py: Python<'py>,
-        values: &Bound<'py, PyArray1<i64>>,
-        lower: i64,
-        upper: i64,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        each_with_noise(py, values, |value, entropy| self.0.around(value, lower, upper, entropy))
+    fn draw_many<'py>(&self, py: Python<'py>, values: Numbers<i64>, lower: i64, upper: i64) -> PyResult<Array<'py>> {
+        each_with_noise(py, &values.0, |value, entropy| self.0.around(value, lower, upper, entropy))
     }
 }
 
@@ -67,23 +61,17 @@ impl GaussianSampler {
 
     /// `values`, each with noise of its own, moved into the machine's integers.
     #[pyo3(signature = (values, /))]
-    fn draw_many<'py>(
-        &self,
-        py: Python<'py>,
-        values: &Bound<'py, PyArray1<i64>>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        each_with_noise(py, values, |value, entropy| self.0.around(value, entropy))
+    fn draw_many<'py>(&self, py: Python<'py>, values: Numbers<i64>) -> PyResult<Array<'py>> {
+        each_with_noise(py, &values.0, |value, entropy| self.0.around(value, entropy))
     }
 }
 
 /// What `noisy` makes of each of `values`.
 fn each_with_noise<'py>(
     py: Python<'py>,
-    values: &Bound<'py, PyArray1<i64>>,
+    values: &[i64],
     noisy: impl Fn(i64, &mut ThreadEntropy) -> i64 + Sync,
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let values = values.readonly();
-    let values = values.as_array();
+) -> PyResult<Array<'py>> {
     let made = run(py, values.len() * 8, || {
         let mut made = reserved(values.len())?;
         with_thread_entropy(|entropy| {
@@ -96,7 +84,7 @@ fn each_with_noise<'py>(
             Ok(made)
         })
     })?;
-    Ok(PyArray1::from_vec(py, made))
+    array(py, made.len(), &made)
 }
 
 /// A Python integer of any size.
@@ -124,11 +112,10 @@ impl ResponseSampler {
         Ok(Self(run(py, 0, turn)?))
     }
 
-    /// `bits`, each turned by a coin of its own.
+    /// `bits`, as numbers 0 and 1, each turned by a coin of its own.
     #[pyo3(signature = (bits, /))]
-    fn draw<'py>(&self, py: Python<'py>, bits: &Bound<'py, PyArray1<bool>>) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        let bits = bits.readonly();
-        let bits = bits.as_array();
+    fn draw<'py>(&self, py: Python<'py>, bits: Numbers<u8>) -> PyResult<Array<'py>> {
+        let bits = bits.0;
         let turned = run(py, bits.len(), || {
             let mut turned = reserved(bits.len())?;
             with_thread_entropy(|entropy| {
@@ -136,12 +123,12 @@ impl ResponseSampler {
                     if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
                         interrupt::check()?;
                     }
-                    turned.push(bit ^ self.0.flip(entropy));
+                    turned.push(bit ^ u8::from(self.0.flip(entropy)));
                 }
                 Ok(turned)
             })
         })?;
-        Ok(PyArray1::from_vec(py, turned))
+        array(py, turned.len(), &turned)
     }
 }
 

@@ -1,10 +1,9 @@
 //! `IntervalSampler` and `Grid`: draws from intervals, and quantiles.
 
 use dashu_int::{IBig, UBig};
-use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
-use super::arrays::{Memory, with_view};
+use super::arrays::{Array, Memory, Numbers, array, with_view};
 use super::errors::invalid_parameter;
 use super::sampler::{run, scale_of};
 use crate::entropy::{Entropy, with_thread_entropy};
@@ -49,8 +48,9 @@ impl Grid {
     }
 
     /// All points.
-    fn points<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        with_standard_floats(|| PyArray1::from_iter(py, (0..self.0.count()).map(|index| self.0.point(index))))
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let points: Vec<f64> = with_standard_floats(|| (0..self.0.count()).map(|index| self.0.point(index)).collect());
+        array(py, points.len(), &points)
     }
 
     /// How many points are below `value`.
@@ -61,9 +61,10 @@ impl Grid {
 
     /// The index of the point that each of `values` counts as: the nearest, of two as near the lower.
     #[pyo3(signature = (values, /))]
-    fn nearest<'py>(&self, py: Python<'py>, values: &Bound<'py, PyArray1<f64>>) -> Bound<'py, PyArray1<u64>> {
-        let values = values.readonly();
-        with_standard_floats(|| PyArray1::from_iter(py, values.as_array().iter().map(|&value| self.0.nearest(value))))
+    fn nearest<'py>(&self, py: Python<'py>, values: Numbers<f64>) -> PyResult<Array<'py>> {
+        let nearest = || values.0.iter().map(|&value| self.0.nearest(value)).collect();
+        let indices: Vec<u64> = with_standard_floats(nearest);
+        array(py, indices.len(), &indices)
     }
 }
 
@@ -82,13 +83,8 @@ impl IntervalSampler {
 
     /// A point of the intervals between `breakpoints`, with density proportional to `exp(score / b)`.
     #[pyo3(signature = (breakpoints, scores, /))]
-    fn draw(
-        &self,
-        py: Python<'_>,
-        breakpoints: &Bound<'_, PyArray1<f64>>,
-        scores: &Bound<'_, PyArray1<f64>>,
-    ) -> PyResult<f64> {
-        let (breakpoints, scores) = (to_vec(breakpoints), to_vec(scores));
+    fn draw(&self, py: Python<'_>, breakpoints: Numbers<f64>, scores: Numbers<f64>) -> PyResult<f64> {
+        let (breakpoints, scores) = (breakpoints.0, scores.0);
         run(py, usize::MAX, || {
             let pieces = Scored::new(Row::between(&breakpoints)?, scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
@@ -101,13 +97,8 @@ impl IntervalSampler {
 
     /// A cell and a place in it: cell i has `counts[i]` places, each of weight `exp(scores[i] / b)`.
     #[pyo3(signature = (counts, scores, /))]
-    fn draw_cell(
-        &self,
-        py: Python<'_>,
-        counts: &Bound<'_, PyArray1<u64>>,
-        scores: &Bound<'_, PyArray1<f64>>,
-    ) -> PyResult<(usize, u64)> {
-        let (counts, scores) = (to_vec(counts), to_vec(scores));
+    fn draw_cell(&self, py: Python<'_>, counts: Numbers<u64>, scores: Numbers<f64>) -> PyResult<(usize, u64)> {
+        let (counts, scores) = (counts.0, scores.0);
         run(py, usize::MAX, || {
             let pieces = Scored::new(Row::Places(&counts), scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
@@ -210,8 +201,4 @@ impl IntervalSampler {
             })
         })
     }
-}
-
-pub(super) fn to_vec<T: Element + Clone>(array: &Bound<'_, PyArray1<T>>) -> Vec<T> {
-    array.readonly().as_array().to_vec()
 }

@@ -1,12 +1,12 @@
 //! `json_fields` and `json_keys`: lines of JSON as the buffers of Arrow arrays.
 
-use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::arrays::{Array, array};
 use crate::json_lines::{Field, Limits, fields, keys};
 
-type Buffers<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
+type Buffers<'py> = (Array<'py>, Array<'py>, Array<'py>);
 
 /// What stands under each of `names` in the lines of `block` that are kept: which are present, offsets, text.
 #[pyfunction]
@@ -16,12 +16,12 @@ pub fn json_fields<'py>(
     names: Vec<String>,
     longest: usize,
     deepest: usize,
-) -> Vec<Buffers<'py>> {
+) -> PyResult<Vec<Buffers<'py>>> {
     let py = block.py();
     let bytes = block.as_bytes();
     let read = py.detach(move || fields(bytes, &names, Limits { longest, deepest }));
     let buffers = |Field { offsets, text, present }: Field| {
-        (present.into_pyarray(py), offsets.into_pyarray(py), text.into_pyarray(py))
+        Ok((array(py, present.len(), &present)?, array(py, offsets.len(), &offsets)?, array(py, text.len(), &text)?))
     };
     read.into_iter().map(buffers).collect()
 }

@@ -1,9 +1,9 @@
 //! `PiecewiseSampler` and `PiecewisePlan`: draws where the score goes in lines and parabolas.
 
 use dashu_int::{IBig, UBig};
-use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
+use super::arrays::{Array, Numbers, array};
 use super::sampler::{run, scale_of};
 use crate::density::piecewise_quadratic::{PiecewiseScore, Plan};
 use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
@@ -23,8 +23,6 @@ pub struct PiecewiseSampler {
 #[pyclass(frozen, module = "dpselect._native._core")]
 pub struct PiecewisePlan(Plan);
 
-type Doubles<'py> = Bound<'py, PyArray1<f64>>;
-
 #[pymethods]
 impl PiecewiseSampler {
     #[new]
@@ -36,34 +34,38 @@ impl PiecewiseSampler {
     #[pyo3(signature = (breakpoints, starts, ends, below, above, /))]
     fn plan_lines(
         &self,
-        breakpoints: &Doubles<'_>,
-        starts: &Doubles<'_>,
-        ends: &Doubles<'_>,
+        py: Python<'_>,
+        breakpoints: Numbers<f64>,
+        starts: Numbers<f64>,
+        ends: Numbers<f64>,
         below: Option<(f64, f64)>,
         above: Option<(f64, f64)>,
     ) -> PyResult<PiecewisePlan> {
         let tail = |given: Option<(f64, f64)>| given.map(|(score, slope)| Tail { score, slope });
-        let (points, starts, ends) = (to_vec(breakpoints), to_vec(starts), to_vec(ends));
-        self.plan(breakpoints.py(), move || Lines::new(points, starts, ends, tail(below), tail(above)))
+        self.plan(py, move || Lines::new(breakpoints.0, starts.0, ends.0, tail(below), tail(above)))
     }
 
     /// Lines `slopes[i] * x` between the breakpoints.
     #[pyo3(signature = (breakpoints, slopes, /))]
-    fn plan_lines_through_origin(&self, breakpoints: &Doubles<'_>, slopes: &Doubles<'_>) -> PyResult<PiecewisePlan> {
-        let (points, slopes) = (to_vec(breakpoints), to_vec(slopes));
-        self.plan(breakpoints.py(), move || LinesThroughOrigin::new(points, slopes))
+    fn plan_lines_through_origin(
+        &self,
+        py: Python<'_>,
+        breakpoints: Numbers<f64>,
+        slopes: Numbers<f64>,
+    ) -> PyResult<PiecewisePlan> {
+        self.plan(py, move || LinesThroughOrigin::new(breakpoints.0, slopes.0))
     }
 
     /// A concave score with these slopes at the breakpoints, linear in between, and kept up outside if there are tails.
     #[pyo3(signature = (breakpoints, slopes, has_tails, /))]
     fn plan_concave(
         &self,
-        breakpoints: &Doubles<'_>,
-        slopes: &Doubles<'_>,
+        py: Python<'_>,
+        breakpoints: Numbers<f64>,
+        slopes: Numbers<f64>,
         has_tails: bool,
     ) -> PyResult<PiecewisePlan> {
-        let (points, slopes) = (to_vec(breakpoints), to_vec(slopes));
-        self.plan(breakpoints.py(), move || Concave::new(points, slopes, has_tails))
+        self.plan(py, move || Concave::new(breakpoints.0, slopes.0, has_tails))
     }
 
     /// One draw with the score `-|x - center| / unit`, or minus its square, from `lower` to `upper` (all over
@@ -104,7 +106,7 @@ impl PiecewiseSampler {
 impl PiecewisePlan {
     /// `size` independent points.
     #[pyo3(signature = (size, /))]
-    fn draw_many<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn draw_many<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Array<'py>> {
         let points = run(py, usize::MAX, || {
             let mut points: Vec<f64> = reserved(size)?;
             with_thread_entropy(|entropy| {
@@ -116,10 +118,6 @@ impl PiecewisePlan {
             })?;
             Ok(points)
         })?;
-        Ok(PyArray1::from_vec(py, points))
+        array(py, points.len(), &points)
     }
-}
-
-fn to_vec(array: &Doubles<'_>) -> Vec<f64> {
-    array.readonly().as_array().to_vec()
 }

@@ -1,9 +1,8 @@
 //! `Sampler`: a law and a scale, and nothing else.
 
-use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use super::arrays::{Memory, Memory2, with_element, with_view};
+use super::arrays::{Array, Memory, Memory2, array, with_element, with_view};
 use super::errors::{invalid_parameter, to_python};
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
@@ -41,36 +40,36 @@ impl Sampler {
 
     /// `size` independent draws.
     #[pyo3(signature = (scores, size, /))]
-    fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
         let draws = with_view!(memory, view => {
             run(scores.py(), usize::MAX, || many_draws::select_many(self.law, view, &self.scale, size))
         })?;
-        Ok(to_numpy(scores.py(), draws))
+        indices(scores.py(), draws)
     }
 
     /// One draw for each row.
     #[pyo3(signature = (scores, /))]
-    fn select_rows<'py>(&self, scores: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn select_rows<'py>(&self, scores: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         let memory = Memory2::of(scores)?;
         let draws = with_element!(memory.kind, Element => {
-            // SAFETY: `Memory2` describes readable memory that outlives the call.
-            let matrix = unsafe { Matrix::<Element>::new(memory.first.cast(), memory.shape, memory.strides) };
+            // SAFETY: `Memory` describes memory that is readable as long as it is held.
+            let matrix = unsafe { Matrix::<Element>::new(memory.first.cast(), memory.shape.into(), memory.strides.into()) };
             run(scores.py(), usize::MAX, || select_rows(self.law, &matrix, &self.scale))
         })?;
-        Ok(to_numpy(scores.py(), draws))
+        indices(scores.py(), draws)
     }
 
     /// `k` draws without replacement, best first.
     #[pyo3(signature = (scores, k, /))]
-    fn peel<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn peel<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
         let picks = with_view!(memory, view => {
             run(scores.py(), usize::MAX, || {
                 with_thread_entropy(|entropy| top_k::peel(self.law, view, &self.scale, k, entropy))
             })
         })?;
-        Ok(to_numpy(scores.py(), picks))
+        indices(scores.py(), picks)
     }
 
     /// One draw, and by how much the winner is ahead of all others, rounded down to a multiple of `step`.
@@ -86,7 +85,7 @@ impl Sampler {
 
     /// The candidates with the `k` largest scores after exponential noise once, best first.
     #[pyo3(signature = (scores, k, /))]
-    fn once<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn once<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
         let picks = with_view!(memory, view => {
             run(scores.py(), usize::MAX, || {
@@ -94,7 +93,7 @@ impl Sampler {
                 Ok(comers.iter().map(|comer| comer.index).collect())
             })
         })?;
-        Ok(to_numpy(scores.py(), picks))
+        indices(scores.py(), picks)
     }
 
     /// The same, and by how much each is ahead of the next, rounded down to a multiple of `step`.
@@ -106,12 +105,12 @@ impl Sampler {
                 with_thread_entropy(|entropy| lead::largest(view, &self.scale, k, step, entropy))
             })
         })?;
-        Ok((to_numpy(scores.py(), picks), PyArray1::from_vec(scores.py(), gaps)))
+        Ok((indices(scores.py(), picks)?, array(scores.py(), gaps.len(), &gaps)?))
     }
 }
 
 /// Indices and gaps.
-type Gapped<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+type Gapped<'py> = (Array<'py>, Array<'py>);
 
 pub fn law_named(py: Python<'_>, name: &str) -> PyResult<Law> {
     match name {
@@ -129,13 +128,25 @@ pub fn scale_of(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8) -> P
     run(py, 0, || Scale::new(epsilon, sensitivity, factor))
 }
 
-pub fn to_numpy(py: Python<'_>, indices: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
-    PyArray1::from_iter(py, indices.into_iter().map(|index| index as i64))
+/// Indices as an array of NumPy's own kind of index.
+pub fn indices(py: Python<'_>, indices: Vec<usize>) -> PyResult<Array<'_>> {
+    let indices: Vec<i64> = indices.into_iter().map(|index| index as i64).collect();
+    array(py, indices.len(), &indices)
 }
 
 /// Do the work of one call, without the interpreter lock if it takes long enough: floating point is the standard's, and the
 /// caller may end it.
 pub fn run<R: Send>(py: Python<'_>, bytes: usize, draw: impl FnOnce() -> Result<R, SelectError> + Send) -> PyResult<R> {
+    let (mut draw, mut drawn) = (Some(draw), None);
+    run_any(py, bytes, &mut || {
+        drawn = draw.take().map(|draw| draw()).transpose()?;
+        Ok(())
+    })?;
+    drawn.ok_or_else(|| to_python(py, SelectError::Interrupted))
+}
+
+/// The same for a call whose type is not known here, so that this is compiled once.
+fn run_any(py: Python<'_>, bytes: usize, draw: &mut (dyn FnMut() -> Result<(), SelectError> + Send)) -> PyResult<()> {
     let call = || with_standard_floats(|| interruptible(draw));
     let result = if bytes >= BYTES_TO_RELEASE_THE_LOCK { py.detach(call) } else { call() };
     result.map_err(|error| to_python(py, error))

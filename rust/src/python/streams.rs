@@ -3,12 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dashu_int::{IBig, UBig};
-use numpy::PyArray1;
 use pyo3::prelude::*;
 
+use super::arrays::Array;
 use super::errors::{invalid_parameter, stream_ended};
 use super::integers::to_int;
-use super::sampler::{run, scale_of};
+use super::sampler::{indices, run, scale_of};
 use crate::entropy::with_thread_entropy;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::rational::Rational;
@@ -120,9 +120,9 @@ impl LazyFlips {
     }
 
     /// A random order of all items.
-    fn order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn order<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
         let order = run(py, 0, || with_thread_entropy(|entropy| self.locked().order(entropy)))?;
-        Ok(PyArray1::from_iter(py, order.into_iter().map(|item| item as i64)))
+        indices(py, order)
     }
 
     /// Whether the uniform of `item` is below exp(-gap / b); it is drawn once.

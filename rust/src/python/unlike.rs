@@ -1,13 +1,11 @@
 //! Candidates that are not alike: `WeightedSampler`, and draws where sensitivities differ.
 
-use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use super::arrays::{Memory, with_view};
+use super::arrays::{Array, Memory, Numbers, array, with_view};
 use super::errors::invalid_parameter;
 use super::integers::{Fraction, to_ratio};
-use super::intervals::to_vec;
-use super::sampler::{run, scale_of, to_numpy};
+use super::sampler::{indices, run, scale_of};
 use crate::intervals::weighted_candidates::{self, Weights};
 use crate::numbers::scale::Scale;
 use crate::selection::different_sensitivities::{Generalized, OwnScales};
@@ -24,8 +22,8 @@ pub struct WeightedSampler {
 impl WeightedSampler {
     #[new]
     fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8, weights: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let weights = if let Ok(doubles) = weights.cast::<PyArray1<f64>>() {
-            Weights::Doubles(to_vec(doubles))
+        let weights = if let Ok(Numbers(doubles)) = weights.extract() {
+            Weights::Doubles(doubles)
         } else {
             let fractions: Vec<Fraction> = weights.extract()?;
             Weights::of_ratios(fractions.into_iter().map(|fraction| to_ratio(py, fraction)).collect::<PyResult<_>>()?)
@@ -40,22 +38,22 @@ impl WeightedSampler {
 
     /// `size` independent draws.
     #[pyo3(signature = (scores, size, /))]
-    fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
         let draws = with_view!(memory, view => {
             run(scores.py(), usize::MAX, || weighted_candidates::select_many(&self.weights, view, &self.scale, size))
         })?;
-        Ok(to_numpy(scores.py(), draws))
+        indices(scores.py(), draws)
     }
 
     /// `k` draws without replacement, best first.
     #[pyo3(signature = (scores, k, /))]
-    fn peel<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn peel<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
         let picks = with_view!(memory, view => {
             run(scores.py(), usize::MAX, || weighted_candidates::peel(&self.weights, view, &self.scale, k))
         })?;
-        Ok(to_numpy(scores.py(), picks))
+        indices(scores.py(), picks)
     }
 }
 
@@ -63,51 +61,51 @@ impl WeightedSampler {
 #[pyfunction]
 #[pyo3(signature = (scores, sensitivities, shift, epsilon, together, /))]
 pub fn generalized_exponents<'py>(
-    scores: &Bound<'py, PyArray1<f64>>,
-    sensitivities: &Bound<'py, PyArray1<f64>>,
+    py: Python<'py>,
+    scores: Numbers<f64>,
+    sensitivities: Numbers<f64>,
     shift: f64,
     epsilon: f64,
     together: &str,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let (py, scores, sensitivities) = (scores.py(), to_vec(scores), to_vec(sensitivities));
+) -> PyResult<Array<'py>> {
     let together = together_named(py, together)?;
     let exponents = run(py, usize::MAX, || {
-        Ok(Generalized::new(Points::new(&scores, &sensitivities, shift, together)?, epsilon)?.into_exponents())
+        Ok(Generalized::new(Points::new(&scores.0, &sensitivities.0, shift, together)?, epsilon)?.into_exponents())
     })?;
-    Ok(PyArray1::from_vec(py, exponents))
+    array(py, exponents.len(), &exponents)
 }
 
 /// `size` independent draws by permute-and-flip on that.
 #[pyfunction]
 #[pyo3(signature = (scores, sensitivities, shift, epsilon, together, size, /))]
 pub fn generalized_draws<'py>(
-    scores: &Bound<'py, PyArray1<f64>>,
-    sensitivities: &Bound<'py, PyArray1<f64>>,
+    py: Python<'py>,
+    scores: Numbers<f64>,
+    sensitivities: Numbers<f64>,
     shift: f64,
     epsilon: f64,
     together: &str,
     size: usize,
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let (py, scores, sensitivities) = (scores.py(), to_vec(scores), to_vec(sensitivities));
+) -> PyResult<Array<'py>> {
     let together = together_named(py, together)?;
     let draws = run(py, usize::MAX, || {
-        Generalized::new(Points::new(&scores, &sensitivities, shift, together)?, epsilon)?.select_many(size)
+        Generalized::new(Points::new(&scores.0, &sensitivities.0, shift, together)?, epsilon)?.select_many(size)
     })?;
-    Ok(to_numpy(py, draws))
+    indices(py, draws)
 }
 
 /// `size` independent draws with exponential noise of a scale of its own for each candidate.
 #[pyfunction]
 #[pyo3(signature = (scores, sensitivities, epsilon, size, /))]
 pub fn own_scale_draws<'py>(
-    scores: &Bound<'py, PyArray1<f64>>,
-    sensitivities: &Bound<'py, PyArray1<f64>>,
+    py: Python<'py>,
+    scores: Numbers<f64>,
+    sensitivities: Numbers<f64>,
     epsilon: f64,
     size: usize,
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let (py, scores, sensitivities) = (scores.py(), to_vec(scores), to_vec(sensitivities));
-    let draws = run(py, usize::MAX, || OwnScales::new(&scores, &sensitivities, epsilon)?.select_many(size))?;
-    Ok(to_numpy(py, draws))
+) -> PyResult<Array<'py>> {
+    let draws = run(py, usize::MAX, || OwnScales::new(&scores.0, &sensitivities.0, epsilon)?.select_many(size))?;
+    indices(py, draws)
 }
 
 fn together_named(py: Python<'_>, name: &str) -> PyResult<Together> {

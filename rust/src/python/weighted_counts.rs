@@ -1,8 +1,8 @@
 //! `tally`: how often each cell comes, by whole weights.
 
-use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
+use super::arrays::{Array, Numbers, array};
 use super::sampler::run;
 use crate::entropy::with_thread_entropy;
 use crate::numbers::cumulative_table::CumulativeTable;
@@ -10,12 +10,11 @@ use crate::numbers::cumulative_table::CumulativeTable;
 /// How often each cell comes in `size` draws with probabilities proportional to `weights`.
 #[pyfunction]
 #[pyo3(signature = (weights, size, /))]
-pub fn tally<'py>(weights: &Bound<'py, PyArray1<u64>>, size: u64) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let py = weights.py();
-    let weights = weights.readonly().as_array().to_vec();
+pub fn tally(py: Python<'_>, weights: Numbers<u64>, size: u64) -> PyResult<Array<'_>> {
     let counts = run(py, usize::MAX, || {
-        let table = CumulativeTable::new(weights.into_iter())?;
+        let table = CumulativeTable::new(weights.0.into_iter())?;
         with_thread_entropy(|entropy| table.draw_counts(size, entropy))
     })?;
-    Ok(PyArray1::from_iter(py, counts.into_iter().map(|count| count as i64)))
+    let counts: Vec<i64> = counts.into_iter().map(|count| count as i64).collect();
+    array(py, counts.len(), &counts)
 }

@@ -225,7 +225,7 @@ fn many<C: Coins>(
 ) -> Result<Vec<usize>, SelectError> {
     let threads = threads_for(size.min(size.saturating_mul(coins.count()) / COINS_PER_THREAD));
     let per_turn = (COINS_PER_THREAD / coins.count()).clamp(1, (size / (8 * threads)).max(1));
-    share_out(size, per_turn, threads, |_, draws, entropy| {
+    share_out(size, per_turn, threads, &|_, draws, entropy| {
         for slot in draws {
             *slot = one(entropy)?;
         }

@@ -118,7 +118,7 @@ fn repeat(
     let threads = threads_for(size / DRAWS_PER_THREAD);
     // A common pile of pieces: a reseeding may take place between any two of them.
     let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
-    share_out(size, per_turn, threads, |_, piece, entropy| {
+    share_out(size, per_turn, threads, &|_, piece, entropy| {
         for (number, slot) in piece.iter_mut().enumerate() {
             if number.is_multiple_of(DRAWS_BETWEEN_QUESTIONS) {
                 interrupt::check()?;
@@ -141,7 +141,7 @@ pub fn share_out(
     size: usize,
     per_turn: usize,
     threads: usize,
-    fill: impl Fn(usize, &mut [usize], &mut ThreadEntropy) -> Result<(), SelectError> + Sync,
+    fill: &(dyn Fn(usize, &mut [usize], &mut ThreadEntropy) -> Result<(), SelectError> + Sync),
 ) -> Result<Vec<usize>, SelectError> {
     let mut draws = zeros(size)?;
     let pile = Pile::new(size, per_turn);

@@ -99,7 +99,7 @@ pub fn select_rows<T: Indexable>(law: Law, matrix: &Matrix<'_, T>, scale: &Scale
     let (level, together) = (Level::detect(), matrix.read_together());
     let threads = threads_for(rows.saturating_mul(matrix.bytes_per_row()) / BYTES_PER_THREAD);
     let per_turn = (BYTES_PER_TURN / matrix.bytes_per_row()).min(rows / (TURNS * threads)).max(1);
-    share_out(rows, per_turn.next_multiple_of(together), threads, |first, draws, entropy| {
+    share_out(rows, per_turn.next_multiple_of(together), threads, &|first, draws, entropy| {
         for (group, draws) in draws.chunks_mut(together).enumerate() {
             let first = first + group * together;
             let copy = if together > 1 { matrix.copied(first, draws.len())? } else { Vec::new() };

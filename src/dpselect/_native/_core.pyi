@@ -157,8 +157,8 @@ class ResponseSampler:
     """Turns bits, each with probability ``1 / (1 + exp(epsilon / bits_per_unit))``; no generator state."""
 
     def __new__(cls, epsilon: float, bits_per_unit: float) -> ResponseSampler: ...
-    def draw(self, bits: NDArray[np.bool_], /) -> NDArray[np.bool_]:
-        """`bits`, each turned or not."""
+    def draw(self, bits: NDArray[np.uint8], /) -> NDArray[np.uint8]:
+        """`bits`, as numbers 0 and 1, each turned or not."""
 
 @final
 class PiecewisePlan:

@@ -104,7 +104,7 @@ class RandomizedResponse(MechanismValue):
 
         Proof that the draw is exact: ``proofs/randomized_response.md``.
         """
-        return self._sampler.draw(_checked_bits(bits, "bits"))
+        return self._sampler.draw(_checked_bits(bits, "bits").view(np.uint8)).view(np.bool_)
 
     def pmf(self, bits: ScoresLike) -> npt.NDArray[np.float64]:
         """Probability of each of the ``2**n`` possible answers, up to 20 bits. For planning: it depends on the bits.
