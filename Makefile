@@ -1,6 +1,6 @@
 # The doors of the project. Each one does its own set-up in .venv (benchmarks: .venv-bench, wheels: .venv-wheel), from a
 # fresh clone with nothing but Python 3.11+, a Rust toolchain and make; a file in the environment remembers what is
-# already done.
+# already done. tools/prepare.py does it for .venv, and says how far it is.
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
@@ -19,14 +19,12 @@ SOURCES := $(shell find src -name '*.py' -o -name '*.pyi')
 BUILD_REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# An active conda environment would otherwise compete for the install.
-DEVELOP := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 CARGO := env PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
 DEMO := dpselect top-k examples/data/clicks.parquet page 10 --unit session --candidates 1..41270 --epsilon 1
 PLAN := dpselect plan --candidates-count 41270 --monotonic --within 20
 FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
-WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
+WORKERS = $(shell $(BIN)/python -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
 .PHONY: help demo test test-slow lint bench house docs mutants sanitize loom address thread fuzz miri paper readme pages wheel clean
 .DELETE_ON_ERROR:
@@ -36,7 +34,7 @@ help:
 	@echo 'make test      Rust tests, Python tests, the examples in docstrings and documents'
 	@echo 'make test-slow the same with the rare and slow ones, all cases and more examples (EXAMPLES=1000: yet more)'
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
-	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
+	@echo 'make bench     ratios against peers, into docs/benchmarks.md, eight of them into README.md (BIG=1: also 10^8 scores)'
 	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make sanitize  all orders of threads, address and thread sanitizers, fuzzers, Miri (nightly Rust)'
@@ -53,6 +51,7 @@ demo: $(VENV)/.product
 # Tests start some hundred processes: each would compile the package anew if Python were told to leave no bytecode.
 test mutants: export PYTHONDONTWRITEBYTECODE :=
 
+test: PREPARE := --rust-tests
 test: $(VENV)/.dev
 	$(CARGO) test --quiet --manifest-path rust/Cargo.toml
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
@@ -126,7 +125,7 @@ miri: | $(VENV)/.nightly
 		cd rust && MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-deterministic-floats' $(NIGHTLY) miri test --lib --target-dir target/miri -- $(MIRI_TESTS); \
 	else echo 'Miri is not installed for the nightly toolchain: the nightly workflow runs it.'; fi
 
-paper: $(VENV)/.paper
+paper: $(VENV)/.plots
 	$(BIN)/python -m examples.paper
 	$(BIN)/python -m examples.densities
 	$(BIN)/python -m examples.recipes
@@ -138,7 +137,7 @@ docs: $(VENV)/.docs
 	@echo '<!doctype html><meta http-equiv="refresh" content="0; url=html/docs/index.html">' > docs/_build/index.html
 	@echo 'Open docs/_build/index.html'
 
-readme: $(VENV)/.paper
+readme: $(VENV)/.plots
 	{ echo '$(FENCE)' && echo '$$ $(DEMO)' && COLUMNS=110 $(BIN)/$(DEMO) && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md demo
 	{ echo '$(FENCE)' && echo '$$ $(PLAN)' && COLUMNS=110 $(BIN)/$(PLAN) && echo '$(FENCE)'; } \
@@ -181,39 +180,28 @@ clean:
 
 # --- set-up: every stamp below names what makes it stale --------------------------------------------------------------
 
-$(VENV)/pyvenv.cfg $(BENCH)/pyvenv.cfg $(WHEEL)/pyvenv.cfg:
-	@test -n '$(PYTHON)' || { echo 'Python 3.11 or later is needed; if you have one: make PYTHON=/path/to/it' >&2; exit 1; }
-	@'$(PYTHON)' -c '$(OLD_ENOUGH)' || { echo '$(PYTHON) is older than Python 3.11; make PYTHON=...' >&2; exit 1; }
-	@command -v cargo >/dev/null || { echo 'A Rust toolchain is needed: cargo is not on the path' >&2; exit 1; }
-	'$(PYTHON)' -m venv $(@D)
+NEEDS_PYTHON = '$(PYTHON)' -c '$(OLD_ENOUGH)' 2>/dev/null \
+	|| { echo 'Python 3.11 or later is needed: install it, or name yours with make PYTHON=/path/to/it' >&2; exit 1; }
 
-$(VENV)/.builder $(BENCH)/.builder $(WHEEL)/.builder: %/.builder: pyproject.toml | %/pyvenv.cfg
+$(VENV)/.product $(VENV)/.dev $(VENV)/.plots $(VENV)/.docs: $(RUST) pyproject.toml tools/prepare.py
+	@$(NEEDS_PYTHON)
+	@'$(PYTHON)' tools/prepare.py $(filter-out product,$(@:$(VENV)/.%=%)) $(PREPARE)
+	@touch $(VENV)/.product $@
+
+$(BENCH)/.builder $(WHEEL)/.builder: pyproject.toml
+	@$(NEEDS_PYTHON)
+	'$(PYTHON)' -m venv $(@D)
 	$(@D)/bin/python -c '$(BUILD_REQUIREMENTS)' > $(@D)/build-requirements.txt
 	$(@D)/bin/pip install --requirement $(@D)/build-requirements.txt
 	@touch $@
 
-$(VENV)/.product: $(RUST) $(VENV)/.builder
-	$(DEVELOP)
-	@touch $@
-
-$(VENV)/.dev: $(VENV)/.builder | $(VENV)/.product
-	$(DEVELOP) --extras dev
-	@touch $@
-
-$(VENV)/.paper: $(VENV)/.builder | $(VENV)/.product
-	$(DEVELOP) --extras plots
-	@touch $@
-
-$(VENV)/.nightly: | $(VENV)/pyvenv.cfg
+$(VENV)/.nightly:
+	@mkdir -p $(VENV)
 	@rustc +nightly --version >/dev/null || { echo 'Sanitizers need a nightly Rust toolchain.' >&2; exit 1; }
 	@touch $@
 
 $(VENV)/.fuzz: | $(VENV)/.nightly
 	cargo install --quiet --root $(VENV) cargo-fuzz@0.13.2
-	@touch $@
-
-$(VENV)/.docs: $(VENV)/.builder | $(VENV)/.product
-	$(DEVELOP) --extras docs
 	@touch $@
 
 $(WHEEL)/.zig: $(WHEEL)/.builder
