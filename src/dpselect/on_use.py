@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 
 def on_use(
@@ -41,3 +42,19 @@ def on_use(
         return found
 
     return find, lambda: sorted(public), public
+
+
+class ModuleOnUse:
+    """In place of a module of another library, which is imported when something of it is used.
+
+    >>> ModuleOnUse("json.decoder").JSONDecodeError
+    <class 'json.decoder.JSONDecodeError'>
+    """
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)

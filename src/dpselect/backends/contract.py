@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dpselect.backends.columns import Column, check_match
-from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -24,6 +23,9 @@ from dpselect.summaries import (
     UnitTotals,
     UnitValues,
 )
+
+if TYPE_CHECKING:
+    from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 
 Progress = Callable[[float], None]
 """Called from time to time on the caller's thread with the fraction of the input that was read, from 0 to 1."""

@@ -9,11 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from dpselect.backends import lazy
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Table
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.finding import several
-from dpselect.backends.lazy import LazyTable
 from dpselect.backends.opening import is_server
 from dpselect.backends.rows import Catalogued, StreamTable
 from dpselect.errors import InvalidParameterError, Shown
@@ -67,10 +67,8 @@ def _table_name(opened: Table) -> str | None:
 
 
 def _public_columns(opened: Table) -> Sequence[Column] | None:
-    if isinstance(opened, LazyTable):
-        return opened.engine.columns
     if not isinstance(opened, StreamTable):
-        return None
+        return opened.engine.columns if isinstance(opened, lazy.LazyTable) else None
     source = opened.source
     return source.columns if not isinstance(source, FileSource) or source.has_header else None
 

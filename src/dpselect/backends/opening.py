@@ -6,14 +6,12 @@ import os
 import re
 from pathlib import Path
 
+from dpselect.backends import frames, lazy
 from dpselect.backends.contract import Table
 from dpselect.backends.failures import cut_off
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.finding import is_named, several
 from dpselect.backends.files.formats import FileKind
-from dpselect.backends.frames import DeltaSource, frame_source, is_delta_folder
-from dpselect.backends.lazy import LazyTable, lazy_table, postgres_table, postgres_table_name
-from dpselect.backends.lazy.scanning import scanned_parquet
 from dpselect.backends.rows import Catalogued, Source, StreamTable
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
@@ -61,26 +59,26 @@ def open_table(
     if on_server:
         _check_undeclared(format, "tables on a server")
         _check_unlimited(memory_limit)
-        return postgres_table(str(source), _checked_name(table))
+        return lazy.postgres_table(str(source), _checked_name(table))
     if is_path and (scheme := _SCHEME.match(_single(source))) and not os.path.exists(_single(source)):
         expected = "the path of a file, or a URL postgresql://user@host/database"
         hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
         raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     if table is not None:
         raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
-    if is_path and is_delta_folder(_single(source)):
+    if is_path and _is_delta_folder(_single(source)):
         return _of_delta(_single(source), engine, memory_limit, format)
     if is_path:
         with cut_off:
             files = FileSource.at(source, format)
         return _of_files(files, engine, memory_limit, format)
-    lazy = lazy_table(source, memory_limit=memory_limit)
-    if lazy is not None:
+    found = lazy.lazy_table(source, memory_limit=memory_limit)
+    if found is not None:
         _check_undeclared(format, "lazy frames and relations")
-        if isinstance(lazy, LazyTable):
+        if isinstance(found, lazy.LazyTable):
             _check_unlimited(memory_limit)
-        return lazy
-    frame = frame_source(source)
+        return found
+    frame = frames.frame_source(source)
     if frame is not None:
         return _typed(frame, memory_limit, format)
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
@@ -95,7 +93,7 @@ def origin_of(source: object, *, table: object = None) -> str:
     question that was asked before.
     """
     if is_server(source):
-        return postgres_table_name(str(source), _checked_name(table))
+        return lazy.postgres_table_name(str(source), _checked_name(table))
     if (paths := several(source)) is not None:
         return repr(sorted(os.path.realpath(path) for path in paths))
     if _is_path(source):
@@ -126,6 +124,11 @@ def _is_path(source: object) -> bool:
     return is_named(source) and not is_server(source)
 
 
+def _is_delta_folder(path: str) -> bool:
+    """Whether it is the folder of a Delta table itself; not one inside it."""
+    return os.path.isdir(os.path.join(path, "_delta_log"))
+
+
 def _of_files(files: FileSource, engine: object, memory_limit: int | None, format: Format | None) -> Table:
     if engine in (None, "duckdb"):
         return StreamTable(files, memory_limit, format)
@@ -137,13 +140,13 @@ def _of_files(files: FileSource, engine: object, memory_limit: int | None, forma
         hint = "Only Parquet states the types of its columns; another engine would guess them from the rows."
         raise InvalidParameterError("engine", typed(engine), "'duckdb' for files that are not Parquet", hint)
     _check_unlimited(memory_limit)
-    return scanned_parquet(files, files.paths, str(engine))
+    return lazy.scanned_parquet(files, files.paths, str(engine))
 
 
 def _of_delta(folder: str, engine: object, memory_limit: int | None, format: Format | None) -> Table:
     if engine not in (None, "duckdb"):
         raise InvalidParameterError("engine", typed(engine), "nothing, because deltalake reads Delta tables")
-    return _typed(DeltaSource.of(folder), memory_limit, format)
+    return _typed(frames.DeltaSource.of(folder), memory_limit, format)
 
 
 def _typed(source: Source, memory_limit: int | None, format: Format | None) -> Table:

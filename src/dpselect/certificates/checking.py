@@ -7,21 +7,23 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent, compose, planned_epsilon
 from dpselect.accounting.events import Run, from_json
 from dpselect.certificates.release import Release, canonical_json, digest, question_hash
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
-from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, NoisyUnits, Terms, WithCounts, WithUsable
 from dpselect.questions.fields import wrong
-from dpselect.questions.gap import ReleasedGap
 from dpselect.questions.ordering import gaps_follow
 from dpselect.questions.question import PARTIAL_SELECTION, Priced, ReleasedBound
 from dpselect.questions.stated import Stated
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.ledger import Ledger
+    from dpselect.questions.gap import ReleasedGap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from typing import cast
 
 from dpselect.errors import InvalidCertificateError
 from dpselect.formats import is_canonical
-from dpselect.mechanisms.gap_noise import GAP_NOISES
 from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, fields
 from dpselect.questions.count import LARGEST_COUNT
@@ -85,6 +84,12 @@ def _format(value: object, name: str) -> None:
         raise wrong(name, "the words of a dpselect.Format that differ from the default")
 
 
+def _gap_noise(value: object, name: str) -> None:
+    from dpselect.mechanisms.gap_noise import GAP_NOISES
+
+    fields.one_of(*GAP_NOISES)(value, name)
+
+
 def _noisy_units(value: object, name: str) -> None:
     held = fields.object_with(value, name, _NOISY_UNITS, optional=["epsilon", "answer_epsilon"])
     if ("epsilon" in held) != ("answer_epsilon" in held):
@@ -121,7 +126,12 @@ def _check_gaps(held: Fields, answers: list[object]) -> None:
             raise wrong(name, "one for each value that has any after it")
 
 
-_ERROR_UNITS = sorted({unit for kind in QUESTIONS.values() for unit in kind.error_units})
+ERROR_UNITS = (
+    *("bounds", "ranks", "revenue", "share", "squared widths", "sum", "sum of squares", "value", "weighted rows"),
+    "widths",
+)
+"""Those of all questions; written down, so that no other question is imported for it."""
+
 _GUARANTEE: dict[str, Check] = {
     "epsilon": fields.positive,
     "delta": fields.delta,
@@ -137,7 +147,7 @@ _MECHANISM: dict[str, Check] = {
 _BOUND: dict[str, Check] = {
     "within": fields.or_null(fields.not_negative),  # null: no double holds it
     "confidence": fields.probability,
-    "unit": fields.one_of(*_ERROR_UNITS),
+    "unit": fields.one_of(*ERROR_UNITS),
 }
 _RECEIPT: dict[str, Check] = {
     "account": fields.text,
@@ -173,7 +183,7 @@ _RELEASED_BOUND: dict[str, Check] = {
 _GAP: dict[str, Check] = {
     "value": fields.anything,
     "step": fields.positive,
-    "noise": fields.one_of(*GAP_NOISES),
+    "noise": _gap_noise,
     "scale": fields.positive,
     "confidence": fields.probability,
 }

@@ -6,7 +6,6 @@ import math
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from dpselect.charts import bars, colour_of
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.questions import QUESTIONS, Planned
 from dpselect.questions.wording import as_text
@@ -97,6 +96,8 @@ def plotted(release: Released) -> LayerChart:
         several = len(labels) > len(cast("dict[Any, Any]", release.value))
         groups = [as_text(group) for group in table["group"]]
         labels = [f"{group}, {key}" for group, key in zip(groups, labels, strict=True)] if several else groups
+    from dpselect.charts import bars, colour_of
+
     return bars(
         labels,
         values,

@@ -9,8 +9,7 @@ from cyclopts import App
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.options import File, Flag
-from dpselect.cli.output import printable
-from dpselect.cli.streams import refuse_readers
+from dpselect.cli.streams import printable, refuse_readers
 
 _OPTION = "--show-columns"
 

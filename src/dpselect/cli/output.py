@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from dpselect.cli.streams import printable
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.wording import as_text
 
@@ -96,8 +97,3 @@ def _provenance(release: Release) -> str:
 def _escaped(sentence: str) -> str:
     """`sentence`, with anything that would move the cursor, or worse, written as Python writes it."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in sentence)
-
-
-def printable(text: str) -> str:
-    """`text`, unless it would move the cursor, or worse; then as Python writes it."""
-    return text if text.isprintable() else repr(text)

@@ -14,7 +14,6 @@ from dpselect.cli.columns import columns
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.help_text import NEEDED, OF_GROUPS, OF_QUESTION, SHARED
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
-from dpselect.cli.output import forecast_shown, shown, warning
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.streams import refuse_unread
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
@@ -91,7 +90,8 @@ class QuestionOptions:
 
     def answer(self, source: str, ask: Callable[[Dataset], Any]) -> int:
         """Run the question and print the answer; the exit status is `REFUSED` if an account would refuse it."""
-        from dpselect.session import Dataset, DryRun
+        from dpselect import session
+        from dpselect.cli.output import forecast_shown, shown, warning
 
         if self.show_columns:  # typed as --show-columns=true; otherwise the command is another one
             columns(source, table=self.table, written=self.written)
@@ -99,7 +99,7 @@ class QuestionOptions:
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
         who |= {"ledger": self._paying(), "account": self.account, "format": self.written.format}
         if self.dry_run:
-            dry: Any = DryRun(source=source, table=self.table, **who)
+            dry: Any = session.DryRun(source=source, table=self.table, **who)
             forecast = ask(dry)
             if dry.unchecked:
                 _say_unchecked(dry.unchecked)
@@ -110,7 +110,7 @@ class QuestionOptions:
             reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
             reading |= {"source_name": self.source_name}
             reading = {name: value for name, value in reading.items() if value is not None}
-            release = ask(Dataset(source, progress=progress, times=self.times, **reading, **who))
+            release = ask(session.Dataset(source, progress=progress, times=self.times, **reading, **who))
         print(shown(release, as_json=self.as_json, quiet=self.quiet))
         if self.quiet and not self.as_json and (said := warning(release)):
             with suppress(OSError):  # the answer is on standard output

@@ -7,10 +7,9 @@ from contextlib import suppress
 
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.options import File, Flag, Json, Text
-from dpselect.cli.output import printable
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.question_options import REFUSED
-from dpselect.cli.streams import refuse_unread
+from dpselect.cli.streams import printable, refuse_unread
 
 
 @in_one_piece

@@ -82,3 +82,8 @@ def refuse_readers(command: str, why: str, *, allowed: bool) -> None:
 
         text = f"{command}: standard output is no terminal, and {why}. If only you read it: --to-file-i-keep-private."
         raise SelectionError(text)
+
+
+def printable(text: str) -> str:
+    """`text`, unless it would move the cursor, or worse; then as Python writes it."""
+    return text if text.isprintable() else repr(text)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_max import ReportNoisyMax as ReportNoisyMax
     from dpselect.mechanisms.noisy_order import NoisyOrder as NoisyOrder
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
+    from dpselect.mechanisms.noisy_order import left_for_selection as left_for_selection
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
     from dpselect.mechanisms.partial import CandidateSelection as CandidateSelection
     from dpselect.mechanisms.partial import PartialSelection as PartialSelection
@@ -88,7 +89,7 @@ else:
             "dpselect.mechanisms.mechanism": "Mechanism",
             "dpselect.mechanisms.noisy_histogram": "NoisyHistogramMechanism",
             "dpselect.mechanisms.noisy_max": "ReportNoisyMax",
-            "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise order_noise",
+            "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise left_for_selection order_noise",
             "dpselect.mechanisms.partial": "CandidateSelection PartialSelection PendingSelection Winner",
             "dpselect.mechanisms.partial_top_k": "PartialTopK",
             "dpselect.mechanisms.partition_selection": "PartitionSelection",

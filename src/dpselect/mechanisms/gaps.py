@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.mechanisms.score_vectors import NumericArray
+if TYPE_CHECKING:
+    from dpselect.mechanisms.score_vectors import NumericArray
 
 FloatArray = NDArray[np.float64]
 

@@ -11,7 +11,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
-from numpy import ma
 
 from dpselect.errors import InvalidScoresError, Shown
 from dpselect.mechanisms.score_vectors import (
@@ -19,6 +18,7 @@ from dpselect.mechanisms.score_vectors import (
     SupportsArrowStream,
     SupportsToNumpy,
     arrow_chunks,
+    has_masked,
     native_scores,
 )
 
@@ -75,7 +75,7 @@ def _native(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if matrix.ndim != 2:
         hint = _ONE_ROW if matrix.ndim == 1 else ""
         raise _refusal(f"{type(matrix).__name__} of shape {matrix.shape}", hint=hint)
-    if isinstance(matrix, ma.MaskedArray) and bool(ma.getmaskarray(matrix).any()):
+    if has_masked(matrix):
         raise _with_nulls()
     kind, itemsize = matrix.dtype.kind, matrix.dtype.itemsize
     if kind not in "fiu" or itemsize > 8:

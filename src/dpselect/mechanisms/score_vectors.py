@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import array
 import functools
+import sys
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
-from numpy import ma  # NumPy loads it on first use: in a fork, the child could inherit a lock that nobody holds
 
 from dpselect.errors import InvalidScoresError, Shown
 
@@ -70,6 +70,12 @@ def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
     return _native_array(converted)
 
 
+def has_masked(values: npt.NDArray[Any]) -> bool:
+    """Whether some of them are masked. Nothing is imported for it: masked arrays come from callers who did."""
+    kind: Any = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
+    return isinstance(values, kind) and bool(np.any(cast(Any, values).mask))
+
+
 def score_count(native: npt.NDArray[Any]) -> int:
     """How many scores `native_scores` returned, at least one; public, as the candidates are."""
     if native.size == 0:
@@ -102,7 +108,7 @@ def _native_array(vector: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """`vector` itself if the core reads it in place, else an exact native copy."""
     if vector.ndim != 1:
         raise _not_a_vector(f"{_type_of(vector)} of shape {vector.shape}")
-    if isinstance(vector, ma.MaskedArray) and bool(ma.getmaskarray(vector).any()):
+    if has_masked(vector):
         raise _with_nulls()
     kind, itemsize = vector.dtype.kind, vector.dtype.itemsize
     if kind not in "fiu" or itemsize > 8:

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from dpselect.questions.best_price import BestPrice as BestPrice
     from dpselect.questions.command import Command
     from dpselect.questions.count import Count as Count
+    from dpselect.questions.count import condition_given as condition_given
+    from dpselect.questions.count import listed_values as listed_values
     from dpselect.questions.density import Density as Density
     from dpselect.questions.grouped import Grouped as Grouped
     from dpselect.questions.histogram import Histogram as Histogram
     from dpselect.questions.mean import Mean as Mean
+    from dpselect.questions.moments import FINE_STEPS as FINE_STEPS
     from dpselect.questions.most_common import BestDate as BestDate
     from dpselect.questions.most_common import LeastCommon as LeastCommon
     from dpselect.questions.most_common import MostCommon as MostCommon
@@ -41,14 +44,18 @@ if TYPE_CHECKING:
     from dpselect.questions.question import Value as Value
     from dpselect.questions.top_k import TopK as TopK
     from dpselect.questions.top_set import TopSet as TopSet
+    from dpselect.questions.top_set import check_set as check_set
     from dpselect.questions.top_unknown import TopUnknown as TopUnknown
+    from dpselect.questions.top_unknown import check_unlisted as check_unlisted
     from dpselect.questions.total import Sum as Sum
     from dpselect.questions.unbounded_quantile import UnboundedQuantile as UnboundedQuantile
     from dpselect.questions.upper_bound import UpperBound as UpperBound
     from dpselect.questions.values import Values as Values
+    from dpselect.questions.values import check_countable as check_countable
     from dpselect.questions.variance import Variance as Variance
     from dpselect.questions.with_numbers import WithCounts as WithCounts
     from dpselect.questions.with_numbers import WithUsable as WithUsable
+    from dpselect.questions.with_numbers import with_usable as with_usable
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
@@ -56,11 +63,12 @@ else:
             "dpselect.questions.best_by": "BestBy",
             "dpselect.questions.best_features": "BestFeatures",
             "dpselect.questions.best_price": "BestPrice",
-            "dpselect.questions.count": "Count",
+            "dpselect.questions.count": "Count condition_given listed_values",
             "dpselect.questions.density": "Density",
             "dpselect.questions.grouped": "Grouped",
             "dpselect.questions.histogram": "Histogram",
             "dpselect.questions.mean": "Mean",
+            "dpselect.questions.moments": "FINE_STEPS",
             "dpselect.questions.most_common": "BestDate LeastCommon MostCommon",
             "dpselect.questions.private_bounds": "PrivateBoundsQuantile",
             "dpselect.questions.private_moments": "PrivateBoundsMean PrivateBoundsVariance",
@@ -69,14 +77,14 @@ else:
             "dpselect.questions.quantiles": "Quantiles",
             "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Question Terms Value",
             "dpselect.questions.top_k": "TopK",
-            "dpselect.questions.top_set": "TopSet",
-            "dpselect.questions.top_unknown": "TopUnknown",
+            "dpselect.questions.top_set": "TopSet check_set",
+            "dpselect.questions.top_unknown": "TopUnknown check_unlisted",
             "dpselect.questions.total": "Sum",
             "dpselect.questions.unbounded_quantile": "UnboundedQuantile",
             "dpselect.questions.upper_bound": "UpperBound",
-            "dpselect.questions.values": "Values",
+            "dpselect.questions.values": "Values check_countable",
             "dpselect.questions.variance": "Variance",
-            "dpselect.questions.with_numbers": "WithCounts WithUsable",
+            "dpselect.questions.with_numbers": "WithCounts WithUsable with_usable",
         },
     )
 

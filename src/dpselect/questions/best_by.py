@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
@@ -19,9 +18,12 @@ from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, listed
 from dpselect.questions.ordering import WITH_COUNTS
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import clipped
 from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip, PublicCondition, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
 from dpselect.arguments import positive_count
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
-from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ListQuestion, is_at_once, listed, plan_proofs, selected
 from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
 from dpselect.questions.scores import rule_scores, rule_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted
 from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleCounts
+
+if TYPE_CHECKING:
+    from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
+    from dpselect.privacy import Neighbours
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

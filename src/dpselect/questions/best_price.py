@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.arguments import finite_bounds, positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
@@ -21,9 +20,12 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect.accounting import PureEvent
 from dpselect.accounting.rounding import fraction_down
@@ -15,10 +15,12 @@ from dpselect.mechanisms import ClippingBoundMechanism
 from dpselect.mechanisms.unbounded_quantile import LEAST_EPSILON
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.fields import Fields
 from dpselect.questions.question import Planned, ReleasedBound
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text
+
+if TYPE_CHECKING:
+    from dpselect.questions.fields import Fields
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

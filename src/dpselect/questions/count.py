@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from dpselect.accounting import PureEvent
 from dpselect.arguments import finite_bounds
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
+from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import count_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text
 from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import PureEvent
+    from dpselect.mechanisms import DiscreteGaussianMechanism
+    from dpselect.questions.stated import Stated
 
 LARGEST_COUNT = 2**62
 """Noisy counts beyond this are released as this."""

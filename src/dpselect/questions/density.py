@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting import BoundedRangeEvent, PureEvent
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import DensityMechanism, NoisyHistogramMechanism
@@ -26,9 +25,12 @@ from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, RowReader, Terms, Value
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import BoundedRangeEvent, PureEvent
+    from dpselect.questions.stated import Stated
 
 MOST_UNITS = 10**9
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dpselect.arguments import boolean
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, NoisyOrder, PermuteAndFlip
-from dpselect.mechanisms.gap_noise import GapNoise
-from dpselect.mechanisms.lead import default_step
-from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.questions.command import Option
 from dpselect.questions.fields import wrong
+
+if TYPE_CHECKING:
+    from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PermuteAndFlip
+    from dpselect.mechanisms.gap_noise import GapNoise
+    from dpselect.mechanisms.top_k import TopKPlan
 
 GAP_CONFIDENCE = 0.99
 """Confidence level of what releases say of a lead."""
@@ -86,6 +87,8 @@ class ReleasedGap:
     @property
     def of_noise(self) -> GapNoise:
         """What a gap says."""
+        from dpselect.mechanisms.gap_noise import GapNoise
+
         return GapNoise(cast(Any, self.noise), self.scale)
 
     @property
@@ -109,6 +112,10 @@ def _mapped(said: Callable[[float], Any], gaps: Any) -> Any:
 
 def planned_gap(selects: PermuteAndFlip | TopKPlan | NoisyOrder, step: float | None = None) -> ReleasedGap:
     """What is public of the gaps of this noise."""
+    from dpselect.mechanisms import GeometricMechanism, NoisyOrder
+    from dpselect.mechanisms.lead import default_step
+    from dpselect.mechanisms.top_k import TopKPlan
+
     if isinstance(selects, NoisyOrder):
         kind = "geometric" if isinstance(selects.noise, GeometricMechanism) else "discrete gaussian"
         return ReleasedGap(step=1.0, noise=kind, scale=selects.noise.scale)
@@ -125,6 +132,9 @@ def stated_gap(
     Raises:
         InvalidCertificateError: these are no draws that have gaps.
     """
+    from dpselect.mechanisms import ExponentialMechanism
+    from dpselect.mechanisms.top_k import TopKPlan
+
     if step is None:
         return None
     if isinstance(selects, ExponentialMechanism) or n == 1 or (isinstance(selects, TopKPlan) and selects.has_no_gaps):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from dpselect.accounting import ComposedEvent, Event
 from dpselect.accounting.rounding import product_up
@@ -12,7 +12,9 @@ from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import Answered, Drawn, Priced, Question, RowReader, Terms, Value
-from dpselect.summaries import PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.summaries import PublicGroups
 
 Summary = TypeVar("Summary")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import ApproximateEvent, PureEvent
 from dpselect.arguments import delta_below_one, positive_count
 from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyHistogramMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -18,9 +17,12 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import noise_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counted
 from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import ApproximateEvent, PureEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -13,13 +13,15 @@ from dpselect.mechanisms import (
     PendingSelection,
     PermuteAndFlip,
 )
-from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import Planned, Question, RowReader
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.mechanisms.top_k import TopKPlan
+    from dpselect.questions.stated import Stated
 
 Summary = TypeVar("Summary")
 

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, PureEvent
 from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import finite_bounds, positive_count
 from dpselect.mechanisms import GeometricMechanism, MeanMechanism
@@ -20,9 +19,12 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, mean_within, said_of
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows, rounded_up
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, PureEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, LaplaceProfileEvent, PureEvent
 from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
@@ -30,7 +29,6 @@ from dpselect.questions.ordering import (
 )
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
-from dpselect.questions.stated import Stated
 from dpselect.questions.weights import (
     WEIGHTED_PROOFS,
     WEIGHTS,
@@ -45,6 +43,10 @@ from dpselect.questions.weights import (
 )
 from dpselect.questions.wording import counted
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, LaplaceProfileEvent, PureEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpselect.mechanisms import (
     DiscreteGaussianMechanism,
@@ -15,15 +15,17 @@ from dpselect.mechanisms import (
 )
 from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.mechanisms.top_k import TopKPlan
-from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Option
 from dpselect.questions.count import LARGEST_COUNT, check_useful
-from dpselect.questions.fields import Fields
 from dpselect.questions.gap import GAP_PROOF, ReleasedGap
 from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Terms, Value
 from dpselect.questions.scores import noise_sensitivity
-from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
+
+if TYPE_CHECKING:
+    from dpselect.privacy import Neighbours
+    from dpselect.questions.fields import Fields
+    from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
 
 MAX_VALUES_PER_UNIT = Option(
     "max_values_per_unit",

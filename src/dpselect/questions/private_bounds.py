@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import PureEvent
 from dpselect.arguments import decimal_fraction, positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.private_bounds import PrivateBoundsMechanism
@@ -20,10 +19,13 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.scores import rank_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.unbounded_quantile import last_of_all
 from dpselect.questions.wording import as_text, counted, counting_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import PureEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import PureEvent
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import Grid
 from dpselect.mechanisms.private_bounds import FINEST_BOUND
@@ -21,9 +20,12 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import FARTHEST, MomentSums, mean_error, variance_error
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
 from dpselect.questions.question import Answered, Drawn, Planned, RowReader, Terms, Value
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counting_rows, rounded_up
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import PureEvent
+    from dpselect.questions.stated import Stated
 
 STEPS = 2**26
 """Between the bounds, whichever is found: as many as squares allow. Bounds double, so that whole numbers stay whole."""

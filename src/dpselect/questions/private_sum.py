@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import PureEvent
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
@@ -19,10 +18,13 @@ from dpselect.questions.bound_first import BetweenPrivateBounds, BoundFirst
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import sum_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.total import MOST_ERROR
 from dpselect.questions.wording import as_text, rounded_up
 from dpselect.summaries import PublicClip, PublicCondition, PublicGroups, UnitTotals
+
+if TYPE_CHECKING:
+    from dpselect.accounting import PureEvent
+    from dpselect.questions.stated import Stated
 
 _IN_SCALES = Fraction(math.log(2.0 / (1.0 - CONFIDENCE)) * (1.0 + 1e-12))
 """With the confidence of a release, geometric noise is at most so many times its scale."""

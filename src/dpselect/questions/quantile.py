@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import positive_count, quantile_level
 from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
 from dpselect.privacy import Neighbours, Sensitivity
@@ -26,9 +25,12 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import rank_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counted, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import BoundedRangeEvent
+    from dpselect.questions.stated import Stated
 
 _OPTIONS = (BOUNDS_IF_KNOWN, LOWER_IF_UNBOUNDED, STEP, CONTINUOUS, MAX_ROWS_PER_UNIT)
 

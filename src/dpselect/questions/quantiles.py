@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.arguments import positive_count
 from dpselect.mechanisms import QuantilesMechanism, QuantilesMethod
 from dpselect.privacy import Neighbours, Sensitivity
@@ -16,9 +15,12 @@ from dpselect.questions.command import BOUNDS, CONTINUOUS, MAX_ROWS_PER_UNIT, ST
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
 from dpselect.questions.question import Planned, RowReader, Terms, Value
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import BoundedRangeEvent, ComposedEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

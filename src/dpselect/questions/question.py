@@ -8,29 +8,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
-from dpselect.accounting import Event
-from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
-from dpselect.privacy import Sensitivity
-from dpselect.questions.command import Command
-from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.gap import ReleasedGap
-from dpselect.questions.stated import Stated
-from dpselect.summaries import (
-    CandidateCounts,
-    CandidateKind,
-    CandidateTotals,
-    DistantCandidates,
-    NameCounts,
-    PublicCandidates,
-    PublicClip,
-    PublicCondition,
-    PublicDomain,
-    PublicGroups,
-    UnitTotals,
-    UnitValues,
-)
+from dpselect.mechanisms import PendingSelection
+
+if TYPE_CHECKING:
+    from dpselect.accounting import Event
+    from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism
+    from dpselect.privacy import Sensitivity
+    from dpselect.questions.command import Command
+    from dpselect.questions.fields import AnswerFields, Fields
+    from dpselect.questions.gap import ReleasedGap
+    from dpselect.questions.stated import Stated
+    from dpselect.summaries import (
+        CandidateCounts,
+        CandidateKind,
+        CandidateTotals,
+        DistantCandidates,
+        NameCounts,
+        PublicCandidates,
+        PublicClip,
+        PublicCondition,
+        PublicDomain,
+        PublicGroups,
+        UnitTotals,
+        UnitValues,
+    )
 
 CONFIDENCE = 0.99
 """Confidence level of the error bound that releases state."""

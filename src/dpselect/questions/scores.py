@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.arguments import decimal_fraction, positive_sensitivity
-from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
-from dpselect.mechanisms.quantile import moves_one_way
+from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, PublicFeatures, RuleCounts
+
+if TYPE_CHECKING:
+    from dpselect.mechanisms import DiscreteGaussianMechanism
+    from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, PublicFeatures, RuleCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -199,6 +201,8 @@ def rank_sensitivity(
     exact, relation = Fraction(level), neighbouring_relation(neighbours)
     most = max(exact, 1 - exact) if relation is Neighbours.ADD_REMOVE else 1
     value = positive_sensitivity(max_rows_per_unit * most)
+    from dpselect.mechanisms.quantile import moves_one_way
+
     monotonic = moves_one_way(level, relation)
     return Sensitivity(value, monotonic=monotonic, neighbours=relation, proof="proofs/unit_values.md")
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from dpselect.mechanisms import (
     PermuteAndFlip,
 )
 from dpselect.mechanisms.top_k import TopKPlan
-from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.fields import wrong
 from dpselect.summaries import MOST_CANDIDATES, CandidateKind, PublicCandidates, PublicClip, PublicDomain
+
+if TYPE_CHECKING:
+    from dpselect.privacy import Neighbours, Sensitivity
 
 _SELECTIONS: dict[str, type[PermuteAndFlip | ExponentialMechanism]] = {
     "PermuteAndFlip": PermuteAndFlip,

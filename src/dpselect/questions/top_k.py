@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect.accounting import ApproximateEvent, ComposedEvent, LaplaceProfileEvent, PureEvent
 from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
@@ -37,7 +36,6 @@ from dpselect.questions.ordering import (
 )
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.values import KIND
 from dpselect.questions.weights import (
     ROUND_WEIGHTS,
@@ -52,6 +50,10 @@ from dpselect.questions.weights import (
     stand_in,
 )
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import ApproximateEvent, ComposedEvent, LaplaceProfileEvent, PureEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,24 +7,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import TopKSet
 from dpselect.mechanisms.noisy_order import left_for_selection
-from dpselect.mechanisms.weights import CandidateWeights
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ListQuestion, listed, public_values
 from dpselect.questions.question import CONFIDENCE, Answered, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.weights import WEIGHTED_PROOFS, WEIGHTS, among, drawn_with, matched_weights
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import BoundedRangeEvent
+    from dpselect.mechanisms.weights import CandidateWeights
+    from dpselect.questions.stated import Stated
 
 _PAGE = "proofs/top_k_sets.md"
 

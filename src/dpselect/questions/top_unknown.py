@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from dpselect.accounting import ApproximateEvent
 from dpselect.errors import InvalidCandidatesError
 from dpselect.mechanisms import GaussianThresholdCounts, StopCandidate, ThresholdCounts
 from dpselect.mechanisms.stop_candidate import MOST_ANSWERS
@@ -19,7 +18,6 @@ from dpselect.questions import fields
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Planned, Question, RowReader, Terms, Value
-from dpselect.questions.stated import Stated
 from dpselect.questions.values import (
     check_countable,
     check_origin,
@@ -29,6 +27,10 @@ from dpselect.questions.values import (
     nothing_named,
 )
 from dpselect.summaries import CandidateKind, NameCounts, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import ApproximateEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import PureEvent
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity
@@ -17,9 +16,12 @@ from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.scores import sum_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import clipped
 from dpselect.summaries import CandidateTotals, PublicClip, PublicCondition, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import PureEvent
+    from dpselect.questions.stated import Stated
 
 MOST_ERROR = 10**15
 """A larger error bound is of no use, and far larger ones would leave the doubles."""

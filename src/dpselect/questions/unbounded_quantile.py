@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import PureEvent
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import UnboundedQuantileMechanism
@@ -20,9 +19,12 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import rank_sensitivity
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counted, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import PureEvent
+    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)

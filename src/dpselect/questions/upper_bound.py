@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dpselect.questions import fields
 from dpselect.questions.command import MAX_ROWS_PER_UNIT, Command, Option
-from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.question import Planned
 from dpselect.questions.unbounded_quantile import UnboundedQuantile
 from dpselect.questions.wording import counted
+
+if TYPE_CHECKING:
+    from dpselect.questions.fields import AnswerFields, Fields
+    from dpselect.questions.question import Planned
 
 LOWER = Option(
     "lower",

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import ApproximateEvent
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
@@ -19,9 +18,12 @@ from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted
 from dpselect.summaries import CandidateKind, NameCounts, PublicGroups
+
+if TYPE_CHECKING:
+    from dpselect.accounting import ApproximateEvent
+    from dpselect.questions.stated import Stated
 
 PAGE = "proofs/unknown_candidates.md"
 """The page that proves how much one unit can change the counts of unknown values."""

@@ -6,11 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.accounting import PureEvent
 from dpselect.accounting.rounding import fraction_up
-from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import BOUNDS_OR_PRIVATE, LOWER_IF_PRIVATE, MOMENT_STEP, Command
@@ -18,9 +16,13 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, said_of, variance_within
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
 from dpselect.questions.question import Answered, Drawn, Planned, RowReader, Terms, Value
-from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counting_rows, from_rows, rounded_up
-from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+if TYPE_CHECKING:
+    from dpselect.accounting import PureEvent
+    from dpselect.mechanisms import GeometricMechanism
+    from dpselect.questions.stated import Stated
+    from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.weights import CandidateWeights
 from dpselect.questions import fields
 from dpselect.questions.command import Option
-from dpselect.questions.question import Planned
+
+if TYPE_CHECKING:
+    from dpselect.questions.question import Planned
 
 WEIGHTED_PROOFS = ("proofs/exponential_mechanism.md", "proofs/weighted_candidates.md")
 

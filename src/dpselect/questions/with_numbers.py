@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -20,9 +20,11 @@ from dpselect.mechanisms import GeometricMechanism, PendingSelection
 from dpselect.privacy import Neighbours
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.grouped import Grouped
-from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Priced, RowReader, Terms
 from dpselect.summaries import CandidateCounts
+
+if TYPE_CHECKING:
+    from dpselect.questions.list_question import ListQuestion
 
 Summary = TypeVar("Summary")
 Numbers = TypeVar("Numbers")

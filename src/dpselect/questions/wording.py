@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from dpselect.privacy import Guarantee
-from dpselect.questions.gap import GAP_CONFIDENCE
-from dpselect.questions.question import Answered, Planned, Question, Value
+if TYPE_CHECKING:
+    from dpselect.privacy import Guarantee
+    from dpselect.questions.question import Answered, Planned, Question, Value
+
+    Kind = type[Question[Any]]
 
 _USELESS = 1e15
 """An error bound beyond any number of people."""
@@ -29,8 +31,6 @@ _LARGE_DELTA = 1e-3
 
 _MOST_NAMED = 5
 """Groups named in a sentence."""
-
-Kind = type[Question[Any]]
 
 
 def error_bound(kind: Kind, release: Planned) -> dict[str, Any] | None:
@@ -244,6 +244,8 @@ def lead(release: Planned) -> str:
     gap = release.gap
     if gap is None:
         return ""
+    from dpselect.questions.gap import GAP_CONFIDENCE
+
     sure, value, leads = f"{GAP_CONFIDENCE:.0%} confidence", cast(object, gap.value), gap.lead
     if value is None:
         least = rounded_up(gap.least_visible)

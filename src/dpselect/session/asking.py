@@ -6,16 +6,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from dpselect import mechanisms, questions
 from dpselect.arguments import boolean, decimal_fraction, finite_bounds
 from dpselect.backends.columns import check_numeric
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
-from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
-from dpselect.questions import Grouped, Question, WithCounts
-from dpselect.questions.moments import FINE_STEPS
 from dpselect.questions.question import Priced
-from dpselect.questions.with_numbers import with_usable
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows
 from dpselect.summaries import DistantCandidates, PublicCandidates, PublicGroups
@@ -65,7 +62,7 @@ class Asking(metaclass=QuestionsFirst):
     def _ask(
         self,
         column: str | None,
-        planned: Callable[..., Question[Any]],
+        planned: Callable[..., questions.Question[Any]],
         epsilon: float,
         groups: PublicGroups | None,
         request: str | None,
@@ -83,14 +80,14 @@ class Asking(metaclass=QuestionsFirst):
         else:
             question = planned(epsilon=groups.share(epsilon), neighbours=self._neighbours)
         is_paid = with_counts and question.terms.counted is None
-        part = left_for_selection(epsilon) if is_paid else epsilon
+        part = mechanisms.left_for_selection(epsilon) if is_paid else epsilon
         if groups is not None:
-            question = Grouped[Any].planned(question, groups, epsilon=part)
+            question = questions.Grouped[Any].planned(question, groups, epsilon=part)
             self._rows.check(groups.column, argument="by")
             self._rows.check_compared(groups.members, argument="groups")
         if is_paid:
-            question = WithCounts[Any].planned(question, epsilon=part)
-        question = with_usable(question, usable_epsilon)
+            question = questions.WithCounts[Any].planned(question, epsilon=part)
+        question = questions.with_usable(question, usable_epsilon)
         rows = self._rows.of(column)  # a column that is not there is refused before anything is charged
         format = {} if self._rows.format is None else self._rows.format.words
         identity = QuestionIdentity(
@@ -139,7 +136,7 @@ class Asking(metaclass=QuestionsFirst):
         if step is not None:
             return step
         lower, upper = finite_bounds(bounds)
-        return 1 if self._is_whole(column, bounds) else (upper - lower) / FINE_STEPS
+        return 1 if self._is_whole(column, bounds) else (upper - lower) / questions.FINE_STEPS
 
     def _is_whole(self, column: str, bounds: object) -> bool:
         """Whether the column's type and the bounds are of whole numbers."""

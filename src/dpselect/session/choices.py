@@ -8,14 +8,10 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, get_args
 
+from dpselect import questions
 from dpselect.arguments import boolean
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
-from dpselect.mechanisms.top_k import TopKMethod
-from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK, TopSet, TopUnknown
-from dpselect.questions.top_set import check_set
-from dpselect.questions.top_unknown import check_unlisted
-from dpselect.questions.values import check_countable
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
@@ -110,7 +106,7 @@ class ChoiceQuestions(Asking):
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
         counting |= {"weights": weights, "method": method}
-        planned = partial(MostCommon.planned, public, **counting)
+        planned = partial(questions.MostCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def least_common(
@@ -157,7 +153,7 @@ class ChoiceQuestions(Asking):
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": boolean(with_counts, "with_counts")}
         counting |= {"with_gap": with_gap, "weights": weights, "method": method}
-        planned = partial(LeastCommon.planned, public, **counting)
+        planned = partial(questions.LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def top_k(
@@ -240,25 +236,27 @@ class ChoiceQuestions(Asking):
         >>> visits.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
         [6, 3, 11]
         """
+        from dpselect.mechanisms.top_k import TopKMethod
+
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         if method not in get_args(TopKMethod):
             raise InvalidParameterError("method", typed(method), " or ".join(map(repr, get_args(TopKMethod))))
         if method == "set":
             boolean(with_gap, "with_gap")
-            check_set(delta=delta, with_gap=with_gap, max_values_per_unit=max_values_per_unit)
+            questions.check_set(delta=delta, with_gap=with_gap, max_values_per_unit=max_values_per_unit)
         if candidates is None:
             if method == "set" or weights is not None:
                 hint = "Sets and weights are of a public list."
                 raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
-            check_unlisted(delta)
+            questions.check_unlisted(delta)
             if boolean(with_gap, "with_gap"):
                 raise InvalidParameterError("with_gap", with_gap, "False without candidates", _NO_GAPS)
             most = 1 if max_values_per_unit is None else max_values_per_unit
-            check_countable(most, usable_epsilon)
+            questions.check_countable(most, usable_epsilon)
             held = self._rows.name_kind(column, kind)
             share = delta if parts is None else parts.share_of_delta(delta)
             counting = {"max_values_per_unit": most, "with_counts": boolean(with_counts, "with_counts")}
-            unlisted = partial(TopUnknown.planned, held, k, delta=share, **counting)
+            unlisted = partial(questions.TopUnknown.planned, held, k, delta=share, **counting)
             return self._ask(column, unlisted, epsilon, parts, request, usable_epsilon)
         if kind is not None:
             raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")
@@ -266,12 +264,12 @@ class ChoiceQuestions(Asking):
         is_counted = is_counted or max_values_per_unit is not None or weights is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         if method == "set":
-            as_set = partial(TopSet.planned, public, k, with_counts=with_counts, weights=weights)
+            as_set = partial(questions.TopSet.planned, public, k, with_counts=with_counts, weights=weights)
             return self._ask(column, as_set, epsilon, parts, request, usable_epsilon, with_counts)
         share = delta if parts is None else parts.share_of_delta(delta)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
         counting |= {"weights": weights}
-        planned = partial(TopK.planned, public, k, delta=share, **counting)
+        planned = partial(questions.TopK.planned, public, k, delta=share, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def best_date(
@@ -329,7 +327,7 @@ class ChoiceQuestions(Asking):
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"with_counts": boolean(with_counts, "with_counts"), "with_gap": with_gap, "method": method}
-        planned = partial(BestDate.planned, public, **counting)
+        planned = partial(questions.BestDate.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def best_by(
@@ -404,5 +402,5 @@ class ChoiceQuestions(Asking):
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"with_counts": boolean(with_counts, "with_counts"), "method": method}
-        planned = partial(BestBy.planned, public, clipped, **counting)
+        planned = partial(questions.BestBy.planned, public, clipped, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)

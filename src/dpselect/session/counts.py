@@ -6,11 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
+from dpselect import questions
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import Count, Histogram, PrivateClipSum, Question, Sum, Values
-from dpselect.questions.count import condition_given, listed_values
-from dpselect.questions.values import check_countable
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups
 
@@ -71,15 +69,15 @@ class CountQuestions(Asking):
         With 99% confidence the released number is within 4 of the number of units (person_id) with age from 65 to 120.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        listed = listed_values(values)
+        listed = questions.listed_values(values)
         if listed is not None:
             self._rows.check_compared(listed, argument="values")
-        condition = condition_given(column, listed, between)
+        condition = questions.condition_given(column, listed, between)
         if usable_epsilon is not None and between is None:
             raise InvalidParameterError(
                 "usable_epsilon", usable_epsilon, "None: the answer is itself a number of units"
             )
-        return self._ask(column, partial(Count.planned, condition), epsilon, parts, request, usable_epsilon)
+        return self._ask(column, partial(questions.Count.planned, condition), epsilon, parts, request, usable_epsilon)
 
     def histogram(
         self,
@@ -141,7 +139,7 @@ class CountQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         self._rows.check_compared(public)
         share = delta if parts is None else parts.share_of_delta(delta)
-        planned = partial(Histogram.planned, public, delta=share, max_values_per_unit=max_values_per_unit)
+        planned = partial(questions.Histogram.planned, public, delta=share, max_values_per_unit=max_values_per_unit)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon)
 
     def sum(
@@ -199,11 +197,11 @@ class CountQuestions(Asking):
         """
         if isinstance(clip, str) and clip == "private":
             below = PublicClip.below(column, lower=0 if lower is None else lower, scale=scale)
-            planned: Callable[..., Question[Any]] = partial(PrivateClipSum.planned, below)
+            planned: Callable[..., questions.Question[Any]] = partial(questions.PrivateClipSum.planned, below)
         else:
             if lower is not None:
                 raise InvalidParameterError("lower", lower, "None, because the clip is given")
-            planned = partial(Sum.planned, PublicClip.given(column, clip, scale=scale))
+            planned = partial(questions.Sum.planned, PublicClip.given(column, clip, scale=scale))
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon)
 
@@ -267,7 +265,7 @@ class CountQuestions(Asking):
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         share = delta if parts is None else parts.share_of_delta(delta)
-        check_countable(max_values_per_unit, usable_epsilon)
+        questions.check_countable(max_values_per_unit, usable_epsilon)
         held = self._rows.name_kind(column, kind)
-        planned = partial(Values.planned, held, delta=share, max_values_per_unit=max_values_per_unit)
+        planned = partial(questions.Values.planned, held, delta=share, max_values_per_unit=max_values_per_unit)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from dpselect.arguments import memory_size
 from dpselect.backends.caller_connections import server_of
@@ -13,7 +13,6 @@ from dpselect.backends.naming import what_was_opened
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.certificates.release import Release
 from dpselect.formats import Format, declared
-from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import Times
 from dpselect.questions.wording import html_table
@@ -24,6 +23,9 @@ from dpselect.session.numbers import NumberQuestions
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.session.rows import Rows
 from dpselect.summaries import CandidateKind
+
+if TYPE_CHECKING:
+    from dpselect.ledger import Ledger
 
 
 class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):

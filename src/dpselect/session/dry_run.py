@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, cast
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.formats import Format, declared
-from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.session.asking import Asking
 from dpselect.session.choices import ChoiceQuestions
@@ -22,6 +21,9 @@ from dpselect.session.forecast import Forecast, Forecasting
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows, UnopenedTable, UnreadTable
 from dpselect.summaries import CandidateKind
+
+if TYPE_CHECKING:
+    from dpselect.ledger import Ledger
 
 Arguments = ParamSpec("Arguments")
 

@@ -6,24 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
+from dpselect import questions
 from dpselect.arguments import quantile_level
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import QuantilesMethod
-from dpselect.questions import (
-    BestPrice,
-    Density,
-    Mean,
-    PrivateBoundsMean,
-    PrivateBoundsQuantile,
-    PrivateBoundsVariance,
-    Quantile,
-    Quantiles,
-    Question,
-    UnboundedQuantile,
-    UpperBound,
-    Variance,
-)
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
 
@@ -108,7 +94,7 @@ class NumberQuestions(Asking):
             if lower is not None:
                 raise InvalidParameterError("lower", lower, "None, because bounds are given")
             domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
-            planned = partial(Quantile.planned, level, domain)
+            planned = partial(questions.Quantile.planned, level, domain)
         planned = partial(planned, max_rows_per_unit=max_rows_per_unit)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
@@ -193,7 +179,7 @@ class NumberQuestions(Asking):
         step: float | None = None,
         continuous: bool = False,
         max_rows_per_unit: int = 1,
-        method: QuantilesMethod = "joint",
+        method: Literal["joint", "halving"] = "joint",
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
@@ -235,7 +221,9 @@ class NumberQuestions(Asking):
         [28.0, 37.0, 48.0]
         """
         domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
-        planned = partial(Quantiles.planned, levels, domain, max_rows_per_unit=max_rows_per_unit, method=method)
+        planned = partial(
+            questions.Quantiles.planned, levels, domain, max_rows_per_unit=max_rows_per_unit, method=method
+        )
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -292,7 +280,9 @@ class NumberQuestions(Asking):
         each person_id.
         """
         apart = self._smallest_step(column, lower, step)
-        planned = partial(UpperBound.planned, 1.0, lower=lower, step=apart, max_rows_per_unit=max_rows_per_unit)
+        planned = partial(
+            questions.UpperBound.planned, 1.0, lower=lower, step=apart, max_rows_per_unit=max_rows_per_unit
+        )
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -368,12 +358,12 @@ class NumberQuestions(Asking):
         if isinstance(bounds, str) and bounds == "private":
             if units is not None:
                 raise InvalidParameterError("units", units, "None, because the bounds are private")
-            planned: Callable[..., Question[Any]] = partial(
-                PrivateBoundsMean.planned, **self._first_bound(column, lower, step)
+            planned: Callable[..., questions.Question[Any]] = partial(
+                questions.PrivateBoundsMean.planned, **self._first_bound(column, lower, step)
             )
         else:
             domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step, lower=lower))
-            planned = partial(Mean.planned, domain, units=units)
+            planned = partial(questions.Mean.planned, domain, units=units)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -433,12 +423,12 @@ class NumberQuestions(Asking):
         at most 1 row of each person_id.
         """
         if isinstance(bounds, str) and bounds == "private":
-            planned: Callable[..., Question[Any]] = partial(
-                PrivateBoundsVariance.planned, **self._first_bound(column, lower, step)
+            planned: Callable[..., questions.Question[Any]] = partial(
+                questions.PrivateBoundsVariance.planned, **self._first_bound(column, lower, step)
             )
         else:
             domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step, lower=lower))
-            planned = partial(Variance.planned, domain)
+            planned = partial(questions.Variance.planned, domain)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -506,7 +496,9 @@ class NumberQuestions(Asking):
             step = self._step(column, bounds, step, continuous)
         elif continuous:
             raise InvalidParameterError("continuous", True, "False, because a list of prices is given")
-        planned = partial(BestPrice.planned, prices, bounds=bounds, step=step, max_rows_per_unit=max_rows_per_unit)
+        planned = partial(
+            questions.BestPrice.planned, prices, bounds=bounds, step=step, max_rows_per_unit=max_rows_per_unit
+        )
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -565,7 +557,7 @@ class NumberQuestions(Asking):
         each person_id.
         """
         public = PublicBins.given(bounds, bins)
-        planned = partial(Density.planned, public, method=method, units=units, sample_size=sample_size)
+        planned = partial(questions.Density.planned, public, method=method, units=units, sample_size=sample_size)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -573,9 +565,9 @@ class NumberQuestions(Asking):
 
 def _without_bounds(
     level: object, bounds: object, lower: float, step: float | None
-) -> Callable[..., UnboundedQuantile | PrivateBoundsQuantile]:
+) -> Callable[..., questions.UnboundedQuantile | questions.PrivateBoundsQuantile]:
     """How a quantile without public bounds is planned. The choice between both ways is public."""
     share = quantile_level(level)
     if bounds is None and step is not None and share >= _TESTED_IN_ORDER:
-        return partial(UnboundedQuantile.planned, share, lower=lower, step=step)
-    return partial(PrivateBoundsQuantile.planned, share, lower=lower, step=step)
+        return partial(questions.UnboundedQuantile.planned, share, lower=lower, step=step)
+    return partial(questions.PrivateBoundsQuantile.planned, share, lower=lower, step=step)

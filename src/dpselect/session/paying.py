@@ -9,23 +9,25 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from dpselect.accounting import Run
-from dpselect.backends.contract import Table
 from dpselect.certificates.release import Release, draft
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, Shown
-from dpselect.ledger import Ledger, Receipt
-from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.mechanisms import PendingSelection
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
-from dpselect.questions.question import Priced
 from dpselect.questions.with_numbers import CountedSummary
-from dpselect.session.rows import ColumnRows
 from dpselect.session.shared_passes import read_all
+
+if TYPE_CHECKING:
+    from dpselect.backends.contract import Table
+    from dpselect.ledger import Ledger, Receipt
+    from dpselect.ledger.question_identity import QuestionIdentity
+    from dpselect.questions.question import Priced
+    from dpselect.session.rows import ColumnRows
 
 Gathered = TypeVar("Gathered")
 Reply = TypeVar("Reply", covariant=True)
@@ -76,7 +78,11 @@ class Payer(ABC, Generic[Reply]):
         if (ledger is None) != (account is None):
             missing = "ledger" if ledger is None else "account"
             raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
-        self._ledger = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
+        self._ledger: Ledger | None = None
+        if ledger is not None:
+            from dpselect.ledger import Ledger  # brings a database with it
+
+            self._ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.account = "" if account is None else account
 
     @abstractmethod

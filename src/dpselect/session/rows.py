@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from dpselect.backends.columns import Column, Holds, candidate_kinds, check_matc
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.formats import Format
-from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.summaries import (
     CandidateCounts,
@@ -31,6 +29,10 @@ from dpselect.summaries import (
     UnitValues,
     candidate_kind,
 )
+
+if TYPE_CHECKING:
+    from dpselect.formats import Format
+    from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 
 
 class Rows:

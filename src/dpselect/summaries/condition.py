@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dpselect.summaries.candidates import DistantCandidates, PublicCandidates
+if TYPE_CHECKING:
+    from dpselect.summaries.candidates import DistantCandidates, PublicCandidates
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.summaries.candidates import CandidateKind
-from dpselect.summaries.domain import PublicDomain
+if TYPE_CHECKING:
+    from dpselect.summaries.candidates import CandidateKind
+    from dpselect.summaries.domain import PublicDomain
 
 
 class PrivateNumbers:

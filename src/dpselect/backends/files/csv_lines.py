@@ -26,7 +26,7 @@ from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import lines
 from dpselect.backends.files.text_streams import byte_order, opened
-from dpselect.backends.rows.arrow import Array, RecordBatch, pa, pc, valid_text
+from dpselect.backends.rows.arrow import Array, RecordBatch, computed, of_numpy, pa, pc, valid_text
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS
 
@@ -217,7 +217,7 @@ def _field(block: bytes, separators: NDArray[np.int64], first: NDArray[np.int64]
     offsets[0:-1:2], offsets[1:-1:2], offsets[-1] = begin, end, len(block)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
     alternating = pa.Array.from_buffers(pa.binary(), 2 * begin.size, buffers)
-    fields = alternating.filter(pa.array(np.arange(2 * begin.size) % 2 == 0))
+    fields = computed("array_filter", alternating, of_numpy(np.arange(2 * begin.size) % 2 == 0))
     return valid_text(_unquoted(fields) if b'"' in block else fields)
 
 

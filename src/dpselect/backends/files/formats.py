@@ -9,7 +9,7 @@ from enum import Enum
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.files import arrow_files, csv_lines, excel_sheets, json_lines, lines, parquet_rows
+from dpselect.backends.files import csv_lines, lines
 from dpselect.backends.files.csv_lines import LineDialect
 from dpselect.backends.files.text_streams import COMPRESSIONS, uncompressed
 from dpselect.backends.rows.arrow import RecordBatch
@@ -151,12 +151,20 @@ def read_columns(path: str, kind: FileKind, shown: Shown, declared: Format | Non
     with _opening(shown):
         match kind:
             case FileKind.PARQUET:
+                from dpselect.backends.files import parquet_rows
+
                 return parquet_rows.read_columns(path, shown)
             case FileKind.ARROW | FileKind.ORC:
+                from dpselect.backends.files import arrow_files
+
                 return arrow_files.read_columns(path, shown)
             case FileKind.EXCEL:
+                from dpselect.backends.files import excel_sheets
+
                 return excel_sheets.read_columns(path, shown, None if declared is None else declared.sheet)
             case FileKind.JSON_LINES:
+                from dpselect.backends.files import json_lines
+
                 return json_lines.read_columns(path, shown)
             case FileKind.CSV | FileKind.TAB_SEPARATED:
                 return csv_lines.read_columns(path, shown, _dialect(kind, declared))
@@ -175,8 +183,14 @@ def _opening(shown: Shown) -> TranslatedErrors:
 def size(path: str, kind: FileKind) -> int:
     """Rows of Parquet, batches of Arrow and ORC, bytes of other files as they are stored."""
     if kind is FileKind.PARQUET:
+        from dpselect.backends.files import parquet_rows
+
         return parquet_rows.row_count(path)
-    return arrow_files.batch_count(path) if kind in TYPED else os.path.getsize(path)
+    if kind in TYPED:
+        from dpselect.backends.files import arrow_files
+
+        return arrow_files.batch_count(path)
+    return os.path.getsize(path)
 
 
 def rows(
@@ -193,13 +207,21 @@ def rows(
     """Rows of one file with the `columns` asked for, out of all its columns `among`; lines may be `skipped`."""
     match kind:
         case FileKind.PARQUET:
+            from dpselect.backends.files import parquet_rows
+
             return parquet_rows.rows(path, columns, advance=advance)
         case FileKind.ARROW | FileKind.ORC:
+            from dpselect.backends.files import arrow_files
+
             return arrow_files.rows(path, columns, advance=advance)
         case FileKind.EXCEL:
+            from dpselect.backends.files import excel_sheets
+
             sheet = None if declared is None else declared.sheet
             return excel_sheets.rows(path, columns, shown, sheet, among=among, advance=advance)
         case FileKind.JSON_LINES:
+            from dpselect.backends.files import json_lines
+
             return json_lines.rows(path, columns, advance=advance, skipped=skipped)
         case FileKind.CSV | FileKind.TAB_SEPARATED:
             places = [among.index(column) for column in columns]

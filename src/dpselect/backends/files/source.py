@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.files import formats, lines, parquet_rows
+from dpselect.backends.files import formats, lines
 from dpselect.backends.files.finding import Found, found, refuse_tables_of_formats
 from dpselect.backends.files.formats import FileKind
 from dpselect.backends.rows.arrow import RecordBatch, pa
@@ -153,6 +153,8 @@ class FileSource:
         paths = tuple(map(os.path.abspath, self.paths))
         if self.kind is not FileKind.PARQUET or not readable(columns, self.columns) or _PATTERN.search("".join(paths)):
             return None
+        from dpselect.backends.files import parquet_rows
+
         names = [column.name for column in columns]
         try:
             schemas = [parquet_rows.schema(path) for path in paths]

@@ -1,18 +1,25 @@
 """Tables in memory: pandas, Polars, Arrow and anything that can be read as Arrow. They are never modified."""
 
-from dpselect.backends.frames.delta_tables import DeltaSource, is_delta_folder
-from dpselect.backends.frames.detection import frame_source
-from dpselect.backends.frames.numpy_arrays import ArraySource
-from dpselect.backends.frames.objects import number_of_object, place_of_object
-from dpselect.backends.frames.single_columns import check_distinct_names, single_columns
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ArraySource",
-    "DeltaSource",
-    "check_distinct_names",
-    "frame_source",
-    "is_delta_folder",
-    "number_of_object",
-    "place_of_object",
-    "single_columns",
-]
+from dpselect.on_use import on_use
+
+if TYPE_CHECKING:
+    from dpselect.backends.frames.delta_tables import DeltaSource as DeltaSource
+    from dpselect.backends.frames.detection import frame_source as frame_source
+    from dpselect.backends.frames.numpy_arrays import ArraySource as ArraySource
+    from dpselect.backends.frames.objects import number_of_object as number_of_object
+    from dpselect.backends.frames.objects import place_of_object as place_of_object
+    from dpselect.backends.frames.separate_columns import check_distinct_names as check_distinct_names
+    from dpselect.backends.frames.separate_columns import single_columns as single_columns
+else:
+    __getattr__, __dir__, __all__ = on_use(
+        __name__,
+        {
+            "dpselect.backends.frames.delta_tables": "DeltaSource",
+            "dpselect.backends.frames.detection": "frame_source",
+            "dpselect.backends.frames.numpy_arrays": "ArraySource",
+            "dpselect.backends.frames.objects": "number_of_object place_of_object",
+            "dpselect.backends.frames.separate_columns": "check_distinct_names single_columns",
+        },
+    )

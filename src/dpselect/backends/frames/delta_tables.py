@@ -7,7 +7,6 @@ is not UTF-8. Whether reading succeeds must not depend on a row, so text of such
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,9 +20,6 @@ from dpselect.backends.frames.streams import columns_in, converted, read_by
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
 from dpselect.errors import InvalidDataError, MissingExtraError, Shown
 
-LOG = "_delta_log"
-"""The folder in a table's folder that makes it one."""
-
 _PLAIN_FEATURES = frozenset({"timestampNtz"})
 """What a reader of the files alone may leave to them."""
 
@@ -35,11 +31,6 @@ _NOT_TEXT = (
     "The table has deletion vectors or mapped columns, and the reader of those stops at text that is not UTF-8."
     " Write the files anew without them, in Spark: REORG TABLE ... APPLY (PURGE)."
 )
-
-
-def is_delta_folder(path: str) -> bool:
-    """Whether it is the folder of a Delta table itself; not one inside it."""
-    return os.path.isdir(os.path.join(path, LOG))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
+from dpselect.on_use import on_use
 
-from dpselect.backends.contract import Table
-from dpselect.backends.lazy.table import LazyTable
-from dpselect.backends.rows import StreamTable
+if TYPE_CHECKING:
+    from dpselect.backends.contract import Table
+    from dpselect.backends.lazy.scanning import scanned_parquet as scanned_parquet
+    from dpselect.backends.lazy.table import LazyTable as LazyTable
+else:
+    __getattr__, __dir__, __all__ = on_use(
+        __name__,
+        {
+            "dpselect.backends.lazy.scanning": "scanned_parquet",
+            "dpselect.backends.lazy.table": "LazyTable",
+        },
+    )
 
 
 def lazy_table(frame: Any, *, memory_limit: int | None = None) -> Table | None:
@@ -21,6 +30,11 @@ def lazy_table(frame: Any, *, memory_limit: int | None = None) -> Table | None:
     Raises:
         InvalidDataError: there are no columns, or two with the same name; or an Ibis table is on an unsupported engine.
     """
+    import narwhals.stable.v2 as nw
+
+    from dpselect.backends.lazy.table import LazyTable
+    from dpselect.backends.rows import StreamTable
+
     if nw.dependencies.is_polars_lazyframe(frame):
         from dpselect.backends.lazy.polars_frame import PolarsFrame
 
@@ -53,6 +67,7 @@ def postgres_table(url: str, table: str) -> Table:
         MissingExtraError: the extra ``postgres`` is not installed.
     """
     from dpselect.backends.lazy.postgres import PostgresTable
+    from dpselect.backends.lazy.table import LazyTable
 
     return LazyTable(PostgresTable.at(url, table))
 

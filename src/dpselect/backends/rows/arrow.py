@@ -1,59 +1,62 @@
 """The Arrow types in which values reach the engine. Text is validated row by row, so that no row affects another.
 
-Arrow has no type stubs, so it is imported as `Any`, only here.
+Arrow has no type stubs, so here alone it is imported, as `Any`, when something of it is used.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow  # pyright: ignore[reportMissingTypeStubs]
-import pyarrow.compute  # pyright: ignore[reportMissingTypeStubs]
-import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
+import numpy as np
+from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, Holds
+from dpselect.on_use import ModuleOnUse
 
-pa: Any = pyarrow
-pc: Any = pyarrow.compute
-pq: Any = pyarrow.parquet
+if TYPE_CHECKING:
+    pass  # pyright: ignore
+pa: Any = ModuleOnUse("pyarrow")
+pc: Any = ModuleOnUse("pyarrow.compute")
+pq: Any = ModuleOnUse("pyarrow.parquet")
+_kernels: Any = ModuleOnUse("pyarrow._compute")
 Array = Any
 RecordBatch = Any
 
-ARROW_TYPES: dict[Holds, Any] = {
-    Holds.ANYTHING: pa.large_string(),
-    Holds.TEXT: pa.large_string(),
-    Holds.DECIMALS: pa.large_string(),
-    Holds.NOTHING: pa.large_string(),
-    Holds.INTEGERS: pa.int64(),
-    Holds.UNSIGNED: pa.uint64(),
-    Holds.FLOATS: pa.float64(),
-    Holds.SHORT_FLOATS: pa.float64(),
-    Holds.DATES: pa.date32(),
-    Holds.BOOLEANS: pa.bool_(),
-    Holds.BYTES: pa.large_binary(),
+ARROW_TYPES = {
+    Holds.ANYTHING: "large_string",
+    Holds.TEXT: "large_string",
+    Holds.DECIMALS: "large_string",
+    Holds.NOTHING: "large_string",
+    Holds.INTEGERS: "int64",
+    Holds.UNSIGNED: "uint64",
+    Holds.FLOATS: "float64",
+    Holds.SHORT_FLOATS: "float64",
+    Holds.DATES: "date32",
+    Holds.BOOLEANS: "bool",
+    Holds.BYTES: "large_binary",
 }
-"""The Arrow type in which each readable type of column is read."""
+"""What Arrow calls the type in which each readable type of column is read."""
 
 BATCH_ROWS = 1 << 17
 """Rows in a batch, where there is a choice."""
 
 _TESTS = (
-    (pa.types.is_uint64, Holds.UNSIGNED),
-    (pa.types.is_integer, Holds.INTEGERS),
-    (pa.types.is_float64, Holds.FLOATS),
-    (pa.types.is_floating, Holds.SHORT_FLOATS),
-    (pa.types.is_decimal, Holds.DECIMALS),
-    (pa.types.is_string, Holds.TEXT),
-    (pa.types.is_large_string, Holds.TEXT),
-    (pa.types.is_string_view, Holds.TEXT),
-    (pa.types.is_date, Holds.DATES),
-    (pa.types.is_boolean, Holds.BOOLEANS),
-    (pa.types.is_null, Holds.NOTHING),
-    (pa.types.is_temporal, Holds.TIMES),
-    (pa.types.is_binary, Holds.BYTES),
-    (pa.types.is_large_binary, Holds.BYTES),
-    (pa.types.is_binary_view, Holds.BYTES),
-    (pa.types.is_fixed_size_binary, Holds.BYTES),
+    ("is_uint64", Holds.UNSIGNED),
+    ("is_integer", Holds.INTEGERS),
+    ("is_float64", Holds.FLOATS),
+    ("is_floating", Holds.SHORT_FLOATS),
+    ("is_decimal", Holds.DECIMALS),
+    ("is_string", Holds.TEXT),
+    ("is_large_string", Holds.TEXT),
+    ("is_string_view", Holds.TEXT),
+    ("is_date", Holds.DATES),
+    ("is_boolean", Holds.BOOLEANS),
+    ("is_null", Holds.NOTHING),
+    ("is_temporal", Holds.TIMES),
+    ("is_binary", Holds.BYTES),
+    ("is_large_binary", Holds.BYTES),
+    ("is_binary_view", Holds.BYTES),
+    ("is_fixed_size_binary", Holds.BYTES),
 )
 
 
@@ -67,7 +70,7 @@ def holds_of(type_: Any) -> Holds:
         return holds_of(inside) if is_plain else Holds.OTHER
     if pa.types.is_decimal(type_) and type_.scale < 0:
         return Holds.OTHER
-    return next((holds for matches, holds in _TESTS if matches(type_)), Holds.NESTED)
+    return next((holds for test, holds in _TESTS if getattr(pa.types, test)(type_)), Holds.NESTED)
 
 
 def column_of(name: str, type_: Any) -> Column:
@@ -79,6 +82,20 @@ def column_of(name: str, type_: Any) -> Column:
     holds = holds_of(type_)
     inside = type_.value_type if pa.types.is_dictionary(type_) else type_
     return Column(name, holds, wide=holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0)
+
+
+def computed(function: str, *columns: Array, options: Any = None) -> Array:
+    """The result of one of Arrow's functions, as `pc` has it, which takes a tenth of a second to import.
+
+    >>> computed("ascii_trim_whitespace", pa.array([" ann "])).to_pylist()
+    ['ann']
+    """
+    return _kernels.call_function(function, list(columns), options)
+
+
+def cast(column: Array, type_: Any) -> Array:
+    """`column` as another type; `pa.ArrowInvalid` if a value is lost."""
+    return computed("cast", column, options=_kernels.CastOptions.safe(type_))
 
 
 def valid_text(column: Array) -> Array:
@@ -93,11 +110,21 @@ def valid_text(column: Array) -> Array:
     >>> valid_text(pa.array([b"ok", bytes([255]), None])).to_pylist()
     ['ok', None, None]
     """
-    column = column.cast(pa.large_binary())
+    column = cast(column, pa.large_binary())
     try:
-        return column.cast(pa.large_string())
+        return cast(column, pa.large_string())
     except pa.ArrowInvalid:  # at least one row is not UTF-8: find out which ones
         return pa.array([_decoded(value) for value in column.to_pylist()], pa.large_string())
+
+
+def of_numpy(values: NDArray[Any]) -> Array:
+    """Numbers or booleans as Arrow. Arrow's own conversion would import pandas, to look for its types.
+
+    >>> of_numpy(np.array([True, False])).to_pylist(), of_numpy(np.array([2, 3])).to_pylist()
+    ([True, False], [2, 3])
+    """
+    held = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(held)])
 
 
 def text_array(values: list[str | None]) -> Array:

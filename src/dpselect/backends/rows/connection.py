@@ -7,9 +7,12 @@ import shutil
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection as Connection
+else:
+    Connection = Any  # DuckDB is imported when rows are read
 
 try:
     import fcntl
@@ -77,8 +80,6 @@ def _locked(folder: str) -> int | None:
     return lock
 
 
-Connection = duckdb.DuckDBPyConnection
-
 SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -102,6 +103,8 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
             removed at the end or, after a kill, by the next process. None: four fifths of the machine's memory.
         paths: files that it may read; it can reach no others.
     """
+    import duckdb
+
     with (
         spill_folder() as spill,
         duckdb.connect(":memory:") as connection,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpselect.backends.columns import Holds
 from dpselect.backends.row_rules import Dialect
-from dpselect.backends.rows.arrow import Array, pc
+from dpselect.backends.rows.arrow import Array, computed
 
 _LONGEST = 64
 """Hexadecimal digits of a SHA-256 digest."""
@@ -57,4 +57,4 @@ def trimmed_units(column: Array, holds: Holds) -> Array:
     >>> trimmed_units(pa.array([" ann ", "n/a", "N/A", ""]), Holds.TEXT).to_pylist()
     ['ann', 'n/a', 'N/A', '']
     """
-    return pc.ascii_trim_whitespace(column) if holds in (Holds.ANYTHING, Holds.TEXT) else column
+    return computed("ascii_trim_whitespace", column) if holds in (Holds.ANYTHING, Holds.TEXT) else column

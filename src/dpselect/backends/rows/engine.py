@@ -13,8 +13,6 @@ from functools import partial
 from threading import Thread
 from typing import Any, Protocol, TypeVar
 
-import duckdb
-
 from dpselect.backends.contract import Progress
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.connection import Connection, connected
@@ -24,8 +22,6 @@ Answer = TypeVar("Answer")
 Query = Callable[[Connection], Answer]
 
 _POLL_SECONDS = 0.1
-
-_FULL = (duckdb.OutOfMemoryException, MemoryError)
 
 
 class Pass(Protocol):
@@ -65,11 +61,13 @@ def _first_to_end(
     scan: Scan, query: Query[Answer], progress: Progress | None, memory_limit: int | None
 ) -> Future[Answer]:
     """Try a direct scan first. If it fails, the stream may succeed, or give a precise error."""
+    import duckdb
+
     direct = scan.direct()
     if direct is not None:
         running = _ask(direct, query, progress, memory_limit)
         error = running.exception()
-        if error is None or isinstance(error, _FULL):
+        if error is None or isinstance(error, duckdb.OutOfMemoryException | MemoryError):
             return running
     return _ask(scan, query, progress, memory_limit)
 
@@ -130,4 +128,6 @@ def _outlast(running: Future[Any], connection: Connection) -> None:
 
 def _as_our_own(error: BaseException) -> BaseException:
     """The engine's error for full memory or disk as Python's `MemoryError`."""
+    import duckdb
+
     return MemoryError() if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException) else error

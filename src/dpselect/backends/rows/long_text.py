@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from dpselect.backends.row_rules import LONGEST_NAME
-from dpselect.backends.rows.arrow import Array, pa, pc
+from dpselect.backends.rows.arrow import Array, of_numpy, pa, pc
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 LONG = LONGEST_NAME
@@ -99,7 +99,7 @@ def _replaced(column: Array, by: Callable[[Any], object] | None, *, longer_than:
     taken = np.diff(np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1])
     if taken.max() <= longer_than:
         return column
-    long = pa.array(taken > longer_than)
+    long = of_numpy(taken > longer_than)
     if by is None:
         return pc.if_else(long, pa.scalar(None, column.type), column)
     values = [None if value is None else by(value) for value in column.filter(long).to_pylist()]

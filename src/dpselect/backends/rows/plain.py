@@ -65,7 +65,7 @@ def _text(value: str) -> Any:
 PIECE_BYTES = 1 << 24
 """The most bytes of text written out at once, unless one row has more."""
 
-_IN_LINE = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
+_IN_LINE = ("is_string", "is_binary", "is_large_string", "is_large_binary")
 _VIEWS, _WIDE = (pa.types.is_string_view, pa.types.is_binary_view), (pa.large_string(), pa.large_binary())
 
 
@@ -131,7 +131,7 @@ def _lengths(array: Array) -> NDArray[np.int64] | None:
         views = np.frombuffer(array.buffers()[1], np.int32).reshape(-1, 4)[array.offset : array.offset + len(array), 0]
         valid = array.is_valid().to_numpy(zero_copy_only=False)
         return np.where(valid, views, 0).astype(np.int64)
-    if any(matches(array.type) for matches in _IN_LINE):
+    if any(getattr(pa.types, test)(array.type) for test in _IN_LINE):
         return pc.binary_length(array).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     return None
 

@@ -10,18 +10,18 @@ import numpy as np
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
 from dpselect.backends.row_rules import Value, rule, unit_is_known, unit_key
-from dpselect.backends.rows.arrow import pa
+from dpselect.backends.rows.arrow import of_numpy, pa
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.mechanisms.seeding import key_of_a_choice
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 _ARROW_TYPES = {
-    CandidateKind.INTEGER: pa.int64(),
-    CandidateKind.NUMBER: pa.float64(),
-    CandidateKind.TEXT: pa.large_string(),
-    CandidateKind.DATE: pa.date32(),
-    CandidateKind.BOOLEAN: pa.bool_(),
+    CandidateKind.INTEGER: "int64",
+    CandidateKind.NUMBER: "float64",
+    CandidateKind.TEXT: "large_string",
+    CandidateKind.DATE: "date32",
+    CandidateKind.BOOLEAN: "bool",
 }
 
 
@@ -177,4 +177,6 @@ def candidate_table(candidates: PublicCandidates, place: str) -> Any:
     values = candidates.values
     if isinstance(values, range):
         values = np.fromiter(values, np.int64, len(values))
-    return pa.table({place: np.arange(len(values)), "candidate": pa.array(values, _ARROW_TYPES[candidates.kind])})
+    is_whole = isinstance(values, np.ndarray)
+    listed = of_numpy(values) if is_whole else pa.array(values, _ARROW_TYPES[candidates.kind])
+    return pa.table({place: of_numpy(np.arange(len(values))), "candidate": listed})

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
+from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, of_numpy, pa
 from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.declared import as_read
 from dpselect.backends.rows.duckdb_dialect import trimmed_units
@@ -200,7 +200,7 @@ class Scan:
         for name, short in self._short.items():
             arrays[name] = short(as_read(arrays[name], self.columns[name], short.kind, self._format))
         for name in self.lots:
-            arrays[name] = np.frombuffer(os.urandom(8 * rows), np.int64)
+            arrays[name] = of_numpy(np.frombuffer(os.urandom(8 * rows), np.int64))
         return pa.RecordBatch.from_pydict(arrays)
 
     def _advance(self, amount: int) -> None:
