@@ -15,13 +15,17 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    sys.exit("Python 3.11 or later is needed: run this with one that is.")
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
@@ -48,6 +52,7 @@ class Step:
     """A command that runs while others do; `so_far` makes words of what it has printed."""
 
     running: ClassVar[list[Step]] = []
+    stopped: ClassVar[bool] = False
 
     def __init__(self, doing: str, *command: object, so_far: Callable[[str], str] = lambda _: "", **more: str) -> None:
         self.doing, self.so_far = doing, so_far
@@ -67,6 +72,8 @@ class Step:
     def succeeds(self) -> bool:
         status = self.process.wait()
         Step.running.remove(self)
+        if Step.stopped:
+            sys.exit(1)
         return status == 0
 
     def end(self) -> None:
@@ -96,14 +103,11 @@ def check(extra: str) -> str:
     if not PYTHON.exists() and free < needed:
         sys.exit(f"{needed} MB are needed, and the disk of {ROOT} has {free}: make room, or move the checkout.")
     linked = VENV / "linked"
-    try:
-        VENV.mkdir(exist_ok=True)
-        linked.write_bytes(bytes(10**5))
-    except OSError as error:
-        read_only = f"Nothing can be written in {ROOT}: move the checkout to a folder where you may write."
-        sys.exit(FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else read_only)
+    VENV.mkdir(exist_ok=True)
+    linked.write_bytes(bytes(10**5))
     # Cargo's settings may name a linker, of which rustc alone does not know.
-    settings = [*os.environ.items(), *(path.read_text("utf-8") for path in Path.home().glob(".cargo/config*"))]
+    settings = [each for each in os.environ.items() if each[0].startswith(("CARGO_", "RUSTFLAGS"))]
+    settings += [path.read_text("utf-8") for path in Path.home().glob(".cargo/config*")]
     linking = subprocess.run([rustc, "-o", linked, "-"], input=b"fn main() {}", capture_output=True, check=False)
     if linking.returncode and "linker" not in str(settings).lower():
         sys.exit("Rust finds no linker: install a C compiler (Debian, Ubuntu: apt install gcc libc6-dev).")
@@ -111,7 +115,7 @@ def check(extra: str) -> str:
     return found[3]
 
 
-def connect(doing: str, *command: object, careful: dict[str, str], offline: dict[str, str]) -> None:
+def connect(doing: str, *command: object, careful: dict[str, str], offline: dict[str, str] | None = None) -> None:
     """Run `command` as its user has set it up; where there is no connection, do without one or say so at once.
 
     The tool alone knows its mirrors, proxies and caches. So it runs with little patience first; if it then says that it
@@ -122,10 +126,10 @@ def connect(doing: str, *command: object, careful: dict[str, str], offline: dict
         return
     if not UNREACHABLE.search(first.printed()):
         Step(doing, *command).end()
-    elif Step(doing, *command, **offline).succeeds():
+    elif offline and Step(doing, *command, **offline).succeeds():
         os.environ.update(offline)
     else:
-        sys.exit(f"{doing}: no connection; go online, or name a proxy (https_proxy) or a mirror in its settings.")
+        sys.exit(f"{doing} takes a connection, and there is none: go online, or set https_proxy to your proxy.")
 
 
 def fetch(host: str) -> None:
@@ -143,8 +147,8 @@ def begin() -> None:
     bare = not any(VENV.glob("lib/python*/site-packages/pip"))
     pip = [BUNDLED[0] / "pip", *INSTALL, *BUNDLED] if bare else ["-m", "pip", *INSTALL]
     builder = [each for each in EXTRAS["dev"] if each.startswith("maturin==")]
-    careful = {"PIP_RETRIES": "1", "PIP_TIMEOUT": "3", "PIP_DEFAULT_TIMEOUT": "3"}
-    connect("Installing maturin", PYTHON, *pip, *builder, careful=careful, offline={"PIP_NO_INDEX": "1"})
+    careful = {"PIP_RETRIES": "1", "PIP_TIMEOUT": "2", "PIP_DEFAULT_TIMEOUT": "2"}
+    connect("Installing maturin", PYTHON, *pip, *builder, careful=careful)
 
 
 def install(extra: str) -> None:
@@ -165,7 +169,7 @@ def compile_core(*, with_tests: bool) -> None:
 
     def so_far(printed: str) -> str:
         begun = re.findall(r"^ *Compiling (\S+)", printed, re.MULTILINE)
-        return ": the last crate, by far the largest" if "dpselect-core" in begun else f": {len(begun)} of {count} crates"
+        return f": {len(begun)} of {count} crates{', the largest last' * ('dpselect-core' in begun)}"
 
     package = ("--verbose", "--no-build-isolation", "--no-deps", "--editable", ".")
     Step("Compiling the core", PYTHON, "-m", "pip", *INSTALL, *package, so_far=so_far).end()
@@ -192,17 +196,30 @@ def set_up(extra: str, *, rust_tests: bool) -> None:
             for each in parts:
                 each.result()
         finally:
+            Step.stopped = True
             while wait(parts, 0.05).not_done:
                 for step in list(Step.running):
                     with suppress(ProcessLookupError):
                         os.killpg(step.process.pid, signal.SIGTERM)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Set up, or end with one sentence."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("extra", nargs="?", default="", choices=["", *sorted({*EXTRAS} - {"all"})])
     parser.add_argument("--rust-tests", action="store_true", help="compile the Rust tests, too")
     chosen = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(130))
-    set_up(chosen.extra, rust_tests=chosen.rust_tests)
+    try:
+        set_up(chosen.extra, rust_tests=chosen.rust_tests)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            sys.exit(FULL)
+        if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise
+        sys.exit(f"{error.filename} cannot be written: move the checkout to a folder where you may write.")
+
+
+if __name__ == "__main__":
+    main()
