@@ -12,7 +12,6 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,6 +25,7 @@ from dpselect.errors import (
     LedgerRolledBackError,
 )
 from dpselect.ledger import Anchor, FileAnchor, Head, Ledger, TableAnchor
+from tests.ledger.conftest import schema_of
 from tests.slow import EXAMPLES, SLOW
 
 EVENT = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
@@ -48,22 +48,9 @@ class KeptInMemory:
         self.noted.append((ledger, head))
 
 
-@pytest.fixture(params=["file", "sqlite", "postgres", "own"])
-def anchor(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    match request.param:
-        case "file":
-            return tmp_path / "elsewhere" / "anchor"
-        case "sqlite":
-            return f"sqlite:///{tmp_path}/elsewhere/anchor.db"
-        case "postgres":
-            engine = request.getfixturevalue("postgres")
-            name = f"anchor_{tmp_path.name}".lower()
-            with engine.connect() as connection:
-                connection.exec_driver_sql(f'CREATE SCHEMA "{name}"')
-            url = engine.url.set(drivername="postgresql").update_query_dict({"options": f"-csearch_path={name}"})
-            return url.render_as_string(hide_password=False)
-        case _:
-            return KeptInMemory()
+@pytest.fixture
+def anchor(tmp_path: Path) -> Path:
+    return tmp_path / "elsewhere" / "anchor"
 
 
 @pytest.fixture
@@ -73,7 +60,7 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ledger(place: Path, anchor: Any) -> Iterator[Ledger]:
+def ledger(place: Path, anchor: Path) -> Iterator[Ledger]:
     with Ledger(place, anchor=anchor) as ledger:
         ledger.open_account("clicks", epsilon=10)
         ledger.open_account("pets", epsilon=10, delta=1e-6)
@@ -99,7 +86,7 @@ def test_receipts_name_their_ledger(ledger: Ledger, tmp_path: Path) -> None:
         assert other.charge("clicks", EVENT).ledger != receipt.ledger
 
 
-def test_an_older_copy_in_its_place_is_refused(ledger: Ledger, place: Path, tmp_path: Path, anchor: Any) -> None:
+def test_an_older_copy_in_its_place_is_refused(ledger: Ledger, place: Path, tmp_path: Path, anchor: Path) -> None:
     older = copied(ledger, place, tmp_path / "older.db")
     ledger.charge("pets", EVENT)
     copied(ledger, place, tmp_path / "newer.db")
@@ -123,7 +110,26 @@ def test_an_older_copy_in_its_place_is_refused(ledger: Ledger, place: Path, tmp_
         unanchored.verify()  # control: the anchor is what knows
 
 
-def test_a_fork_is_told_from_a_rollback(ledger: Ledger, place: Path, tmp_path: Path, anchor: Any) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgres", "own"])
+def test_a_table_or_an_object_notices_an_older_copy(
+    kind: str, place: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    anchor: str | KeptInMemory = KeptInMemory()
+    if kind == "sqlite":
+        anchor = f"sqlite:///{tmp_path}/elsewhere/anchor.db"
+    elif kind == "postgres":
+        anchor = schema_of(request.getfixturevalue("postgres"))
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.open_account("clicks", epsilon=10)
+        older = copied(ledger, place, tmp_path / "older.db")
+        for number in (1, 2):
+            assert ledger.charge("clicks", EVENT).sequence == number
+        assert ledger.verify(only_new=True)[0].entries == 3
+    with Ledger(older, anchor=anchor) as behind, pytest.raises(LedgerRolledBackError):
+        behind.charge("clicks", EVENT)
+
+
+def test_a_fork_is_told_from_a_rollback(ledger: Ledger, place: Path, tmp_path: Path, anchor: Path) -> None:
     older = copied(ledger, place, tmp_path / "older.db")
     ledger.charge("clicks", EVENT, note="here")
     with Ledger(older) as fork:
@@ -135,7 +141,7 @@ def test_a_fork_is_told_from_a_rollback(ledger: Ledger, place: Path, tmp_path: P
                 act()
 
 
-def test_an_account_that_is_gone_is_missed(ledger: Ledger, place: Path, tmp_path: Path, anchor: Any) -> None:
+def test_an_account_that_is_gone_is_missed(ledger: Ledger, place: Path, tmp_path: Path, anchor: Path) -> None:
     older = copied(ledger, place, tmp_path / "older.db")
     ledger.open_account("late", epsilon=1)
     with Ledger(older, anchor=anchor) as restored:
@@ -145,7 +151,7 @@ def test_an_account_that_is_gone_is_missed(ledger: Ledger, place: Path, tmp_path
             restored.open_account("late", epsilon=5)
 
 
-def test_a_ledger_ahead_of_its_anchor_goes_on(ledger: Ledger, place: Path, anchor: Any) -> None:
+def test_a_ledger_ahead_of_its_anchor_goes_on(ledger: Ledger, place: Path, anchor: Path) -> None:
     """As after a crash between a charge and its note; and of who begins to use an anchor late."""
     with Ledger(place) as unanchored:
         unanchored.charge("clicks", EVENT)
@@ -154,7 +160,7 @@ def test_a_ledger_ahead_of_its_anchor_goes_on(ledger: Ledger, place: Path, ancho
     assert [each.entries for each in ledger.verify(only_new=True)] == [6, 4]
 
 
-def test_only_what_is_new_is_read(ledger: Ledger, place: Path, anchor: Any) -> None:
+def test_only_what_is_new_is_read(ledger: Ledger, place: Path, anchor: Path) -> None:
     """An entry that lies before the anchor is damaged: reading what is new does not look there."""
     with Ledger(place) as unanchored:
         unanchored.charge("pets", EVENT)
@@ -250,10 +256,7 @@ def test_every_character_of_an_anchor_counts(tmp_path: Path, place: Path) -> Non
             FileAnchor(anchor).heads(receipt.ledger or "")
 
 
-def test_a_disk_that_is_full_charges_and_says_so(ledger: Ledger, anchor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not isinstance(anchor, Path):
-        pytest.skip("a full disk is tried on the anchor that is a file")
-
+def test_a_disk_that_is_full_charges_and_says_so(ledger: Ledger, anchor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing_written(file: int, text: bytes) -> int:
         del file, text
         return 0
@@ -269,9 +272,7 @@ def test_a_disk_that_is_full_charges_and_says_so(ledger: Ledger, anchor: Any, mo
     ledger.verify()
 
 
-def test_anchors_travel_to_other_processes(ledger: Ledger, anchor: Any) -> None:
-    if isinstance(anchor, KeptInMemory):
-        pytest.skip("what is kept in memory stays there")
+def test_anchors_travel_to_other_processes(ledger: Ledger) -> None:
     with pickle.loads(pickle.dumps(ledger)) as other:
         other.charge("clicks", EVENT)
     assert ledger.charge("clicks", EVENT).sequence == 5

@@ -146,6 +146,7 @@ def test_no_failure_of_a_disk_loses_an_answer(
     assert set(outcomes) == ({"error", "warning", "answer"} if lasting else {"error", "answer"})
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
 @pytest.mark.parametrize("moment", ["before", "amid", "after"])
 def test_no_failure_of_a_network_loses_an_answer(
@@ -212,6 +213,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("changed", CHANGES)
 def test_a_charge_that_was_recorded_unseen_is_used_for_nothing_else(unknown: Path, changed: dict[str, object]) -> None:
     with dps.Ledger(unknown) as ledger:

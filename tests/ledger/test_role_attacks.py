@@ -82,6 +82,7 @@ def entry_of(granted: Granted, sequence: int, head: str, **changes: object) -> t
     return body, entry_hash(head, body)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [3, 999, -5])
 def test_an_entry_that_the_account_does_not_count_answers_no_request(granted: Granted, number: int) -> None:
     with granted.of("charge") as charger:
@@ -137,7 +138,7 @@ OF_ONE = (
 )
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("power", "has_all"), [*((each, True) for each in POWERS), *((each, False) for each in POWERS + OF_ONE)]
 )
@@ -160,6 +161,7 @@ def test_rights_from_elsewhere_are_found(granted: Granted, postgres: sa.Engine, 
                 connection.exec_driver_sql(f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["dpselect_manage", "{prefix}_manage", "{prefix}_charge"])
 def test_a_role_of_the_ledgers_is_no_user(granted: Granted, name: str) -> None:
     role = name.format(prefix=granted.prefix)

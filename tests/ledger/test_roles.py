@@ -124,7 +124,7 @@ def test_sql_of_ones_own_raises_no_limit(granted: Granted) -> None:
     granted.run("charge", ENTRY.format('{"kind":"charge"}'))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "statement",
     [
@@ -206,6 +206,7 @@ def test_granting_again_gives_the_same_rights(granted: Granted, postgres: sa.Eng
         granted.run("charge", "DELETE FROM dpselect_accounts")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("way", "allowed"),
     [
@@ -244,6 +245,7 @@ def test_rights_of_ones_own_are_found(granted: Granted, postgres: sa.Engine) -> 
         connection.exec_driver_sql(f"DROP OWNED BY {user}; DROP ROLE {user}")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -41,13 +41,6 @@ entries = sa.Table(
     sa.Column("request", sa.Text),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
-    sa.Index(
-        "dpselect_entries_request",
-        "account",
-        "request",
-        postgresql_where=sa.text("request IS NOT NULL"),
-        sqlite_where=sa.text("request IS NOT NULL"),
-    ),
     sqlite_with_rowid=False,
 )
 releases = sa.Table(
@@ -70,6 +63,11 @@ _REFUSAL = "entries of a ledger are never changed, and accounts never deleted"
 
 def _create_tables(connection: sa.Connection) -> None:
     metadata.create_all(connection, tables=[migrations, accounts, entries, releases])
+    table = "dpselect_entries" if connection.dialect.name == "sqlite" else f"{place_of(connection)}.dpselect_entries"
+    # As text: an `sa.Index` with this condition loads the dialects of both databases wherever a ledger is imported.
+    connection.exec_driver_sql(
+        f"CREATE INDEX dpselect_entries_request ON {table} (account, request) WHERE request IS NOT NULL"
+    )
 
 
 def _guard_against_accidents(connection: sa.Connection) -> None:
