@@ -16,6 +16,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
+from tests.forked import Forks
 from tests.shared_engine import shared
 from tests.slow import EXAMPLES, SLOW, left_out
 
@@ -114,6 +115,14 @@ def shared_engine() -> Iterator[None]:
 def _shared_unless_reading_is_tested(request: pytest.FixtureRequest) -> None:
     if not {*_READING} & {*request.path.parts}:
         request.getfixturevalue("shared_engine")
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """Processes that need not import anything; see `tests.forked`."""
+    forks = Forks()
+    yield forks
+    forks.end()
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,13 @@
-"""What other processes do to a ledger; run as a module, so that a test's own process is never forked.
+"""What other processes do to a ledger. Each function runs in a process of its own, which prints what the test is told.
 
-``race URL COUNT EPSILON``: as many processes charge until they are refused; prints every receipt.
-``kill URL TIMES SEED``: as many processes charge, each killed at a random moment; prints every receipt they had got.
-``hold URL``: takes the write lock, says so, and keeps it until its input is closed.
-``fork URL COUNT``: charges, forks, and lets go of the ledger while the child charges so many times; prints the child's
-receipts.
-``often URL TIMES``: forks so many times while two threads charge; prints every receipt, the children's too.
-``busy URL``: forks while another thread is in the midst of a transaction; prints what the child's charge led to.
+`race`: as many processes charge until they are refused; prints every receipt.
+`kill`: as many processes charge, each killed at a random moment; prints every receipt they had got.
+`hold`: takes the write lock, says so, and keeps it until its input is closed.
+`fork`: charges, forks, and lets go of the ledger while the child charges so many times; prints the child's receipts.
+`often`: forks so many times while two threads charge; prints every receipt, the children's too.
+`busy`: forks while another thread is in the midst of a transaction; prints what the child's charge led to.
+`charge`: charges so many times, each time with a ledger of its own.
+`show`: runs ``dpselect ledger show --json``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import os
 import random
 import select
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -25,6 +25,7 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from dpselect.accounting.events import PureEvent
+from dpselect.cli import main
 from dpselect.errors import ChargeRefusedError, LedgerError
 from dpselect.ledger import Ledger
 from dpselect.ledger.schema import accounts
@@ -70,12 +71,6 @@ def race(url: str, count: int, epsilon: float) -> None:
     sys.stdout.buffer.write(receipts)
 
 
-def import_all(url: str) -> None:
-    """Drivers are loaded on first use: once here, not in every child."""
-    with Ledger(url) as ledger:
-        ledger.account("clicks")
-
-
 def kill(url: str, times: int, seed: int) -> None:
     chance = random.Random(seed)
     for turn in range(times):
@@ -90,6 +85,14 @@ def kill(url: str, times: int, seed: int) -> None:
 
 def fork(url: str, count: int) -> None:
     event = PureEvent(epsilon=2.0**-6)
+    wait, now = os.pipe()
+
+    def look(write: Callable[[bytes], object]) -> None:
+        os.read(wait, 1)
+        with Ledger(url) as other:
+            write(str(other.accounts()).encode())
+
+    other, shown = started(look)  # before any ledger is open here: it is as strange to it as any other process
     ledger = Ledger(url)
     ledger.charge("clicks", event)
     let_go, gone = os.pipe()
@@ -104,7 +107,9 @@ def fork(url: str, count: int) -> None:
 
     child, read = started(charge)
     ledger.disconnect()  # SQLite's last connection removes the log, unless it knows of the child's
-    subprocess.run([sys.executable, "-m", "dpselect", "ledger", "show", url], check=True, capture_output=True)
+    os.write(now, b".")
+    assert drained(shown)
+    assert os.waitpid(other, 0)[1] == 0
     os.close(gone)
     sys.stdout.buffer.write(drained(read))
     assert os.waitpid(child, 0)[1] == 0
@@ -185,18 +190,10 @@ def hold(url: str) -> None:
         sys.stdin.read()
 
 
-if __name__ == "__main__":
-    command, url, *numbers = sys.argv[1:]
-    import_all(url)
-    if command == "race":
-        race(url, int(numbers[0]), float(numbers[1]))
-    elif command == "kill":
-        kill(url, int(numbers[0]), int(numbers[1]))
-    elif command == "fork":
-        fork(url, int(numbers[0]))
-    elif command == "often":
-        often(url, int(numbers[0]))
-    elif command == "busy":
-        busy(url)
-    else:
-        hold(url)
+def charge(url: str, times: int) -> None:
+    for _ in range(times):
+        Ledger(url).charge("clicks", PureEvent(epsilon=0.125))
+
+
+def show(url: str) -> None:
+    assert main(["ledger", "show", url, "--json"]) == 0

@@ -15,6 +15,8 @@ import pytest
 from dpselect.accounting.events import PureEvent
 from dpselect.errors import LedgerDamagedError, LedgerUnavailableError
 from dpselect.ledger import Ledger
+from tests.forked import Forks
+from tests.ledger import children
 
 TENTH = PureEvent(epsilon=0.125)
 
@@ -118,37 +120,42 @@ def test_a_copy_made_by_the_charging_process_costs_no_charge(file: Path, tmp_pat
 
 
 @pytest.mark.parametrize("through_a_link", [False, True])
-def test_a_process_that_lost_the_log_never_writes_over_what_others_charged(through_a_link: bool, file: Path) -> None:
+def test_a_process_that_lost_the_log_never_writes_over_what_others_charged(
+    through_a_link: bool, file: Path, forks: Forks
+) -> None:
     alias = file.with_name("alias.db")
     alias.symlink_to(file)
     ledger = Ledger(alias if through_a_link else file)
     ledger.charge("clicks", TENTH)
     for ending in ("-wal", "-shm"):
         file.with_name(file.name + ending).unlink()
-    charge = "import sys; from dpselect import Ledger; from dpselect.accounting import PureEvent\n"
-    charge += "for _ in range(3): Ledger(sys.argv[1]).charge('clicks', PureEvent(epsilon=0.125))"
-    subprocess.run([sys.executable, "-c", charge, str(file)], check=True)
+    forks.run(children.charge, str(file), 3)
     for again in (ledger, ledger, Ledger(file)):  # not even anew: SQLite would mix two logs in one process
         with pytest.raises(LedgerDamagedError, match="end this process"):
             again.charge("clicks", TENTH)
         again.disconnect()
-    command = [sys.executable, "-m", "dpselect", "ledger", "show", f"sqlite:///{file}", "--json"]
-    account = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    account = json.loads(forks.run(children.show, f"sqlite:///{file}"))
     assert account["entries"] >= 1 + 3
 
 
-CHARGE_THRICE = "import sys; from dpselect import Ledger; from dpselect.accounting import PureEvent\n"
-CHARGE_THRICE += "for _ in range(3): Ledger(sys.argv[1]).charge('clicks', PureEvent(epsilon=0.125))"
-LOSE_THE_LOG = f"""
-import os, subprocess, sys
+LOSE_THE_LOG = """
+import os, sys
 from dpselect import Ledger
 from dpselect.accounting import PureEvent
 
+wait, now = os.pipe()
+other = os.fork()  # before a ledger is open
+if not other:
+    os.read(wait, 1)
+    for _ in range(3):
+        Ledger(sys.argv[1]).charge("clicks", PureEvent(epsilon=0.125))
+    sys.exit()
 ledger = Ledger(sys.argv[1])
 ledger.charge("clicks", PureEvent(epsilon=0.125))
 for ending in ("-wal", "-shm"):
     os.unlink(sys.argv[1] + ending)
-subprocess.run([sys.executable, "-c", {CHARGE_THRICE!r}, sys.argv[1]], check=True)
+os.write(now, b".")
+assert os.waitpid(other, 0)[1] == 0
 """
 
 

@@ -19,10 +19,12 @@ from dpselect.errors import (
     InvalidParameterError,
     LedgerBusyError,
     LedgerDamagedError,
+    LedgerError,
     LedgerReadOnlyError,
     LedgerUnavailableError,
 )
 from dpselect.ledger import Ledger
+from tests.forked import Forks
 
 TENTH = PureEvent(epsilon=0.125)
 NOBODY = 65534
@@ -75,56 +77,43 @@ def test_no_ledger_is_made_where_no_temporary_file_can_be(tmp_path: Path, monkey
     assert not any(tmp_path.iterdir())
 
 
-AUDIT = """\
-import os, sys
-from dpselect import Ledger, SelectionError
-from dpselect.accounting import PureEvent
-
-def audit(path):
-    with Ledger(path) as ledger:
-        print([each.entries for each in ledger.verify()], len(list(ledger.export())), ledger.remaining("clicks"))
-        try:
-            ledger.charge("clicks", PureEvent(epsilon=0.125))
-        except SelectionError as error:
-            print(type(error).__name__)
-
-if os.geteuid() == 0:
-    audit(sys.argv[1])  # what is loaded on first use is loaded while it can be
-    print("---")
-    os.setuid(int(sys.argv[3]))
-try:
-    audit(sys.argv[2])
-except SelectionError as error:
-    print(type(error).__name__, error.what)
-"""
-
-
-def audited(path: Path, warm: Path) -> list[str]:
+def audit(path: str) -> None:
     """What somebody finds who may write nothing in that folder; the superuser may, and becomes nobody first."""
+    if os.geteuid() == 0:
+        os.setuid(NOBODY)
+    try:
+        with Ledger(path) as ledger:
+            print([each.entries for each in ledger.verify()], len(list(ledger.export())), ledger.remaining("clicks"))
+            try:
+                ledger.charge("clicks", TENTH)
+            except LedgerError as error:
+                print(type(error).__name__)
+    except LedgerError as error:
+        print(type(error).__name__, error.what)
+
+
+def audited(path: Path, forks: Forks) -> list[str]:
     for each in path.parent.iterdir():
         each.chmod(0o444)
     path.parent.chmod(0o555)
-    command = [sys.executable, "-c", AUDIT, str(warm), str(path), str(NOBODY)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    found = done.stdout.splitlines()
-    return found[found.index("---") + 1 :] if "---" in found else found
+    return forks.run(audit, str(path)).splitlines()
 
 
 @pytest.mark.parametrize("beside", [(), ("-wal",)])
-def test_read_only_media_can_be_audited(beside: tuple[str, ...], place: Path, tmp_path: Path) -> None:
+def test_read_only_media_can_be_audited(beside: tuple[str, ...], place: Path, forks: Forks) -> None:
     """SQLite reads no file with a write-ahead log where it can put no index beside it."""
     media = place / "media"
     media.mkdir()
     path = opened(media / "budget.db", charges=3)
     for ending in beside:
         Path(f"{path}{ending}").touch()
-    assert audited(path, opened(tmp_path / "warm.db")) == ["[4] 4 9.625", "LedgerReadOnlyError"]
+    assert audited(path, forks) == ["[4] 4 9.625", "LedgerReadOnlyError"]
     assert {each.name for each in media.iterdir()} == {f"budget.db{ending}" for ending in ("", *beside)}
 
 
 @pytest.mark.parametrize("index", [True, False])
 def test_a_log_on_read_only_media_is_read_or_refused_but_never_left_out(
-    index: bool, place: Path, tmp_path: Path
+    index: bool, place: Path, tmp_path: Path, forks: Forks
 ) -> None:
     media = place / "media"
     media.mkdir()
@@ -134,7 +123,7 @@ def test_a_log_on_read_only_media_is_read_or_refused_but_never_left_out(
         for ending in ("", "-wal", "-shm") if index else ("", "-wal"):
             content = subprocess.run(["cat", f"{live}{ending}"], capture_output=True, check=True).stdout
             (media / f"budget.db{ending}").write_bytes(content)  # by another process, which keeps this one's locks
-    found = audited(media / "budget.db", opened(tmp_path / "warm.db"))
+    found = audited(media / "budget.db", forks)
     if index:
         assert found == ["[2] 2 9.875", "LedgerReadOnlyError"]
     else:

@@ -14,8 +14,10 @@ import sqlalchemy as sa
 from dpselect.accounting.events import PureEvent
 from dpselect.ledger import Ledger
 from tests.backends.wire import wire_to
+from tests.forked import Forks
+from tests.ledger import children
 from tests.ledger.servers import PGBOUNCER, pooled, scalar
-from tests.ledger.test_processes import told
+from tests.ledger.test_processes import receipts_in
 
 SMALL = PureEvent(epsilon=2.0**-9)
 
@@ -34,13 +36,14 @@ def pooler(postgres: sa.Engine) -> Iterator[str]:
 @pytest.mark.skipif(PGBOUNCER is None, reason="pgbouncer is no Python package: apt-get install pgbouncer")
 @pytest.mark.parametrize("isolation", ["read committed", "serializable"])
 def test_of_32_writers_behind_a_pooler_each_charges_and_none_too_much(
-    postgres: sa.Engine, pooler: str, isolation: str
+    postgres: sa.Engine, pooler: str, isolation: str, forks: Forks
 ) -> None:
     with postgres.connect() as connection:
         connection.exec_driver_sql(f"ALTER DATABASE pooled SET default_transaction_isolation = '{isolation}'")
     with Ledger(pooler, wait=60) as ledger:
         ledger.open_account("clicks", epsilon=1)
-        receipts = told("race", pooler, 32, SMALL.epsilon)  # a child that meets any other error fails the command
+        receipts = receipts_in(forks.run(children.race, pooler, 32, SMALL.epsilon))
+        # a child that meets any other error fails the command
         assert sorted(sequence for sequence, _ in receipts) == list(range(1, 513))
         account = ledger.account("clicks")
         assert (account.spent, account.left, account.entries) == (1, 0.0, 513)
@@ -136,11 +139,11 @@ def test_a_standby_that_must_have_applied_a_commit_still_must(server_url: str) -
             assert connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "remote_apply"
 
 
-def test_a_serializable_server_makes_nobody_busy(server_url: str) -> None:
+def test_a_serializable_server_makes_nobody_busy(server_url: str, forks: Forks) -> None:
     """Under that isolation each writer but one would have to give up; so would whoever opens an account."""
     url = server_url.replace("options=", "options=-cdefault_transaction_isolation%3Dserializable%20")
     with Ledger(url, wait=60) as ledger:
         ledger.open_account("clicks", epsilon=1)
-        receipts = told("race", url, 8, 2.0**-6)
+        receipts = receipts_in(forks.run(children.race, url, 8, 2.0**-6))
         assert sorted(sequence for sequence, _ in receipts) == list(range(1, 65))
         assert ledger.verify()

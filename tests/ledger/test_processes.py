@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,19 +9,19 @@ import pytest
 from dpselect.accounting.events import PureEvent
 from dpselect.errors import LedgerBusyError
 from dpselect.ledger import Ledger
+from tests.forked import Forks
+from tests.ledger import children
 from tests.slow import SLOW
 
 
-def told(*arguments: object) -> list[tuple[int, str]]:
-    """The receipts that the child processes had got."""
-    command = [sys.executable, "-m", "tests.ledger.children", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, timeout=120, check=True, text=True)
-    return [(int(sequence), digest) for sequence, digest in map(str.split, done.stdout.splitlines())]
+def receipts_in(said: str) -> list[tuple[int, str]]:
+    """Those that the processes had got."""
+    return [(int(sequence), digest) for sequence, digest in map(str.split, said.splitlines())]
 
 
-def test_of_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: Ledger, url: str) -> None:
+def test_of_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: Ledger, url: str, forks: Forks) -> None:
     ledger.open_account("clicks", epsilon=1)
-    receipts = told("race", url, 32 if SLOW else 12, 2.0**-6)
+    receipts = receipts_in(forks.run(children.race, url, 32 if SLOW else 12, 2.0**-6))
     assert sorted(sequence for sequence, _ in receipts) == list(range(1, 65))  # 64 times 1/64: none lost, none too many
     assert {(entry.sequence, entry.hash) for entry in ledger.history("clicks")} >= set(receipts)
     account = ledger.account("clicks")
@@ -31,10 +29,10 @@ def test_of_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: Led
     assert ledger.verify()
 
 
-def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str) -> None:
+def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str, forks: Forks) -> None:
     ledger.open_account("clicks", epsilon=1)
     times = 100 if SLOW else 16
-    receipts = told("kill", url, times, 20261121)
+    receipts = receipts_in(forks.run(children.kill, url, times, 20261121))
     ledger.disconnect()
     with Ledger(url) as reopened:
         (verified,) = reopened.verify()
@@ -44,21 +42,22 @@ def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str) ->
     assert verified.entries - 1 >= len(receipts)  # a charge may be on disk that nobody was told of, never the reverse
 
 
-def test_a_forked_child_goes_on_charging_into_the_same_ledger(ledger: Ledger, url: str) -> None:
+def test_a_forked_child_goes_on_charging_into_the_same_ledger(ledger: Ledger, url: str, forks: Forks) -> None:
     ledger.open_account("clicks", epsilon=1)
     ledger.disconnect()
-    receipts = told("fork", url, 5)
+    receipts = receipts_in(forks.run(children.fork, url, 5))
     with Ledger(url) as reopened:
         assert {(entry.sequence, entry.hash) for entry in reopened.history("clicks")} >= set(receipts)
         assert reopened.account("clicks").entries == 1 + 2 + 5
         assert reopened.verify()
 
 
-def test_a_child_forked_from_the_midst_of_a_transaction_never_charges_unlocked(ledger: Ledger, url: str) -> None:
+def test_a_child_forked_from_the_midst_of_a_transaction_never_charges_unlocked(
+    ledger: Ledger, url: str, forks: Forks
+) -> None:
     ledger.open_account("clicks", epsilon=1)
     ledger.disconnect()
-    command = [sys.executable, "-m", "tests.ledger.children", "busy", url]
-    said = subprocess.run(command, capture_output=True, timeout=120, check=True, text=True).stdout.splitlines()
+    said = forks.run(children.busy, url).splitlines()
     if url.startswith("sqlite"):
         assert len(said) == 2
         assert all("this process was forked from one that was using a ledger" in line for line in said)
@@ -66,10 +65,12 @@ def test_a_child_forked_from_the_midst_of_a_transaction_never_charges_unlocked(l
         assert [line.startswith("charged") for line in said] == [True, True]
 
 
-def test_of_forks_amid_charges_none_is_left_hanging_and_no_charge_is_lost(ledger: Ledger, url: str) -> None:
+def test_of_forks_amid_charges_none_is_left_hanging_and_no_charge_is_lost(
+    ledger: Ledger, url: str, forks: Forks
+) -> None:
     ledger.open_account("clicks", epsilon=1)
     ledger.disconnect()
-    receipts = told("often", url, 200 if SLOW else 10)
+    receipts = receipts_in(forks.run(children.often, url, 200 if SLOW else 10))
     assert len({sequence for sequence, _ in receipts}) == len(receipts) > 0
     with Ledger(url) as reopened:
         assert {(entry.sequence, entry.hash) for entry in reopened.history("clicks")} >= set(receipts)
@@ -86,24 +87,18 @@ def test_forty_threads_share_a_ledger(ledger: Ledger) -> None:
     assert ledger.verify()
 
 
-def test_a_lock_that_another_process_holds_is_waited_for_and_then_named(ledger: Ledger, url: str) -> None:
+def test_a_lock_that_another_process_holds_is_waited_for_and_then_named(ledger: Ledger, url: str, forks: Forks) -> None:
     ledger.open_account("clicks", epsilon=1)
     half = PureEvent(epsilon=0.5)
     with Ledger(url, wait=0.2) as hasty, Ledger(url, wait=30) as patient:
         hasty.charge("clicks", PureEvent(epsilon=0.25))
-        command = [sys.executable, "-m", "tests.ledger.children", "hold", url]
-        with (
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder,
-            ThreadPoolExecutor(1) as threads,
-        ):
-            assert holder.stdin is not None
-            assert holder.stdout is not None
-            assert holder.stdout.readline() == "held\n"
+        holder = forks.start(children.hold, url)
+        assert holder.stdout.readline() == b"held\n"
+        with ThreadPoolExecutor(1) as threads:
             charged = threads.submit(patient.charge, "clicks", half)
             with pytest.raises(LedgerBusyError, match=r"another process holds its lock\. Nothing was written"):
                 hasty.charge("clicks", half)
             assert hasty.remaining("clicks") == 0.75  # reading does not wait
-            holder.stdin.close()
+            holder.result()
             charged.result()
-        assert holder.returncode == 0
     assert ledger.remaining("clicks") == 0.25
