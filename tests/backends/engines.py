@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import ibis
 import polars as pl
 import psycopg
 import pyarrow as pa
@@ -67,6 +66,8 @@ def duckdb_relation(rows: pa.Table) -> duckdb.DuckDBPyRelation:
 
 def ibis_on_duckdb(rows: pa.Table) -> Any:
     """An expression, not just a table."""
+    import ibis
+
     connection = ibis.duckdb.connect()
     connection.con.register("given", rows)
     connection.con.execute("CREATE TABLE filled AS SELECT * FROM given")

@@ -34,7 +34,6 @@ from dpselect.mechanisms import (
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
-from dpselect.mechanisms.lead import Lead, Leads
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.privacy import Neighbours
 from dpselect.questions import PrivateBoundsMean, PrivateBoundsVariance, PrivateClipSum, TopUnknown, Values, WithCounts
@@ -55,10 +54,8 @@ from tests.reference import (
     threshold_counts,
     top_k,
 )
-from tests.reference.exponential_once import gap_cells
 from tests.reference.precision import exponential as exp
 from tests.reference.precision import flip_probabilities, logarithm
-from tests.reference.races import uniform_race
 from tests.reference.unit_values import on_grid
 
 
@@ -88,17 +85,6 @@ class Fed(NamedTuple):
     mechanism: Any
     given: tuple[Any, ...]
     rounds: int = 1
-
-
-class WithGaps(NamedTuple):
-    """A selection with gaps, in so large steps."""
-
-    mechanism: Any
-    step: float
-
-
-MOST_STEPS = 3
-"""Of a gap that are told apart."""
 
 
 class Branches(NamedTuple):
@@ -138,17 +124,6 @@ def written_down(winners: Sequence[tuple[int, ...]] = (), place: int = 1) -> Ite
         at_once = noting(lambda *asked: order(*asked).tolist(), is_sorted=False)
         patch.setattr(ExponentialNoiseTopK, "select", lambda mechanism, given: at_once(mechanism, given, mechanism.k))
 
-        def leads(mechanism: Any, given: Any, step: float, k: int) -> Leads:
-            winners = at_once(WithGaps(mechanism, step), given, k)
-            return Leads(winners=winners, gaps=[0.0] * k, step=step, scale=1.0)
-
-        def lead(mechanism: Any, given: Any, *, step: float) -> Lead:
-            (winner,), (gap,) = leads(mechanism, given, step, 1)
-            return Lead(winner=winner, gap=gap, step=step, scale=1.0, noise="exponential")
-
-        patch.setattr(Mechanism, "select_with_gap", lead)
-        several = lambda mechanism, given, *, step: leads(mechanism, given, step, mechanism.k)  # noqa: E731
-        patch.setattr(ExponentialNoiseTopK, "select_with_gaps", several)
         for kind in (QuantileMechanism, PriceMechanism, MeanMechanism):
             patch.setattr(kind, "draw", noting(low, is_sorted=True))
         first = noting(lambda mechanism, *_: float(mechanism.candidates[0]), is_sorted=True)
@@ -226,8 +201,6 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
         return np.concatenate([chance * _joint(then, cuts) for chance, then in zip(chances, fed.then, strict=True)])
     mechanism, given = fed.mechanism, fed.given
     match mechanism:
-        case WithGaps():
-            law = _gaps(mechanism, given, fed.rounds)
         case Mechanism():
             law = _selection(mechanism, given, fed.rounds)
         case ExponentialNoiseTopK():
@@ -272,28 +245,7 @@ def _selection(mechanism: Mechanism, scores: tuple[Any, ...], rounds: int) -> li
     """Of each order of winners."""
     one = {"permute_and_flip": permute_and_flip.law_by_positions, "exponential": exponential.law}[mechanism.terms[0]]
     coins = flip_probabilities(scores, scale=Fraction(mechanism.scale))
-    weights = getattr(mechanism, "weights", None)
-    if weights is not None:
-        assert rounds == 1
-        weighed = [coin * weight for coin, weight in zip(coins, exactly(weights), strict=True)]
-        return [each / sum(weighed) for each in weighed]
     return [chance for _, chance in sorted(top_k.peeled(one, coins, k=rounds).items())]
-
-
-def exactly(weights: Any) -> list[Fraction]:
-    """What they were given as."""
-    _, (given,) = weights.__reduce__()
-    return [Fraction(each) for each in given]
-
-
-def _gaps(drawn: WithGaps, scores: tuple[Any, ...], k: int) -> list[Fraction]:
-    """Of each order, with each number of steps of each gap."""
-    scale, step = Fraction(drawn.mechanism.scale), Fraction(drawn.step)
-    rates = flip_probabilities(scores, scale=scale)
-    cells = gap_cells(
-        lambda given: uniform_race(given, finishers=k), rates, step=exp(-step / scale), most=MOST_STEPS if k == 1 else 1
-    )
-    return [chance for _, chance in sorted(cells.items())]
 
 
 def _names(mechanism: PartitionSelection, counts: tuple[int, ...]) -> list[Fraction]:
