@@ -46,7 +46,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("epsilon", "k", "pure", "logistic", "laplace", "tight", "closed"), TABLE)
 def test_the_table(
     epsilon: float, k: int, pure: float, logistic: float, laplace: float, tight: float, closed: float

@@ -28,6 +28,7 @@ from tests.reference.composition import Grid, lower
 from tests.slow import crossed
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("count", "epsilon"), crossed([2, 3, 5], [0.1, 0.8]))
 def test_never_below_what_an_adversary_attains(epsilon: float, count: int) -> None:
     """In exact fractions: with losses on a grid only, chosen in view of all earlier results."""
@@ -44,6 +45,7 @@ def test_never_below_what_an_adversary_attains(epsilon: float, count: int) -> No
     assert compared > count
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("count", "epsilon", "delta"), crossed([2, 10, 11, 57, 100], [1e-3, 0.1, 1.0, 8.0], [1e-12, 1e-6, 1e-3])
 )
@@ -57,6 +59,7 @@ def test_a_plan_keeps_the_total_and_never_spends_less_than_the_closed_form(
     assert more > epsilon or epsilon <= 10 * delta  # the control; there is more to be had where delta is not small
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("count", [10, 20, 50, 64, 80, 100])
 def test_the_gain(count: int) -> None:
     gain = calibrate_rounds(epsilon=1.0, delta=1e-6, count=count) / calibrate_bounded_range(
@@ -82,6 +85,7 @@ def test_the_rule_depends_on_the_number_of_rounds_alone() -> None:
     assert calibrate_rounds(epsilon=0.7, delta=1e-7, count=23) == planned
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("count", [2, 23, 100])
 def test_few_curves_are_computed(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a plan takes less than a tenth of a second: its work is counted, as a clock would flake."""
@@ -123,6 +127,7 @@ def test_only_rounds_are_planned(event: Event) -> None:
     assert planned_epsilon(event, delta=1e-6) is None
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("epsilon", [pytest.param(1e-300, marks=pytest.mark.slow), 1e300, 5e-324 * 10])
 def test_extreme_epsilons(epsilon: float) -> None:
     each = calibrate_rounds(epsilon=epsilon, delta=1e-6, count=5)

@@ -63,6 +63,7 @@ def chasing(history: tuple[bool, ...], loss: float) -> SingleEvent:
     return PureEvent(epsilon=0.45) if sum(history) * 2 >= len(history) else BoundedRangeEvent(epsilon=0.2)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("share", "strategy"), crossed([0.2, 0.5, 0.8], [greedy, chasing]))
 def test_no_adversary_gets_past_the_limit(strategy: Strategy, share: float) -> None:
     delta, epsilon = 0.05, 1.5
@@ -147,6 +148,7 @@ def test_a_filter_is_never_looser_than_composition(epsilons: list[float], limit:
     assert sum(epsilons) > limit * (1 - 1e-9) or len(admitted) == len(epsilons)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("share", "delta"), crossed([0.2, 0.5, 0.9], [1e-2, 0.2]))
 def test_no_loss_ever_exceeds_the_reading_except_with_delta(delta: float, share: float) -> None:
     """Over all paths: the probability that the loss is *anywhere* above what the odometer read there."""

@@ -16,6 +16,7 @@ from dpselect.accounting import (
 from dpselect.errors import InvalidParameterError, MissingExtraError
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [LaplaceProfileEvent, LogisticProfileEvent, PureEvent])
 @pytest.mark.parametrize(("epsilon", "count"), [(0.1, 10), (0.5, 20)])
 def test_two_convolutions_agree(kind: type, epsilon: float, count: int) -> None:

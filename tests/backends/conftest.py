@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from tests.backends import engines, table_questions
 from tests.backends.engines import Opener, Source
+from tests.slow import SLOW
 
 
 @pytest.fixture(scope="module", params=engines.ALL)
@@ -34,12 +36,15 @@ def opened(place: Callable[[pa.Table], Source]) -> Opener:
     return lambda rows: place(rows).opened()
 
 
+_ASKED_IN_SHORT = {"test_counts": ("number-11", "text-24"), "test_the_law": ("most_common", "median", "best_by-by")}
+
 _ASKED_OF_OTHERS = {
     "test_counts": ("whole-0", "whole-4", "whole-8", "number-11", "single-15", "huge-19", "text-24", "day-26", "-29"),
     "test_units": ("number", "exact", "text", "bytes"),
     "test_totals": ("0-exact", "0-number"),
     "test_all_numbers_are_kept_if_nobody_has_too_many": ("0-huge", "0-number"),
     "test_the_law": (*table_questions.PLAINLY, "most_common-by", "best_by-by", "quantile-by", "top_k-once"),
+    **({} if SLOW else dict.fromkeys(("test_usable_units", "test_counts_in_groups", "test_totals_in_groups"), ())),
 }
 
 _SLOW_ON_SPARK = {
@@ -70,11 +75,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def is_asked(item: pytest.Item) -> bool:
         name, _, parameters = item.name.partition("[")
-        if item.path.name != "test_engines.py" or name not in _ASKED_OF_OTHERS:
+        called = getattr(item, "callspec", None)
+        if called is None or "engine" not in called.params or item.path.parent != Path(__file__).parent:
             return True
-        engine: str = item.callspec.params["engine"]  # type: ignore[attr-defined]
+        engine = called.params["engine"]
+        in_short = engine in engines.IN_SHORT
+        if not in_short and (item.path.name != "test_engines.py" or name not in _ASKED_OF_OTHERS):
+            return True
         question = parameters.rstrip("]").removeprefix(f"{engine}-")
-        few = _ASKED_OF_OTHERS[name]
+        few = (_ASKED_IN_SHORT if in_short else _ASKED_OF_OTHERS).get(name, ())
         return engine in engines.ASKED_EVERYTHING or (
             question in few if name == "test_the_law" else question.endswith(few)
         )

@@ -53,7 +53,6 @@ QUESTIONS: dict[str, Question] = {
     "sum": lambda asked: asked.sum("paid", clip=(-1.5, 6), scale=100, epsilon=0.5),
     "sum-by": lambda asked: asked.sum("age", clip=(0, 60), epsilon=0.5, **BY_PAGE),
     "sum-private": lambda asked: asked.sum("paid", clip="private", lower=-2, scale=100, epsilon=0.5),
-    "sum-private-by": lambda asked: asked.sum("age", clip="private", epsilon=0.5, **BY_PAGE),
     "values": lambda asked: asked.values("page", kind="integer", max_values_per_unit=5, epsilon=0.2, delta=0.01),
     "values-text": lambda asked: asked.values("name", max_values_per_unit=3, epsilon=0.2, delta=0.01),
     "values-dates": lambda asked: asked.values("free", kind="date", max_values_per_unit=3, epsilon=0.2, delta=0.01),
@@ -85,10 +84,6 @@ QUESTIONS: dict[str, Question] = {
         "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5, with_counts=True
     ),
     "most_common-gap": lambda asked: asked.most_common("page", candidates=PAGES, epsilon=0.5, with_gap=True),
-    "least_common-weights": lambda asked: asked.least_common(
-        "name", candidates=NAMES, epsilon=0.5, weights=[1, 4, 2, 0.5]
-    ),
-    "top_k-gap-by": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5, with_gap=True, **BY_PAGE),
     "top_k-unknown": lambda asked: asked.top_k("name", 2, max_values_per_unit=3, epsilon=2.0, delta=0.2),
     "top_k-unknown-gaussian": lambda asked: asked.top_k(
         "page", 2, kind="integer", max_values_per_unit=5, epsilon=0.5, delta=0.01, with_counts=True
@@ -108,7 +103,6 @@ QUESTIONS: dict[str, Question] = {
     "quantiles-halving": lambda asked: asked.quantiles("age", [0.5], bounds=AGES, **ANY, epsilon=0.5, method="halving"),
     "quantile-unbounded": lambda asked: asked.quantile("age", 0.9, step=1, epsilon=0.5),
     "median-private": lambda asked: asked.median("paid", lower=-3, step=0.25, epsilon=0.5, max_rows_per_unit=3),
-    "quantile-private-by": lambda asked: asked.quantile("age", 0.95, bounds="private", **ANY, epsilon=0.5, **BY_CITY),
     "upper_bound": lambda asked: asked.upper_bound("age", step=1, epsilon=0.5),
     "upper_bound-by": lambda asked: asked.upper_bound(
         "paid", lower=-2, step=0.25, epsilon=0.5, max_rows_per_unit=3, **BY_CITY
@@ -123,8 +117,6 @@ QUESTIONS: dict[str, Question] = {
     "variance": lambda asked: asked.variance("age", bounds=AGES, step=0.5, epsilon=0.5),
     "variance-by": lambda asked: asked.variance("age", bounds=AGES, epsilon=0.5, **BY_CITY),
     "mean-bounds": lambda asked: asked.mean("age", bounds="private", lower=-2.5, step=0.5, epsilon=0.5),
-    "mean-bounds-by": lambda asked: asked.mean("age", bounds="private", step=1, epsilon=0.5, **BY_CITY),
-    "variance-bounds": lambda asked: asked.variance("age", bounds="private", step=0.25, epsilon=0.5),
     "density": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5),
     "density-sample": lambda asked: asked.density(
         "age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3

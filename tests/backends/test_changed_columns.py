@@ -98,7 +98,7 @@ ALL_CHANGES = [
 """By day each way meets every second change, so that each change comes on both engines."""
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("opened", "change", "row"), ALL_CHANGES, indirect=["opened"])
 def test_no_row_decides_what_happens(opened: tuple[Table, Execute], change: str, row: str | None) -> None:
     table, execute = opened

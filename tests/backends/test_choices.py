@@ -123,7 +123,7 @@ def test_how_often_a_row_is_repeated_counts(opened: Opener) -> None:
 
 def test_lots_that_are_not_random_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Control: equal lots, so that the smaller values are kept."""
-    table = engines.opener("polars")(repeated())
+    table = engines.opener("duckdb")(repeated())
     monkeypatch.setattr(os, "urandom", bytes)
     assert fit(kept_rows(table, 2), 2) < NEVER
 

@@ -89,6 +89,7 @@ def assert_silent(
     assert ledger.account("people").entries == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("question", range(len(QUESTIONS)))
 @pytest.mark.parametrize("reader", READERS)
 def test_a_row_group_that_is_damaged(

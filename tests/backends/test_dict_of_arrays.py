@@ -18,6 +18,7 @@ UNITS = ["a", "b", "b", "c", None]
 AGES = [3.0, 5.0, 5.0, 8.0, 90.0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "make", [list, tuple, np.array, pa.array, pd.Series, pl.Series], ids=lambda make: make.__name__
 )

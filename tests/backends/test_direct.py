@@ -59,6 +59,7 @@ UNITS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("type_", UNITS, ids=str)
 @pytest.mark.parametrize("values", [[5, 5, 6, 7], [5, None, 5, 5]])
 def test_both_ways_find_the_same(ways: Ways, tmp_path: Path, type_: Any, values: list[Any]) -> None:
@@ -77,6 +78,7 @@ VALUES: list[tuple[Any, list[Any], Any]] = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("type_", "values", "candidates"), VALUES)
 def test_both_ways_match_the_same(ways: Ways, tmp_path: Path, type_: Any, values: list[Any], candidates: Any) -> None:
     path = write_parquet(tmp_path / "t.parquet", list(enumerate(values)), types=(pa.int64(), type_))

@@ -110,7 +110,7 @@ def check(source: Source, ledger: dps.Ledger, kind: str, patch: Callable[[], Non
     assert ledger.account("people").entries == 1  # its opening
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_fault_in_reading_is_said_to_be_ours(
     engine: str, place: Callable[[pa.Table], Source], way: str, ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch
@@ -118,6 +118,7 @@ def test_a_fault_in_reading_is_said_to_be_ours(
     check(place(ROWS), ledger, way, lambda: breaks(monkeypatch, BROKEN[engine], way))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("step", EVERYWHERE)
 def test_a_fault_in_another_step_is_said_to_be_ours(
     step: str, tmp_path: Path, ledger: dps.Ledger, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -74,6 +74,7 @@ def test_units_are_read_by_the_rules_for_text(kind: str, tmp_path: Path) -> None
     assert count(framed(kind, {"unit": units, "value": [1] * len(units)}, tmp_path), [1]) == [2]
 
 
+@pytest.mark.sampled(3)
 @each_frame
 def test_more_rows_than_a_batch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("arrow_tables", "pandas_frame", "polars_frame"):
@@ -85,6 +86,7 @@ def test_more_rows_than_a_batch(kind: str, tmp_path: Path, monkeypatch: pytest.M
     assert count(framed("arrow", columns, tmp_path), ["v0", "v1", "v2"]) == whole
 
 
+@pytest.mark.sampled(4)
 @each_frame
 def test_a_frame_is_read_anew_for_each_question_and_not_changed(kind: str, tmp_path: Path) -> None:
     columns = {"unit": ["ann", " bob "], "value": ["x", "y"], "number": [1.5, None]}

@@ -132,6 +132,7 @@ def fit(chosen: np.ndarray, *, most: int) -> float:
     return p_value(counts, np.full(len(sets), 1.0 / len(sets)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_each_set_of_a_units_rows_is_equally_likely(repeated: Path, most: int) -> None:
     assert fit(choices(repeated, most=most, rows=5), most=most) > NEVER
@@ -170,6 +171,7 @@ def test_every_pass_chooses_anew(repeated: Path) -> None:
     assert 0.15 < (first == second).mean() < 0.25  # a fifth, within 17 standard deviations
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("cell", "number"),
     [
@@ -200,6 +202,7 @@ NO_NUMBERS = ["", " ", "x", "1,5", "1 5", "1_000", "0x1F", "0b1", "1e", "e5", ".
 NO_NUMBERS += ["inf", "-inf", "Infinity", "nan", "NaN", "NULL", "NA", "true", "１", "7\0", "2026-11-21"]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("cell", NO_NUMBERS)
 def test_what_is_no_number_is_left_out_alone(tmp_path: Path, cell: str) -> None:
     lines = [f'1,"{cell}"'.encode(), b"1,3", b"2,4", f'3,"{cell}"'.encode()]

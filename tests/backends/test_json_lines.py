@@ -105,6 +105,7 @@ def test_one_more_line_never_changes_the_others(lines: list[bytes], added: bytes
     assert (after - before).total() == int(meaning(added) is not None)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("block", [1, 7, 64])
 @settings(max_examples=30)
 @given(lines=lines_of, long=st.lists(st.integers(0, 90), max_size=4))

@@ -217,6 +217,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", [kind for kind in CandidateKind if kind is not CandidateKind.TEXT])
 def test_long_texts_are_read_as_they_were(kind: CandidateKind) -> None:
     chance = random.Random(20261122)
@@ -257,6 +258,7 @@ def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.M
     assert answers() == found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["object", "string[python]", "string[pyarrow]", "category"])
 def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
     long = "z" * (1 << 20)
@@ -288,6 +290,7 @@ def test_categories_are_written_out_in_pieces(dtype: Any, monkeypatch: pytest.Mo
     assert max(read) <= PIECE_BYTES + 1000
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dtype", [pl.Categorical(), pl.Enum([f"{i}{'z' * (1 << 20)}" for i in range(30)])])
 def test_polars_categories_are_written_out_in_pieces(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"{i % 30}{'z' * (1 << 20)}" for i in range(60)]

@@ -44,6 +44,7 @@ def grouping(table: Table, most: int) -> Grouping:
     return Grouping(table.column("part"), PublicCandidates.given(range(GROUPS)), most)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [1, 3, 2000])
 def test_a_unit_with_many_rows_keeps_as_many_as_it_may(table: Table, most: int) -> None:
     asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 1000))}
@@ -51,6 +52,7 @@ def test_a_unit_with_many_rows_keeps_as_many_as_it_may(table: Table, most: int) 
     assert len(found.values) == UNITS + most
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_unit_with_many_rows_is_in_as_many_groups_as_it_may(table: Table, most: int) -> None:
     asked = {"unit": table.unit("unit"), "grouping": grouping(table, most)}
@@ -74,6 +76,7 @@ def repeated(values: pa.Array, times: int) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array([0] * times + [None, 1, 2], pa.int32()), values)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("type_", [pa.string(), pa.large_string(), pa.string_view(), pa.binary()])
 def test_long_text_that_is_stored_once_is_written_out_in_pieces(type_: pa.DataType) -> None:
     texts = repeated(pa.array([LONG, "x", "y"]).cast(type_), 100)

@@ -241,19 +241,19 @@ def asked_of(engine: str) -> Sequence[str]:
     return EVERYWHERE if engine in (*engines.ASKED_EVERYTHING, *others) else FEW
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 def test_names_of_numbers(engine: str, place: Callable[[pa.Table], Source]) -> None:
     names = asked_of(engine)
     check(place(table_of(names)), names, every=2 if SLOW and engine != "spark" else 4 if SLOW else 8)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 def test_names_of_text(engine: str, place: Callable[[pa.Table], Source]) -> None:
     names = asked_of(engine)
     check_text(place(table_of(names, is_text=True)), names)
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("sort", SELDOM)
 def test_seldom_names_are_read_or_clearly_refused(sort: str, engine: str, place: Callable[[pa.Table], Source]) -> None:
     if (sort, engine) in UNKNOWN:
@@ -275,7 +275,7 @@ def refusal(source: Source, names: Sequence[str], *, every: int) -> InvalidDataE
     return None
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(5)
 def test_capitals_count_where_the_engine_tells_them_apart(engine: str, place: Callable[[pa.Table], Source]) -> None:
     if engine in ("duckdb", "ibis", "spark", "delta"):
         pytest.skip("to these engines capitals are small letters")
@@ -301,7 +301,7 @@ STRUCT = pa.table(
 """Columns whose names are the ways to fields of another column."""
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("engine", [name for name in engines.PLACERS if not name.startswith(("csv", "json"))])
 def test_fields_of_structs_are_no_columns(engine: str, tmp_path: Path) -> None:
     if engine in ("pandas", "batch", "iceberg"):
@@ -321,7 +321,7 @@ def test_candidates_are_those_of_the_named_column(order: Sequence[str], tmp_path
     assert dps.candidates_from(pl.DataFrame(STRUCT), column="a.b") == [1, 2, 3, 4]
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", FEW)
 def test_candidates_of_any_name(name: str, tmp_path: Path) -> None:
     public = table_of(EVERYWHERE)
@@ -347,7 +347,7 @@ def test_names_in_ibis_on_a_server(postgres: sa.Engine) -> None:
         backend.disconnect()
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", FEW)
 def test_tables_of_any_name_on_a_server(postgres: sa.Engine, name: str) -> None:
     """Beside tables that patterns would lead to; also in a schema of such a name."""

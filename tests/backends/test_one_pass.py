@@ -62,6 +62,7 @@ def together(rows: Rows, asked: list[TableQuestion[Any]]) -> list[Any]:
     return read_all([reader(each) for each in asked], rows.table, hold=lambda values: values, progress=None)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("engine", STREAMS)
 def test_every_question_reads_together_what_it_reads_alone(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -195,6 +196,7 @@ def test_one_place_of_each_unit_is_chosen_as_the_model_does(number: int) -> None
     assert found.tolist() == np.bincount(expected, minlength=number).tolist()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", [20, 31, 32, 40, 63, 64])
 def test_one_value_of_each_unit_in_several_words(number: int) -> None:
     """Each unit has a single value, so that there is nothing to choose; and some have none."""

@@ -179,7 +179,7 @@ def nothing_said(
     assert not any(each in said for each in HIDDEN), said
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(5)
 def test_what_no_table_can_be_asked(
     data: dps.Dataset, ledger: dps.Ledger, nothing_said: Callable[[BaseException], None]
 ) -> None:
@@ -190,7 +190,7 @@ def test_what_no_table_can_be_asked(
     assert ledger.account("people").entries == 1
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(5)
 def test_what_does_not_fit_a_type_is_refused_and_never_cast(
     engine: str, data: dps.Dataset, ledger: dps.Ledger, nothing_said: Callable[[BaseException], None]
 ) -> None:
@@ -202,7 +202,7 @@ def test_what_does_not_fit_a_type_is_refused_and_never_cast(
     assert ledger.account("people").entries == 1
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 def test_what_has_no_type_is_read_as_it_is_asked(engine: str, data: dps.Dataset) -> None:
     for column, ask, _ in TYPED.values():
         if column in UNTYPED.get(engine, ()):
@@ -216,7 +216,7 @@ def test_no_such_unit(source: Source, nothing_said: Callable[[BaseException], No
         nothing_said(caught.value)
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(5)
 def test_nothing_is_shown_of_a_table(source: Source, data: dps.Dataset) -> None:
     release = data.most_common("page", candidates=range(3), epsilon=1.0)
     held = {name: field for name, field in release.to_dict().items() if name != "time"}

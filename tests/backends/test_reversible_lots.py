@@ -50,6 +50,7 @@ def test_every_number_comes_back() -> None:
     assert (found["what"] == numbers).all()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("values", SETS.values(), ids=SETS)
 def test_each_of_a_units_numbers_is_equally_likely_and_chosen_anew(values: list[int]) -> None:
     first, second = chosen(values), chosen(values)

@@ -50,6 +50,7 @@ def large(large_file: Path) -> Table:
     return open_table(large_file)
 
 
+@pytest.mark.sampled(2)
 def test_progress_goes_up_to_the_end_on_the_callers_thread(
     large: Table, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

@@ -60,6 +60,7 @@ def typed(postgres: sa.Engine) -> Iterator[psycopg.Connection]:
         connection.execute("DROP TABLE shown; DROP TYPE mood; DROP DOMAIN remote, address")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("type_", [*VALUES, "remote"])
 def test_text_is_what_the_server_shows(typed: psycopg.Connection, opener: Opener, type_: str) -> None:
     """Three people have each value, one has none."""
@@ -145,6 +146,7 @@ def test_through_ibis_whatever_its_connection_speaks(database: Callable[..., str
     backend.disconnect()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("more", [(), ("'あ'",)])
 def test_text_in_an_encoding_of_which_too_little_is_known(database: Callable[..., str], more: tuple[str]) -> None:
     """Refused by the name of the encoding, whatever the candidates and the rows are; numbers are not."""

@@ -77,6 +77,7 @@ def opened(request: pytest.FixtureRequest, url: str) -> Iterator[Callable[[], Ta
     backend.disconnect()
 
 
+@pytest.mark.sampled(1)
 def test_decimals_of_any_width(url: str, opened: Callable[[], Table]) -> None:
     fill(url, dict.fromkeys(NUMERICS, "300"))
     table = opened()

@@ -75,7 +75,7 @@ def test_dates(tmp_path: Path) -> None:
     assert counts(path, [date(1900, 2, 28), date(1900, 3, 1), date(9999, 12, 31)], None) == [1, 1, 1]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("odd", [1e300, -1e300, -5, 0.5, 2_958_466, 1e10, "=1/0", "#N/A", None, True, "\x85"])
 @pytest.mark.parametrize("display", ["General", "yyyy-mm-dd", "[h]:mm", "0.00%"])
 def test_no_cell_changes_how_others_are_read_or_is_told(odd: Any, display: str, tmp_path: Path) -> None:
@@ -110,6 +110,7 @@ CELL = '<c r="B4" t="n"><v>4242</v></c>'
 """One that stands once in the sheet."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "cell",
     [

@@ -113,6 +113,7 @@ Open = Callable[[Path], Any]
 WAYS: dict[str, Open] = {"folder": str, "path": lambda folder: folder, "table": DeltaTable}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_delta_table_has_the_rows_that_are_left(way: str, folder: Path) -> None:
     write(folder, partition_by=["name"]).delete("value = 8")

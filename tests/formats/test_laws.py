@@ -80,7 +80,7 @@ def test_no_bytes_of_one_row_change_how_another_is_read(name: str, hostile: int,
         assert counts(tmp_path / "t.csv", case.candidates, case.format) == [8, 4]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_what_a_row_counts_as_does_not_depend_on_others(name: str, tmp_path: Path) -> None:
     """Together all cells count as the sum of what each counts as in a file of its own."""
@@ -106,7 +106,7 @@ def test_one_unit_adds_at_most_one_number_and_changes_no_other(name: str, tmp_pa
         assert len(after) <= 1
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_no_row_decides_whether_a_question_fails(name: str, tmp_path: Path) -> None:
     case = CASES[name]

@@ -57,6 +57,7 @@ def written_orc(rows: pa.Table, path: Path) -> Path:
 WRITERS: dict[str, Any] = {"t.arrow": arrow, "t.ipc": arrow, "t.feather": written_feather, "t.orc": written_orc}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_same_as_the_table_in_memory(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](ROWS, tmp_path / name)

@@ -82,7 +82,7 @@ def test_the_harness_sees_a_generator_that_survives_fork() -> None:
         assert_nothing_in_common(*children)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_kind
 def test_parent_children_and_grandchildren_draw_different_streams(kind: Kind) -> None:
     mechanism = kind(epsilon=1.0, sensitivity=1.0)
@@ -99,7 +99,7 @@ def test_parent_children_and_grandchildren_draw_different_streams(kind: Kind) ->
     assert_nothing_in_common(before, after, *[finish(each) for each in started])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_kind
 def test_single_draws_after_fork(kind: Kind) -> None:
     mechanism = kind(epsilon=1.0, sensitivity=1.0)

@@ -533,7 +533,7 @@ def test_the_name_of_a_relation_plans_what_the_relation_does(name: str) -> None:
         planned(ask, "replace one")  # type: ignore[arg-type]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("broken", [each_row_a_unit, nameless_rows_counted])
 @pytest.mark.parametrize("name", BOUNDED)
 def test_the_law_notices_contributions_that_are_not_bounded(name: str, broken: Any) -> None:
@@ -545,7 +545,7 @@ def test_the_law_notices_contributions_that_are_not_bounded(name: str, broken: A
         assert worst_loss(ask, universe, UNLIMITED, neighbours) > stated(ask, neighbours) + SLACK
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in BOUNDED if QUESTIONS[name].limits.rows])
 def test_more_rows_than_chance_may_leave_are_noticed(name: str) -> None:
     """Control: what is gathered is compared with the choices there are."""

@@ -53,6 +53,7 @@ def drawn(law: RunCount, most: int, first: int = 1) -> np.ndarray:
     return tally
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("eta", "gamma"), [(1.0, 0.25), (0.0, 0.1), (0.5, 0.3), (-0.5, 0.05), (3.0, 0.5)])
 def test_the_number_of_runs_has_its_law(eta: float, gamma: float) -> None:
     tally = drawn(negative_binomial(eta, gamma), 6)

@@ -61,7 +61,7 @@ def cuts_of(breakpoints: list[float], tails: bool) -> np.ndarray:
     return np.unique(np.concatenate([[low - margin], inner, [high + margin]]))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_case
 @pytest.mark.parametrize("epsilon", [2.0, 40.0])
 def test_the_distribution_is_the_integral(
@@ -79,7 +79,7 @@ def test_the_distribution_is_the_integral(
     np.testing.assert_allclose(pdf[clear], ((rise[:, 1] - rise[:, 0]) / 2e-7)[clear], rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_case
 def test_draws_have_the_density(breakpoints: list[float], slopes: list[float], tails: bool) -> None:
     mechanism = dps.ConcaveMechanism(epsilon=3.0, sensitivity=1.0)

@@ -40,6 +40,7 @@ def test_the_bound_of_the_tail_is_above_it_and_close(squared: int, epsilon: floa
             assert bound <= exact * Fraction(23, 20)
 
 
+@pytest.mark.sampled(3)
 @PRICED
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_the_threshold_is_the_smallest_that_keeps_delta(

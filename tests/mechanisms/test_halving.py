@@ -19,8 +19,9 @@ import dpselect as dps
 from tests.laws.fed import node_scale
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import halving
+from tests.slow import SLOW
 
-DRAWS = 15_000
+DRAWS = 15_000 if SLOW else 6000
 TOP = 4
 """Everything lies between 0 and this, in cells of length 1."""
 
@@ -123,7 +124,7 @@ def fractions(levels: Sequence[float]) -> list[Fraction]:
     return [Fraction(level) for level in sorted(levels)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("levels", "neighbours"),
     [

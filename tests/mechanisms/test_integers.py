@@ -40,7 +40,7 @@ def exact_law(score: Any, ceiling: dps.IntegerCeiling, *, scale: float, reach: i
     return dict(zip(points, (weight / math.fsum(weights) for weight in weights), strict=True))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_case
 def test_draws_and_probabilities(score: Any, ceiling: dps.IntegerCeiling) -> None:
     mechanism = dps.IntegerMechanism(epsilon=1.5, sensitivity=1, monotonic=True)

@@ -40,7 +40,7 @@ def exact_probabilities(breakpoints: list[float], scores: list[float], *, scale:
     return weights / weights.sum()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_case
 def test_draws_have_the_density(breakpoints: list[float], scores: list[float]) -> None:
     mechanism = dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0)

@@ -24,6 +24,7 @@ def law(scores: list[float], **changed: Any) -> np.ndarray:
     return dps.PermuteAndFlip(**{"epsilon": 1.0, "sensitivity": 1.0, **changed}).pmf(scores)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("monotonic", [False, True])
 @pytest.mark.parametrize("ceiling", [7.0, 8.5, 1000])
 def test_the_law_is_that_of_permute_and_flip(ceiling: float, monotonic: bool) -> None:

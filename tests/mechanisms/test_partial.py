@@ -81,7 +81,7 @@ def test_the_law_of_all_scores_together(law: str, name: str) -> None:
         assert p_value(counts, kind(epsilon=2.0, sensitivity=1.0).pmf(scores)) < NEVER
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "cuts"), crossed([*KINDS], [[], [0, 7], [1, 2, 3, 4, 5, 6], [3, 3, 4]]), ids=str)
 def test_any_cuts_and_any_order_of_merging(name: str, cuts: list[int]) -> None:
     kind = KINDS[name]

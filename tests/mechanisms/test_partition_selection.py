@@ -27,7 +27,7 @@ PRICES = [(1.0, 1e-6), (0.1, 1e-8), (3.0, 0.3), (0.01, 0.2), (40.0, 1e-9), (0.5,
 PRICED = pytest.mark.parametrize(("epsilon", "delta"), PRICES)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @PRICED
 def test_probabilities_lie_within_their_bounds_and_are_those_of_the_recursion(epsilon: float, delta: float) -> None:
     """To 2^-60 and to 2^-300; the recursion is at 150 digits."""
@@ -44,7 +44,7 @@ def test_probabilities_lie_within_their_bounds_and_are_those_of_the_recursion(ep
             assert 0 <= low <= high <= low + 2 <= (1 << bits) + 2
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @PRICED
 def test_each_step_is_the_largest_that_privacy_allows(epsilon: float, delta: float) -> None:
     mechanism = PartitionSelection(epsilon=epsilon, delta=delta)
@@ -125,6 +125,7 @@ def draws(mechanism: PartitionSelection, count: int, size: int) -> np.ndarray:
     return np.array([named.size, size - named.size])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("count", [10, 13, 14, 15, 18])
 def test_coins_have_their_probability(count: int) -> None:
     mechanism = PartitionSelection(epsilon=1.0, delta=1e-6)

@@ -89,7 +89,7 @@ def test_the_distribution_is_the_integral(
     np.testing.assert_allclose(pdf[clear], ((rise[:, 1] - rise[:, 0]) / 2e-7)[clear], rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_case
 def test_draws_have_the_density(breakpoints: list[float], scores: Any, tails: dict[str, float]) -> None:
     mechanism = dps.PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)

@@ -72,6 +72,7 @@ def test_permute_and_flip_uses_enough_nodes_for_any_sum_of_the_flip_probabilitie
         assert largest_relative_error(mechanism.pmf(-np.array(x)), high_precision.permute_and_flip(x)) <= 1e-14
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("shape", "epsilon"), [("different", 0.1), ("equal", 1.0), ("zipf", 1e-3)])
 def test_permute_and_flip_of_two_hundred(shape: str, epsilon: float) -> None:
     mechanism = dps.PermuteAndFlip(epsilon=epsilon, sensitivity=0.75)

@@ -34,7 +34,7 @@ def heading(chart: Any) -> str:
     return " ".join([*title["text"], *title["subtitle"]])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "kind"), KINDS.items(), ids=KINDS)
 def test_the_bars_are_the_law_and_the_title_names_it(name: str, kind: Any) -> None:
     mechanism = kind(epsilon=0.5, sensitivity=2.0)
@@ -51,7 +51,7 @@ def test_the_test_above_can_fail() -> None:
     assert list(bars(chart).values()) != dps.PermuteAndFlip(epsilon=0.5, sensitivity=2.0).pmf(scores).tolist()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "candidates", [["/home", "/jobs"], ("/home", "/jobs"), np.array(["/home", "/jobs"]), pa.array(["/home", "/jobs"])]
 )
@@ -62,6 +62,7 @@ def test_candidates_label_the_bars(candidates: Any) -> None:
     assert "monotonic" in heading(chart)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("count", [50, 51, 5000])
 def test_of_many_candidates_the_likeliest_are_shown_and_the_others_added_up(count: int) -> None:
     mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)

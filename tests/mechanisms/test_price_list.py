@@ -83,6 +83,7 @@ def test_the_bound_is_reached_and_with_more_offers_of_a_unit_exceeded() -> None:
     assert loss(mechanism, [4.0] * 4, [4.0] * 2) > 0.9
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("prices", [[3, 1, 2], [0.75, 0.25, 0.5], [Fraction(1, 3), Fraction(1, 9), Fraction(2, 9)]])
 def test_draws_follow_the_law(prices: list[Any]) -> None:
     """The control is the law at a slightly larger epsilon."""

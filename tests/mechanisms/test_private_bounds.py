@@ -47,6 +47,7 @@ def law(mechanism: PrivateBoundsMechanism, values: list[float], points: int) -> 
     return found
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", [0.5, 1.0])
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_draws_have_the_law(level: float, neighbours: Neighbours) -> None:

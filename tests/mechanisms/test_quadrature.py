@@ -27,6 +27,7 @@ def worst(computed: np.ndarray, right: list[mp.mpf]) -> float:
     return max(float(abs(mp.mpf(float(c)) / r - 1)) for c, r in zip(computed, right, strict=True))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("count", COUNTS)
 def test_nodes_and_weights_are_right_to_the_last_digits(count: int) -> None:
     rule = gauss_legendre(count)

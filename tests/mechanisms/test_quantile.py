@@ -31,6 +31,7 @@ MANY = {
 every_many = pytest.mark.parametrize("values", MANY.values(), ids=MANY)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "level", "step"), crossed([*MANY], [0.0, 0.1, 0.5, 0.999], [None, 1, 0.1, 25]))
 def test_many_values(name: str, level: float, step: float | None) -> None:
     values = MANY[name]

@@ -83,6 +83,7 @@ def law_on_the_line(
     return chances
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("levels", [QUARTILES, EXTREMES], ids=str)
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 def test_the_loss_is_at_most_epsilon(neighbours: str, levels: tuple[float, ...]) -> None:
@@ -130,6 +131,7 @@ def test_the_planned_scale(levels: tuple[float, ...], apart: float) -> None:
         assert (halving.monotonic, halving.score_range) == (is_monotone, 4.0 if is_monotone else 8.0)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("method", "level"), crossed(["joint", "halving"], [0.0, 1.0]))
 @pytest.mark.parametrize("step", [None, 1])
 def test_one_level_is_drawn_as_a_single_quantile(level: float, method: Any, step: int | None) -> None:

@@ -22,7 +22,7 @@ PRICES = [(1.0, 1e-6, 1), (0.3, 1e-8, 1), (3.0, 0.3, 2), (0.5, 0.9, 1), (1.0, 1e
 PRICED = pytest.mark.parametrize(("epsilon", "delta", "most"), PRICES)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @PRICED
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_the_threshold_is_the_smallest_that_keeps_delta(

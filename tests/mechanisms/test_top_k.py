@@ -206,6 +206,7 @@ def test_bad_plans() -> None:
     assert plan_top_k(3, 1, epsilon=5e-324, sensitivity=1.0).mechanism.epsilon == 5e-324
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("delta", "epsilon"), crossed([0.0, 1e-6, 0.5], [1e300, 1e-300]))
 def test_extreme_epsilon(epsilon: float, delta: float) -> None:
     assert len(dps.top_k([3.0, 1.0, 2.0], 2, epsilon=epsilon, sensitivity=1.0, delta=delta)) == 2

@@ -51,6 +51,7 @@ def counted(mechanism: dps.TopKSet, scores: Any, sets: Any) -> np.ndarray:
     return np.array([found[each] for each in sets])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("scores", "weights", "k"), SHAPES if SLOW else SHAPES[::3])
 def test_draws_have_the_law_of_all_weighted_sets(scores: list[int], weights: list[Any], k: int) -> None:
     mechanism = made(weights, k)
@@ -62,6 +63,7 @@ def test_draws_have_the_law_of_all_weighted_sets(scores: list[int], weights: lis
         assert p_value(counts, np.array([*equal.values()])) < NEVER  # control: without weights
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dtype", ["f4", "u8"] if not SLOW else ["f4", "i2", "u8", "f8"])
 def test_scales_and_types(dtype: str) -> None:
     scores, weights = [6, 3, 4, 1], [1, 4, 2, 2]
@@ -107,7 +109,7 @@ def entries_without_room(scores: np.ndarray, weights: np.ndarray, k: int) -> int
     return missing
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("shape", ["equal", "near", "far", "apart"])
 def test_each_entry_of_the_table_has_room_for_all_that_leads_to_it(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)

@@ -39,18 +39,21 @@ def check(law: str, shape: str, n: int) -> None:
         assert errors.of_expected_error <= AT_MOST, setting
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("shape", "n"), crossed([*SHAPES], [2, 30, 200]))
 @pytest.mark.parametrize("law", ["EM", "PF"])
 def test_expected_errors_and_probabilities(law: str, shape: str, n: int) -> None:
     check(law, shape, n)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [2, 30])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_expected_errors_and_probabilities_with_laplace_noise(shape: str, n: int) -> None:
     check("Laplace noisy max", shape, n)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("shape", FEW_LEVELS)
 def test_two_hundred_scores_with_laplace_noise(shape: str) -> None:
     check("Laplace noisy max", shape, 200)
@@ -98,7 +101,7 @@ def test_the_alternating_sum_of_the_paper_fails_where_the_flip_probabilities_add
     assert error <= AT_MOST if is_right else error > 1.0
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_recurrence_of_positive_terms_does_not(shape: str) -> None:
     x = scaled_gaps(scores_of(shape, 200).tolist(), scale=Fraction(2))

@@ -19,7 +19,7 @@ Kind = Callable[..., Any]
 EPSILONS = np.logspace(-3, 2, 16)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_kind
 @given(scores=score_vectors(), confidence=st.none() | st.floats(0.01, 0.9999))
 def test_errors_never_rise_with_epsilon(kind: Kind, scores: np.ndarray, confidence: float | None) -> None:

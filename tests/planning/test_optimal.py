@@ -28,7 +28,7 @@ Kind = Callable[..., Any]
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("size", "p"),
     crossed([(2, 1), (2, 3), (3, 1), (3, 2)], [Fraction(1, 100), Fraction(1, 3), Fraction(2, 3), Fraction(9, 10)]),
@@ -68,6 +68,7 @@ def test_states_places_and_links_are_those_of_the_lattice(n: int, levels: int) -
     assert (size.states, size.variables) == (len(states), len(places))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.1, 0.3, 0.5, 0.7, THRESHOLD, 1.5, 5.0, 10.0, 50.0, 700.0])
 @pytest.mark.parametrize(("n", "levels"), [(3, 4), (4, 4), (4, 8), (6, 4)])
 def test_permute_and_flip_is_within_two_percent_and_optimal_above_the_threshold(
@@ -84,6 +85,7 @@ def test_below_the_threshold_it_is_not_optimal() -> None:
     assert optimal_ratio(dps.PermuteAndFlip, n=3, levels=4, epsilon=0.4) > 1.005
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("levels", [2, 4, 6, 8])
 def test_the_exponential_mechanism_tends_to_twice_the_optimum(levels: int) -> None:
     ratios = [

@@ -35,7 +35,7 @@ def subtitle(chart: Any) -> str:
     return " ".join(chart.to_dict()["title"]["subtitle"])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "about",
     [
@@ -67,7 +67,7 @@ def test_own_mechanisms_under_own_names() -> None:
     assert "Laplace" not in subtitle(chart)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("about", "title"),
     [

@@ -41,6 +41,7 @@ def test_the_weights_are_those_of_least_squares() -> None:
     assert np.diag(np.linalg.inv(measured.T @ precision @ measured)) == pytest.approx((1 + 3 / 2) / (3 * 1.5))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("counts", "ratio"), [(ZIPF, 0.4), (EQUAL, None)])
 def test_the_variance_is_lower_and_the_bound_holds(counts: Any, ratio: float | None) -> None:
     selection = ExponentialNoiseTopK(epsilon=K / SCALE, sensitivity=1.0, monotonic=True, k=K)

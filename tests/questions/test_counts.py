@@ -120,7 +120,7 @@ def test_what_is_below_zero_is_released_as_zero() -> None:
     assert min(sums) < 0 < max(sums)
 
 
-@pytest.mark.sampled(19)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("ask", "error", "named"),
     [

@@ -88,6 +88,7 @@ def test_values_of_another_question_are_refused(kind: type[PrivateBoundsMoments]
         kind.planned(step=1, epsilon=4.0).released(UnitValues(AGES, domain=other.domain, max_rows_per_unit=1))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_error_bound_holds_as_often_as_it_says(kind: type[PrivateBoundsMoments], data: dps.Dataset) -> None:
     planned = getattr(data, "mean" if kind.degree == 1 else "variance")("age", bounds="private", step=1, epsilon=4.0)
@@ -204,6 +205,7 @@ def test_certificates_of_both_relations(neighbours: Any) -> None:
         check(edited(release.to_json(), "guarantee.neighbours", other))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
@@ -244,6 +246,7 @@ def test_an_answer_above_its_bound_is_refused(data: dps.Dataset) -> None:
     check(edited(by.to_json(), "value", [["north", 4.0], ["south", 3.0]]))  # control
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -146,6 +146,7 @@ def edited(text: str, path: str, value: Any) -> str:
     return canonical_json(held | {"digest": digest(held)})
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
@@ -172,6 +173,7 @@ def test_what_contradicts_itself_is_refused(path: str, value: Any, named: str, d
         check(edited(text, path, value))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -72,7 +72,7 @@ class Counting:
         return lambda *given, **named: method(*given, **named, **self._more)
 
 
-@pytest.mark.sampled(19)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", EXACT)
 def test_the_number_is_that_of_the_units_with_a_usable_row(name: str) -> None:
     release: dps.Release = table_questions.QUESTIONS[name](Counting(PEOPLE, SURE))
@@ -92,6 +92,7 @@ def test_every_question_is_counted() -> None:
     assert {name.split("-")[0] for name in EXACT} >= set(table_questions.PLAINLY) - free
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["median", "most_common", "best_by-by", "top_k-by", "top_k-delta"])
 def test_both_are_charged_at_once(name: str, tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "budget.db")
@@ -228,7 +229,7 @@ def test_what_cannot_be_told_from_nobody_is_said_aloud() -> None:
     assert release.basis in release._repr_html_()
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", table_questions.QUESTIONS)
 def test_an_answer_without_a_number_of_units_says_how_to_have_one(name: str) -> None:
     ask = table_questions.QUESTIONS[name]

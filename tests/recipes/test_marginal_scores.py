@@ -25,6 +25,7 @@ def product(table: Any) -> np.ndarray:
     return np.array(table, np.int64)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("shape", "rows"), [((2, 2), 9), ((2, 3), 6), ((3, 3), 4)])
 def test_the_distance_from_independence(shape: tuple[int, int], rows: int) -> None:
     for table in model.tables(shape, rows):
@@ -35,7 +36,7 @@ def test_the_distance_from_independence(shape: tuple[int, int], rows: int) -> No
     assert 0.6 * allowed < change <= allowed
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("rows", [1, 4, 7, 8])
 def test_the_nearness_to_certainty(rows: int) -> None:
     for table in model.tables((2, 3), rows):
@@ -45,6 +46,7 @@ def test_the_nearness_to_certainty(rows: int) -> None:
     assert change == (allowed if rows > 1 else 0)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("shape", "rows"), [((2, 2), 8), ((2, 3), 6), ((3, 3), 5)])
 def test_the_mutual_information(shape: tuple[int, int], rows: int) -> None:
     for table in model.tables(shape, rows):

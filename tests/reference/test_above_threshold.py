@@ -31,6 +31,7 @@ def test_the_law_is_that_of_its_definition(leads: list[int], root: int) -> None:
         assert float(exact[answers]) == pytest.approx(chance, abs=1e-4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("root", [1, 2])
 @pytest.mark.parametrize("gaps", [0, 1])
 @pytest.mark.parametrize("kind", ["any", "up", "suffix", "interval"])
@@ -40,6 +41,7 @@ def test_one_positive(kind: str, root: int, gaps: int) -> None:
     assert tuple(map(math.log2, found)) == model.claimed(kind, positives=1, root=root)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("gaps", [0, 1])
 @pytest.mark.parametrize("kind", ["any", "up", "suffix"])
 def test_two_positives(kind: str, gaps: int) -> None:

@@ -62,6 +62,7 @@ def test_replacing_one_offer_moves_all_revenues_the_same_way_but_not_so_two_offe
     assert (4, 0, -2) in changes  # (2, 2) became (4, 1)
 
 
+@pytest.mark.sampled(1)
 @every_relation
 @every_most
 def test_the_loss_of_a_release_is_at_most_epsilon(pairs: Pairs, most: int) -> None:

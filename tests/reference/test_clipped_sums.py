@@ -57,7 +57,7 @@ def test_the_product_claims_what_enumeration_gives(clip: tuple[int, int], neighb
     assert claimed.neighbours is neighbours
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("clip", "neighbours"), crossed(CLIPS, list(Neighbours)))
 def test_the_loss_is_at_most_epsilon_and_more_at_a_smaller_scale(clip: tuple[int, int], neighbours: Neighbours) -> None:
     more = [*ROWS, (("x", clip[0]),), (("x", clip[1]),), (("y", clip[0]),), (("y", clip[1]),)]

@@ -35,6 +35,7 @@ def test_the_law_is_that_of_its_definition() -> None:
         assert all(0 <= each - other <= HALF**89 for each, other in zip(exact, by_hand, strict=True))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ratio", [HALF, Fraction(3, 4)])
 @pytest.mark.parametrize("margin", [0, 2])
 @pytest.mark.parametrize("replaced", [False, True])

@@ -52,6 +52,7 @@ def test_fixed_draws_are_what_the_product_says(draws: int, place: int) -> None:
     assert exact * (1 - 1e-12) <= delta <= exact * 1.01 + 1e-12
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("epsilon", "steps", "runs"), [(0.5, 6, 4), (2.0, 5, 3), (0.01, 4, 3), (1e-9, 3, 2)])
 def test_one_grid_of_the_product_against_fractions(epsilon: float, steps: int, runs: int) -> None:
     grid, step = Grid.near(epsilon, steps=steps), epsilon / steps

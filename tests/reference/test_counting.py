@@ -101,6 +101,7 @@ ROOT, NOISY = Fraction(3, 2), ("x", "y", "z")
 GIVEN: list[Contribution] = [(), ("x",), ("y", "y", "w"), ("x", "z"), ("x", "y", "z")]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_noisy_counts_lose_as_much_as_one_unit_may_count(most: int) -> None:
     """And up to twice as much if a unit is replaced, as long as each count changes by at most 1."""

@@ -32,6 +32,7 @@ def jumps(data: Sequence[int], cells: int) -> tuple[list[int], list[int]]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cells", [1, 2, 3, 4])
 @pytest.mark.parametrize("lengths", [None, LENGTHS])
 def test_rounds_have_the_mechanisms_law_whatever_the_cuts(cells: int, lengths: list[Fraction] | None) -> None:

@@ -16,6 +16,7 @@ OTHERS = [Fraction(1), Fraction(2, 3), Fraction(1, 10)]
 ROOMS = [Fraction(1), HALF, Fraction(1, 7), Fraction(1, 1000)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_law_is_that_of_permute_and_flip(room: Fraction) -> None:
     for others in (*product(OTHERS, repeat=1), *product(OTHERS, repeat=2), *product(OTHERS, repeat=3)):

@@ -86,7 +86,7 @@ def _largest_loss(law, inputs, moves, k: int, noise: str) -> float:  # type: ign
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("k", "moves", "allowed"),
     [

@@ -51,6 +51,7 @@ def test_the_law_above_can_fail() -> None:
     assert density_of_a_round([unmoved], x, scale=scale, reach=reach) > 2 * density([fall], x, scale=scale)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("slope", "length", "bend"), crossed([0, 1, 4, 40], [0.9, 1.1, None], [0.126, 1]))
 def test_a_proposal_is_kept_at_least_one_time_in_four(slope: float, bend: float, length: float | None) -> None:
     """With ``curvature * reach**2 / scale`` between 1/8 and 1."""

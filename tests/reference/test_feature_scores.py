@@ -43,6 +43,7 @@ def test_a_row_more_raises_every_score_by_at_most_its_weight(weights: tuple[int,
     assert score_range(changes) <= max(weights)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_row_replaced_moves_scores_both_ways(weights: tuple[int, ...]) -> None:
     changes = movements(replace_one_pairs(ROWS, most=3), cells=2, features=2, weights=weights)

@@ -100,6 +100,7 @@ VALUES: dict[str, list[float]] = {"two": [0.25, 0.5], "zeros": [0.0] * 9, "many"
 every_sample = pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "epsilon"), crossed([*VALUES], [0.5, 20.0]))
 def test_the_squared_score_gives_the_truncated_normal_law(name: str, epsilon: float) -> None:
     values = VALUES[name]
@@ -117,6 +118,7 @@ def test_the_squared_score_gives_the_truncated_normal_law(name: str, epsilon: fl
     assert p_value(counts, tilted / tilted.sum()) < NEVER
 
 
+@pytest.mark.sampled(1)
 @every_sample
 def test_the_absolute_score_gives_the_laplace_law_moved_into_the_bounds(values: list[float]) -> None:
     mechanism = dps.MeanMechanism(epsilon=1.0, bounds=(0, 1), step=Fraction(1, 64))

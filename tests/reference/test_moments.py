@@ -64,6 +64,7 @@ def test_the_error_of_the_variance_is_within_the_proved_bound_and_reaches_most_o
     assert closest > Fraction(3, 4)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scale", [1.0, 3.0, 12.0])
 def test_no_mean_errs_more_often_than_the_stated_noise_allows(scale: float) -> None:
     """All pairs of noises that matter, in exact fractions, for several means. Control: two less."""

@@ -50,6 +50,7 @@ def worst(relation: str, law: Laws, *, most: int, candidates: tuple[str, ...] = 
     return max(worst_ratio(of(one), of(other)) for one, other in PAIRS[relation](UNITS, ROWS))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("most", [1, 2, 3])
 @pytest.mark.parametrize("relation", PAIRS)
@@ -92,6 +93,7 @@ def test_exponential_noise_once_does_not_profit_from_one_value_per_unit(k: int) 
     assert loss == Fraction(3) ** k
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [1, 2, 3])
 @pytest.mark.parametrize("relation", PAIRS)
 def test_selecting_and_then_counting_loses_the_sum(relation: str, most: int) -> None:
@@ -127,6 +129,7 @@ def in_doubles(variance: float, *, reach: int) -> dict[int, Fraction]:
     return {y: Fraction(float(chance)) for y, chance in gaussian_noise(Fraction(variance), reach=reach).items()}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("exact", [(0, 0), (4, 0), (12, 0), (3, 2, 0), (9, 9, 0)])
 def test_the_bounds_of_gaussian_noise_hold(exact: tuple[int, ...], k: int) -> None:
@@ -156,6 +159,7 @@ def test_the_difference_of_two_gaussian_noises(variance: float) -> None:
 GAUSSIAN = {"epsilon": 0.5, "delta": 0.15}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("most", [1, 2])
 @pytest.mark.parametrize("relation", PAIRS)

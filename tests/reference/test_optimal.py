@@ -22,6 +22,7 @@ def permute_and_flip_error(n: int, levels: int, *, p: Fraction) -> Fraction:
     ) / len(vectors)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n", "levels"), [(2, 1), (2, 4), (3, 1), (3, 2)])
 def test_permute_and_flip_is_exactly_optimal_above_the_threshold(n: int, levels: int) -> None:
     p = Fraction(3, 8)  # exp(-epsilon) for an epsilon of .981, just above .9624

@@ -159,7 +159,7 @@ def test_bounds_on_the_error_at_the_edges() -> None:
             dps.PriceMechanism(epsilon=1.0, bounds=(1, 8)).error_bound(bad, share=0.5)  # type: ignore[arg-type]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @every_list
 def test_draws_follow_the_law(offers: list[float]) -> None:
     mechanism = dps.PriceMechanism(epsilon=2.0, bounds=(1, 8))

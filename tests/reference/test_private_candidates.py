@@ -22,6 +22,7 @@ def test_the_law_is_that_of_its_definition() -> None:
         assert sum(model.best(run, counts)) == 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("eta", [0, 1])
 @pytest.mark.parametrize("stop", [HALF, Fraction(1, 5)])
 def test_the_cost_is_exact(eta: int, stop: Fraction) -> None:
@@ -47,7 +48,7 @@ def test_a_known_number_of_runs_costs_all_of_them() -> None:
     assert math.log2(worst) > 7
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "weights",
     [{1: 1}, {8: 1}, {1: 1, 20: 1}, {0: 3, 2: 1}, {3: 2, 5: 7}, {0: 1, 1: 5, 100: 1}, {k: 4**-k for k in range(1, 30)}],
@@ -119,6 +120,7 @@ def test_runs_with_a_delta_of_their_own() -> None:
     assert closest > 0.05
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
 def test_the_accountant_follows_the_claim(eta: float) -> None:
     run = ComposedEvent(event=BoundedRangeEvent(epsilon=0.05), count=100)

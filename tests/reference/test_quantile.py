@@ -171,6 +171,7 @@ def exact_decay(mechanism: dps.QuantileMechanism, level: Fraction) -> Fraction:
     return exponential(-1 / (scale * level.denominator))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "level"), crossed([*CASES], LEVELS))
 def test_draws_from_the_interval(name: str, level: float) -> None:
     values = CASES[name]
@@ -190,7 +191,7 @@ def test_draws_from_the_interval(name: str, level: float) -> None:
     assert p_value(counts, shifted / shifted.sum()) < NEVER
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "level"), crossed([*CASES], LEVELS))
 def test_draws_from_the_grid(name: str, level: float) -> None:
     values = CASES[name]

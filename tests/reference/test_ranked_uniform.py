@@ -21,6 +21,7 @@ def test_bits_of_a_ranked_uniform_are_those_of_an_order_statistic(count: int) ->
     assert count == 1 or law_of_cells(0, count, 3) != law_of_cells(1, count, 3)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("bounds", [[1, 1, 1], [1, 1, 2], [3, 1, 1]])
 def test_numbers_of_proposals_decide_the_gap(bounds: list[int]) -> None:
     """Whatever the bounds of the weights are, the law is that of claim 2."""

@@ -42,12 +42,14 @@ def delta(counts: int) -> Fraction:
     return 1 - (1 - SHARE) ** counts
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_a_threshold_keeps_delta_when_a_unit_is_added_or_removed(most: int) -> None:
     found = worst_failure(most, most, threshold(RATIO, SHARE))
     assert Fraction(0) < found <= delta(most)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [1, 2])
 def test_a_threshold_keeps_delta_when_a_unit_is_replaced(most: int) -> None:
     assert Fraction(0) < worst_failure(most, 2 * most, threshold(RATIO, SHARE), replaced=True) <= delta(2 * most)
@@ -106,6 +108,7 @@ def allowed(moved: int) -> Fraction:
     return noise + 1 - (1 - LITTLE) ** moved
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("most", "replaced"), [(1, False), (2, False), (1, True)])
 def test_gaussian_noise_and_its_threshold_keep_delta(most: int, replaced: bool) -> None:
     moved = 2 * most if replaced else most

@@ -57,6 +57,7 @@ def largest_loss(n: int, k: int, *, growth: Fraction, moves: tuple[int, ...], fa
     return worst
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("moves", "times"), [((0, 1), 2), ((-1, 1), 4)])
 def test_the_loss_is_epsilon_at_most_and_nearly_all_of_it(moves: tuple[int, ...], times: int) -> None:
     growth = Fraction(4)

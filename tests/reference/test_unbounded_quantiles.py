@@ -38,6 +38,7 @@ def test_the_law_is_that_of_its_definition() -> None:
         assert all(0 <= each - other <= first**90 for each, other in zip(exact, by_hand, strict=True))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("rates", RATES)
 @pytest.mark.parametrize("replaced", [False, True])
@@ -77,6 +78,7 @@ def test_the_threshold_beyond_the_largest_value() -> None:
     assert law([0] * 4, first=fine, second=fine)[-1] > Fraction(1, 5) * Fraction(9, 10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_error_bound_holds(level: Fraction) -> None:
     """Claim 5, for all tiny data sets and several bounds, with the chance in fractions."""

@@ -24,6 +24,7 @@ def largest_ratio(weights: tuple[Fraction, ...], *, moves: tuple[int, ...]) -> F
     return worst
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("given", WEIGHTS)
 @pytest.mark.parametrize(("moves", "square"), [((-1, 0, 1), 2), ((0, 1), 1)])
 def test_weights_cost_nothing(given: tuple[Fraction, ...], moves: tuple[int, ...], square: int) -> None:
