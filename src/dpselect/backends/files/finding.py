@@ -1,4 +1,7 @@
-"""Which files a source names: a path, a glob, a list of paths, or a folder with a partition of rows in each folder."""
+"""Which files a source names: a path, a glob, a list of paths, or a folder with a partition of rows in each folder.
+
+A file is read once, whatever links lead to it: its rows would count twice, and one person's contribution with them.
+"""
 
 from __future__ import annotations
 
@@ -86,6 +89,10 @@ _MISSING = "__HIVE_DEFAULT_PARTITION__"
 """The value of rows that have none."""
 
 
+_Values = tuple[tuple[str, str | None], ...]
+"""Columns that the folders of a file name, with the file's value in each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """Files that are there.
@@ -147,39 +154,54 @@ def _listed(paths: list[str]) -> Found:
         if "\0" in path or not os.path.isfile(path):
             got = Shown("<text that may hold a password>" if _SECRETIVE.search(path) else repr(path))
             raise InvalidDataError("source", got, "existing files in a list of files", "Globs are given by themselves.")
-    if len({os.path.realpath(path) for path in paths}) < len(paths):
+    if len({_identity(path) for path in paths}) < len(paths):
         hint = "Two of them are the same file, whose rows would count twice."
         raise InvalidDataError("source", Shown(f"<{len(paths)} files>"), "different files", hint)
     return Found(f"<{len(paths)} files>", tuple(paths), tuple(Shown(repr(path)) for path in paths))
 
 
+def _identity(path: str) -> object:
+    """What is equal for two paths exactly if they lead to one file or folder."""
+    try:
+        about = os.stat(path)
+    except OSError:  # it is gone, which is said when it is read
+        return os.path.realpath(path)
+    return (about.st_dev, about.st_ino) if about.st_ino else os.path.realpath(path)  # some systems have no numbers
+
+
 def _partitioned(folder: str) -> Found | None:
-    """All files in folders such as ``year=2026/month=11``; None if there is no such folder in it."""
+    """All files in folders such as ``year=2026/month=11``, or links to them; None if there is no such folder in it."""
     with os.scandir(folder) as entries:
         if not any(entry.is_dir() and _PARTITION.fullmatch(entry.name) for entry in entries):
             return None
     refuse_tables_of_formats([folder], [Shown(repr(folder))])
     shown = repr(folder)
-    parts: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
-    for inside, folders, names in os.walk(folder):
+    parts: dict[object, tuple[str, _Values]] = {}
+    for inside, folders, names in os.walk(folder, followlinks=True):
         folders.sort()
         levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
+        above = {_identity(os.path.join(folder, *levels[:depth])) for depth in range(len(levels) + 1)}
+        if any(_identity(os.path.join(inside, each)) in above for each in folders):
+            raise InvalidDataError("source", Shown(shown), "a folder without links that lead back into it")
         for name in sorted(name for name in names if not name.startswith((".", "_"))):
             matches = [_PARTITION.fullmatch(level) for level in levels]
             if not matches or None in matches:
                 expected = "a folder in which all files are in folders such as year=2026/month=11"
                 raise InvalidDataError("source", Shown(shown), expected, "One file is in another place.")
             values = tuple((unquote(each[1]), _value(each[2])) for each in matches if each is not None)
-            parts.append((os.path.join(inside, name), values))
+            path = os.path.join(inside, name)
+            if parts.setdefault(_identity(path), (path, values))[1] != values:
+                expected = "folders that give each file one value in each column"
+                raise InvalidDataError("source", Shown(shown), expected, "Links lead to one file from two folders.")
     if not parts:
         hint = f"It contains no file whose name ends in {formats.ENDINGS_TEXT}."
         raise InvalidDataError("source", Shown(shown), "a folder with files in it", hint)
-    columns = tuple(column for column, _ in parts[0][1])
-    if any(tuple(column for column, _ in values) != columns for _, values in parts):
+    (columns, *others) = {tuple(column for column, _ in values) for _, values in parts.values()}
+    if others:
         expected = "folders that name the same columns, in the same order, for every file"
         raise InvalidDataError("source", Shown(shown), expected)
-    held = tuple(tuple(value for _, value in values) for _, values in parts)
-    return Found(shown, tuple(path for path, _ in parts), _numbered(shown, len(parts)), columns, held)
+    held = tuple(tuple(value for _, value in values) for _, values in parts.values())
+    return Found(shown, tuple(path for path, _ in parts.values()), _numbered(shown, len(parts)), columns, held)
 
 
 def _value(written: str) -> str | None:
@@ -203,8 +225,11 @@ def _matching_files(source: str) -> list[str]:
     got = Shown("<text that may hold a password>" if _SECRETIVE.search(source) else repr(source))
     if any(wildcard in source for wildcard in "*?["):
         paths = sorted(path for path in glob.iglob(source, recursive=True) if os.path.isfile(path))
-        if paths:
-            return paths
+        files = dict[object, str]()
+        for path in paths:
+            files.setdefault(_identity(path), path)
+        if files:
+            return [*files.values()]
         raise InvalidDataError("source", got, "a glob that matches at least one file")
     hint = "Data is read from local files only." if "://" in source else ""
     if source.startswith("~"):
