@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NEEDED = ("PKG-INFO", "LICENSE", "README.md", "pyproject.toml", ".cargo/config.toml", "rust/Cargo.toml")
+NEEDED = (
+    *("PKG-INFO", "LICENSE", "README.md", "pyproject.toml", ".cargo/config.toml", "rust/Cargo.toml"),
+    "tools/build_backend.py",
+)
 LARGE = 200_000
 """Bytes of one file, more than any source has."""
 
