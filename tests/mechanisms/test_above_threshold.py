@@ -26,7 +26,7 @@ from tests.reference import above_threshold as model
 from tests.slow import SLOW
 
 LEADS = [-2, 1, -1, 2]
-DRAWS = 20_000 if SLOW else 4000
+DRAWS = 20_000 if SLOW else 2000
 
 
 def begun(**changed: Any) -> dps.AboveThreshold:

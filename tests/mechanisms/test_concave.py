@@ -85,8 +85,8 @@ def test_draws_have_the_density(breakpoints: list[float], slopes: list[float], t
     mechanism = dps.ConcaveMechanism(epsilon=3.0, sensitivity=1.0)
     cuts = cuts_of(breakpoints, tails)
     exact = np.diff(mechanism.cdf(breakpoints, slopes, cuts, tails=tails))
-    counts = np.histogram([mechanism.draw(breakpoints, slopes, tails=tails) for _ in range(8000)], bins=cuts)[0]
-    assert counts.sum() == 8000
+    counts = np.histogram([mechanism.draw(breakpoints, slopes, tails=tails) for _ in range(4000)], bins=cuts)[0]
+    assert counts.sum() == 4000
     assert p_value(counts, exact / exact.sum()) >= NEVER
     doubled = dps.ConcaveMechanism(epsilon=1.5, sensitivity=1.0)
     wrong = np.diff(doubled.cdf(breakpoints, slopes, cuts, tails=tails))

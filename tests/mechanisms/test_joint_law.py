@@ -61,8 +61,8 @@ def test_draws_have_the_planned_law() -> None:
     values = np.random.default_rng(5).normal(50.0, 20.0, 300)
     levels = (0.9, 0.1, 0.5)
     mechanism = dps.QuantilesMechanism(epsilon=0.5, levels=levels, bounds=(0, 100))
-    other = dps.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 100))
-    draws = np.array([mechanism.draw(values) for _ in range(5000)])
+    other = dps.QuantilesMechanism(epsilon=2.0, levels=levels, bounds=(0, 100))
+    draws = np.array([mechanism.draw(values) for _ in range(1500)])
     for j, level in enumerate(levels):
         edges = np.concatenate(
             [[0.0], np.quantile(values.clip(0, 100), np.linspace(level - 0.09, level + 0.09, 13)), [100.0]]

@@ -186,7 +186,7 @@ def test_leads_far_beyond_the_noise_go_on_where_bisection_ends(ratio: float) -> 
 def test_leads_of_several_are_as_seldom_wrong() -> None:
     """With the rest far below, the gap beyond the true lead is a difference of two exponentials, whatever the rank."""
     mechanism = dps.ExponentialNoiseTopK(epsilon=2.0, sensitivity=1.0, monotonic=True, k=2)  # the scale is 1
-    scores, confidence, draws = np.array([60.0, 30.0, 0.0]), 0.9, 4_000
+    scores, confidence, draws = np.array([60.0, 30.0, 0.0]), 0.9, 2_000
     wrong = 0
     for _ in range(draws):
         leads = mechanism.select_with_gaps(scores, step=1 / 64)

