@@ -76,6 +76,13 @@ def test_wheels_are_tried_on_every_system_they_are_built_for() -> None:
     assert {each.partition("-")[0] for each in tried.split(", ")} == {"ubuntu", "macos", "windows"}
 
 
+def test_only_what_was_tried_everywhere_is_put_on_the_release_page() -> None:
+    (job,) = re.findall(r"^  release:\n(?:    .*\n)+", WORKFLOWS["wheels.yml"], flags=re.MULTILINE)
+    assert "if: startsWith(github.ref, 'refs/tags/v')\n    needs: installed\n" in job
+    assert "gh release create" in job
+    assert sum("contents: write" in text for text in WORKFLOWS.values()) == 1
+
+
 def test_no_workflow_names_a_registry() -> None:
     assert [name for name, text in WORKFLOWS.items() if REGISTRY.search(text)] == []
     assert REGISTRY.search((ROOT / "Makefile").read_text(encoding="utf-8")) is None
