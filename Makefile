@@ -21,7 +21,6 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 CARGO := env PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
 DEMO := dpselect top-k examples/data/clicks.parquet page 10 --unit session --candidates 1..41270 --epsilon 1
-PLAN := dpselect plan --candidates-count 41270 --monotonic --within 20
 FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
@@ -67,7 +66,6 @@ lint: $(VENV)/.dev
 	$(BIN)/stubtest dpselect._native._core dpselect.session.choices dpselect.session.counts dpselect.session.numbers
 	$(BIN)/mypy --strict --follow-imports silent tests/answer_types.py
 	$(CARGO) fmt --manifest-path rust/Cargo.toml --check
-	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets -- -D warnings
 	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets --features python -- -D warnings
 
 bench: $(BENCH)/.product
@@ -140,15 +138,12 @@ docs: $(VENV)/.docs
 readme: $(VENV)/.plots
 	{ echo '$(FENCE)' && echo '$$ $(DEMO)' && COLUMNS=110 $(BIN)/$(DEMO) && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md demo
-	{ echo '$(FENCE)' && echo '$$ $(PLAN)' && COLUMNS=110 $(BIN)/$(PLAN) && echo '$(FENCE)'; } \
-		| $(BIN)/python docs/blocks.py README.md plan
 	{ echo '$(FENCE)' && examples/budget_in_two_shells.sh $(BIN)/dpselect && echo '$(FENCE)'; } \
-		| $(BIN)/python docs/blocks.py README.md budget
+		| $(BIN)/python docs/blocks.py docs/ledger.md budget
 	$(BIN)/python docs/commands.py | $(BIN)/python docs/blocks.py docs/command-line.md commands
-	$(BIN)/python docs/questions.py readme | $(BIN)/python docs/blocks.py README.md questions
 	$(BIN)/python docs/picture.py
 	$(BIN)/python docs/alerts_picture.py
-	$(BIN)/python docs/questions.py guide | $(BIN)/python docs/blocks.py docs/tables.md questions
+	$(BIN)/python docs/questions.py | $(BIN)/python docs/blocks.py docs/tables.md questions
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
 	$(BIN)/python docs/plan_schema.py
 	$(BIN)/python docs/consoles.py README.md docs/*.md docs/tasks/*.md

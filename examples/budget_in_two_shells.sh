@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A budget that runs out across two shells, as README.md shows it: every command and what it printed.
+# A budget that runs out across two shells, as docs/ledger.md shows it: every command and what it printed.
 # Usage: examples/budget_in_two_shells.sh path/to/dpselect
 set -euo pipefail
 program=$(realpath "$1")

@@ -89,7 +89,9 @@ def test_results_are_read_back_and_verdicts_computed_anew(tmp_path: Path) -> Non
 def test_the_summary_shows_the_worst_case_and_counts_what_falls_short() -> None:
     machine = {"day": "d", "processor": "p", "cores": "2", "system": "s"}
     worst = replace(LINE, value=1.25, case="EM, uniform")
-    table = report.summary([LINE, worst, replace(LINE, value=0.25)], machine)
+    shown = [replace(line, what=report.SUMMARY[0]) for line in (LINE, worst, replace(LINE, value=0.25))]
+    table = report.summary([*shown, replace(LINE, what="another")], machine)
+    assert "another" not in table
     assert "1.25x (EM, uniform, n = 10^6, float64)" in table
     assert "**short** in 1 of 3" in table
 
@@ -104,6 +106,8 @@ def test_a_document_without_exactly_one_block_is_refused(document: str) -> None:
 
 def test_the_documents_show_what_was_measured() -> None:
     lines, machine = results.read()
+    assert {*report.SUMMARY} <= {line.what for line in lines if line.reached is not None}
+    assert len(report.SUMMARY) == 8
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     full = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert held(readme, "bench") == report.summary(lines, machine)

@@ -58,11 +58,11 @@ def test_the_shell_numbers_the_rows_of_a_table(mark: bytes, tmp_path: Path) -> N
 
 
 LINE = re.compile(r"^\|[^|]*\| `([a-z-]+ [^`]*\.(?:csv|parquet) [^`]*)` \|", re.MULTILINE)
-TABLE = LINE.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+TABLE = LINE.findall((ROOT / "docs" / "tables.md").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("command", TABLE)
-def test_a_question_of_the_readme_can_be_asked(
+def test_a_question_of_the_table_can_be_asked(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT / "examples" / "data")
@@ -71,7 +71,7 @@ def test_a_question_of_the_readme_can_be_asked(
     assert capsys.readouterr().err == ""
 
 
-def test_the_table_of_the_readme_is_found() -> None:
+def test_the_table_of_questions_is_found() -> None:
     assert {command.split()[0] for command in TABLE} == {*QUESTIONS}
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from docs.blocks import held
 
 import dpselect as dps
 from dpselect import accounting, planning
@@ -483,11 +482,3 @@ def test_help(capsys: Captured) -> None:
     assert "Never plan with private scores" in out
     assert main(["--help"]) == 0
     assert "dpselect plan --candidates-count 41270 --monotonic" in capsys.readouterr().out
-
-
-def test_the_readme_shows_what_the_command_prints(capsys: Captured) -> None:
-    shown = held((ROOT / "README.md").read_text(encoding="utf-8"), "plan").splitlines()
-    assert (shown[0], shown[-1]) == ("```", "```")
-    program, command, *arguments = shown[1].removeprefix("$ ").split()
-    assert (program, command) == ("dpselect", "plan")
-    assert "\n".join(shown[2:-1]) == planned(capsys, *arguments).rstrip("\n")
