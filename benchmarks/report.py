@@ -1,6 +1,6 @@
 """The tables of the documents, from ``results.json``: no number in them is typed by hand.
 
-``python -m benchmarks.report`` prints every line, below the worst of each requirement; with ``--summary``, eight of these.
+``python -m benchmarks.report`` prints every line, after the worst of each requirement; with ``--summary``, eight of those.
 """
 
 from __future__ import annotations
