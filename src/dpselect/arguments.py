@@ -254,25 +254,74 @@ def exact_number(value: object, name: str, *, expected: str = "a finite number")
 _UNKNOWN_BOUNDS = "If none is publicly known, Dataset.upper_bound finds a largest one, at a cost of its own."
 
 
-def finite_bounds(value: object, name: str = "bounds", *, may_be_equal: bool = False) -> tuple[Fraction, Fraction]:
-    """Two finite numbers, the first below the second, or equal to it if that is allowed; read as decimals.
+def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
+    """Two finite numbers that doubles hold or are nearest to, the first below the second; read as decimals.
 
-    See `decimal_fraction`.
+    See `decimal_fraction`. Beyond 2^52, where the nearest double may be another whole number, it has to be this one.
 
     >>> finite_bounds((0, 0.3))
     (Fraction(0, 1), Fraction(3, 10))
     """
-    expected = "two finite numbers, lower <= upper" if may_be_equal else "two finite numbers, lower < upper"
+    expected = "two finite numbers, lower < upper"
+    lower, upper = (decimal_fraction(end, name, expected=expected) for end in _two(value, name, expected=expected))
+    if not float(lower) < float(upper):
+        raise InvalidParameterError(name, Shown(f"({float(lower)!r}, {float(upper)!r})"), expected)
+    if not (double_holds(lower) and double_holds(upper)):
+        hint = "From 2^53 on, doubles skip whole numbers, and the answer would be about others."
+        raise InvalidParameterError(name, Shown(f"({lower}, {upper})"), "bounds that a double holds", hint)
+    return lower, upper
+
+
+def whole_or_double_bounds(value: object, name: str) -> tuple[int | float, int | float]:
+    """Two finite numbers, the first not above the second, each as a double or a whole number that no double holds.
+
+    So numbers can be compared with them exactly. A float from 2^52 on is the whole number that it equals.
+
+    >>> whole_or_double_bounds((0, 2**53 + 1), "between")
+    (0.0, 9007199254740993)
+    """
+    expected = "two finite numbers, lower <= upper"
+    lower, upper = (_whole_or_double(end, name, expected=expected) for end in _two(value, name, expected=expected))
+    if not lower <= upper:
+        raise InvalidParameterError(name, Shown(f"({lower!r}, {upper!r})"), expected)
+    return lower, upper
+
+
+def _whole_or_double(value: object, name: str, *, expected: str) -> int | float:
+    exact = decimal_fraction(value, name, expected=expected)
+    if abs(exact) < _FIRST_WHOLE:
+        return float(exact)
+    exact = Fraction(value) if isinstance(value, float) else exact
+    if exact.denominator != 1:
+        raise InvalidParameterError(name, value, expected, "From 2^52 on, they have to be whole numbers.")
+    if exact == (nearest := float(exact)):
+        return nearest
+    if abs(exact) >= 10**_MOST_DIGITS:
+        raise InvalidParameterError(name, value, expected, f"Whole numbers may have {_MOST_DIGITS} digits.")
+    return int(exact)
+
+
+_FIRST_WHOLE = 2**52
+"""From here on, all doubles are whole numbers."""
+
+_MOST_DIGITS = 37
+"""Of a whole number that no double holds: engines have no larger ones."""
+
+
+def double_holds(exact: Fraction) -> bool:
+    """Whether a double holds the number, or is written as it; where doubles have fractions, the nearest will do."""
+    nearest = float(exact)
+    return abs(exact) < _FIRST_WHOLE or exact in (Fraction(nearest), Fraction(repr(nearest)))
+
+
+def _two(value: object, name: str, *, expected: str) -> Sequence[object]:
     if not isinstance(value, (tuple, list)):
         hint = _UNKNOWN_BOUNDS if value is None or isinstance(value, str) else ""
         raise InvalidParameterError(name, value, expected, hint)
     pair = cast("Sequence[object]", value)
     if len(pair) != 2:
         raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)
-    ends = [decimal_fraction(end, name, expected=expected) for end in pair]
-    if not float(ends[0]) < float(ends[1]) and not (may_be_equal and float(ends[0]) == float(ends[1])):
-        raise InvalidParameterError(name, Shown(f"({float(ends[0])!r}, {float(ends[1])!r})"), expected)
-    return ends[0], ends[1]
+    return pair
 
 
 def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:

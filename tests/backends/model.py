@@ -69,7 +69,8 @@ def name_of(cell: Cell, kind: str) -> Any:
         return cell if isinstance(cell, str) and 0 < len(cell.encode()) <= 1024 else None
     if kind == "numbers":
         number = number_of(cell)
-        return None if number is None or math.isinf(number) else number + 0.0
+        may_be_rounded = isinstance(cell, Decimal) and number is not None and abs(number) >= 2.0**53
+        return None if number is None or math.isinf(number) or may_be_rounded else number + 0.0
     if kind == "whole numbers":
         whole = not isinstance(cell, bool) and isinstance(cell, int | float | Decimal) and math.isfinite(cell)
         return int(cell) if whole and cell == int(cell) and -(2**63) <= cell < 2**63 else None

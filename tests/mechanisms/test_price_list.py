@@ -261,7 +261,7 @@ BAD_PRICES: dict[str, tuple[Any, str]] = {
     "below the doubles": ([Decimal("1e-390"), SECRET], "finite numbers > 0"),
     "twice the same": ([SECRET, 1.0, SECRET], "different prices"),
     "twice the same, of two types": ([2, 2.0], "different prices"),
-    "the same double": ([2**53, 2**53 + 1], "at most 2^40 times"),
+    "no double": ([2**53, 2**53 + 1], "prices that doubles hold"),
     "thirds that are one double": ([Fraction(1, 3), Fraction(1, 3) + Fraction(1, 2**70)], "at most 2^40 times"),
     "not rounded": (np.linspace(0.1, 1.0, 8) ** 2, "Round them, to cents say"),
     "too fine": ([Fraction(1, 7919**i) for i in range(1, 80)], "at most 2^40 times"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
+from fractions import Fraction
 
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.summaries import CandidateKind
@@ -161,3 +162,19 @@ def check_numeric(column: Column, *, argument: str = "column") -> None:
         return
     hint = column.described("Convert it to numbers first.")
     raise InvalidDataError(argument, Shown(repr(column.name)), "a column of numbers", hint)
+
+
+EXACT = 2**53
+"""Below it, doubles tell all whole numbers apart."""
+
+_DOUBLES = (Holds.FLOATS, Holds.SHORT_FLOATS, Holds.NOTHING)
+
+
+def check_near(column: Column, *numbers: float | Fraction, argument: str = "column") -> None:
+    """Refuse public numbers that are compared as doubles, if numbers of the column may be rounded to them."""
+    if column.holds in _DOUBLES or all(-EXACT < each < EXACT for each in numbers):
+        return
+    expected = "a column of doubles, or bounds, prices and decimal candidates below 2^53"
+    hint = "From there on doubles skip whole numbers, and numbers would be taken for their neighbours. Whole numbers as"
+    hint += " candidates or in count(between=...) may be larger; else divide by a public number in the table first."
+    raise InvalidDataError(argument, Shown(repr(column.name)), expected, hint)

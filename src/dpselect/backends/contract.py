@@ -90,7 +90,7 @@ class Needed:
 
     matched: tuple[Column, PublicCandidates | DistantCandidates] | None = None
     number: Column | None = None
-    between: tuple[float, float] | None = None
+    between: tuple[int | float, int | float] | None = None
 
 
 class Table(Protocol):

@@ -9,12 +9,14 @@ depends on one row alone, is null if the row has no such value, and can never be
   but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not whole numbers.
 - Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, with blanks
   around; ``1,5``, ``$7``, ``0x1F``, ``1_000``, ``inf`` and ``nan`` are not numbers. The value is the nearest double.
+- Whether a number lies between two bounds is decided without rounding it: from 2^53 on, doubles skip whole numbers.
 
 No text here contains a backslash, because its meaning in a literal depends on the engine and its settings.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,7 +24,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
 
-from dpselect.backends.columns import Column, Holds
+from dpselect.backends.columns import EXACT, Column, Holds
 from dpselect.backends.contract import Amount
 from dpselect.summaries import CandidateKind
 
@@ -34,6 +36,12 @@ BLANKS = " \t\n\v\f\r"
 
 LONGEST_NAME = 1 << 10
 """Bytes of text that a `Name` may have."""
+
+MOST_DIGITS = 37
+"""Of whole numbers that numbers are compared with, where no double holds them."""
+
+_WIDTH = MOST_DIGITS + 1
+"""Digits of the decimals that numbers are then compared as. One more, so that what has more digits is beyond."""
 
 _LARGEST_NUMBER = sys.float_info.max
 
@@ -73,8 +81,8 @@ class Value:
 class Name:
     """The value in `column`, if it could be a candidate of the `kind`; else null.
 
-    Left out are empty text, text of more than `LONGEST_NAME` bytes or that is not UTF-8, infinite numbers, and dates
-    before the year 1 or after 9999.
+    Left out are empty text, text of more than `LONGEST_NAME` bytes or that is not UTF-8, infinite numbers, numbers from
+    2^53 on that are not doubles in the table (they may be rounded), and dates before the year 1 or after 9999.
     """
 
     column: Column
@@ -88,7 +96,20 @@ class Number:
     column: Column
 
 
-RowValue = Unit | Value | Name | Number | Amount
+@dataclass(frozen=True, slots=True)
+class Within:
+    """1 if the number in `column` is neither below `lower` nor above `upper`; else null.
+
+    The bounds are doubles, or whole numbers of at most `MOST_DIGITS` digits. Whole numbers of a type of their own,
+    decimals and numbers in text are compared with them digit by digit.
+    """
+
+    column: Column
+    lower: int | float
+    upper: int | float
+
+
+RowValue = Unit | Value | Name | Number | Within | Amount
 """A value that a query reads from a row. An `Amount` is a whole number, of a type whose sums cannot overflow."""
 
 
@@ -160,6 +181,11 @@ class Dialect(ABC):
         is_whole = self.matches(self.text(number), _WHOLE_DECIMAL)
         return f"CASE WHEN {is_whole} THEN {self.cast(number, self.types[CandidateKind.INTEGER])} END"
 
+    def compared(self, number: str, sign: str, end: int) -> str:
+        """How a number that is no double compares with a whole number; null if it has several digits more."""
+        type_ = f"DECIMAL({_WIDTH}, {MOST_DIGITS - len(str(abs(end)))})"
+        return f"{self.cast(number, type_)} {sign} CAST('{end}' AS {type_})"
+
     def nearest_double(self, decimal: str) -> str:
         """The double nearest to a decimal."""
         return self.cast(decimal, self.types[CandidateKind.NUMBER])
@@ -205,6 +231,10 @@ def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
             return _name(cell, _held(column, dialect), kind, dialect)
         case Number(column):
             return _number(cell, _held(column, dialect), dialect)
+        case Within(column, lower, upper):
+            held = _held(column, dialect)
+            inside = (_compared(cell, held, *end, dialect) for end in ((">=", lower), ("<=", upper)))
+            return f"CASE WHEN {' AND '.join(inside)} THEN 1 END"
         case Amount(column, scale, lower, upper) if column.holds is Holds.INTEGERS and scale == 1:
             # The same as below: what a double cannot hold is beyond both bounds. An engine that knows the smallest and
             # the largest number of a column leaves out comparisons, and sums in 64 bits; it cannot for GREATEST.
@@ -265,7 +295,8 @@ def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str
         value = dialect.valid_text(cell)
         return f"CASE WHEN {dialect.text_bytes(value)} BETWEEN 1 AND {LONGEST_NAME} THEN {value} END"
     if kind is CandidateKind.NUMBER:
-        low, high = dialect.double(-_LARGEST_NUMBER), dialect.double(_LARGEST_NUMBER)
+        largest = _LARGEST_NUMBER if holds in _FLOATS else math.nextafter(float(EXACT), 0.0)
+        low, high = dialect.double(-largest), dialect.double(largest)
     elif kind is CandidateKind.DATE:
         low, high = (dialect.cast(f"'{day.isoformat()}'", dialect.types[kind]) for day in (date.min, date.max))
     else:
@@ -280,6 +311,19 @@ def _number(cell: str, holds: Holds, dialect: Dialect) -> str:
     return f"CASE WHEN {number} <> {dialect.double(float('nan'))} THEN {number} END" if holds in _FLOATS else number
 
 
+def _compared(cell: str, holds: Holds, sign: str, end: int | float, dialect: Dialect) -> str:
+    """Whether the number in the cell is ``>=`` or ``<=`` the end, which the `sign` says."""
+    up = sign == ">="
+    nearest = float(end)
+    if nearest < end if up else nearest > end:  # no double in between
+        nearest = math.nextafter(nearest, math.inf if up else -math.inf)
+    by_double = f"({_number(cell, holds, dialect)}) {sign} {dialect.double(nearest)}"
+    if holds in _FLOATS or not EXACT <= abs(end) < 10**MOST_DIGITS:
+        return by_double
+    written = _written(cell, CandidateKind.NUMBER, dialect) if holds is Holds.ANYTHING else cell
+    return f"COALESCE({dialect.compared(written, sign, int(end))}, {by_double})"
+
+
 def _double(cell: str, holds: Holds, dialect: Dialect) -> str:
     if holds is Holds.FLOATS:
         return cell
@@ -292,4 +336,9 @@ def _from_text(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
     if kind is CandidateKind.BOOLEAN:
         word = f"LOWER(TRIM(BOTH '{BLANKS}' FROM {cell}))"
         return f"CASE {word} WHEN 'true' THEN true WHEN 'false' THEN false END"
-    return dialect.cast(f"CASE WHEN {dialect.matches(cell, _PATTERNS[kind])} THEN {cell} END", dialect.types[kind])
+    return dialect.cast(_written(cell, kind, dialect), dialect.types[kind])
+
+
+def _written(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
+    """The text, if a value of this kind is written so."""
+    return f"CASE WHEN {dialect.matches(cell, _PATTERNS[kind])} THEN {cell} END"

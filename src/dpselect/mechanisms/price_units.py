@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.arguments import decimal_fraction
+from dpselect.arguments import decimal_fraction, double_holds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
 
 Price = int | float | Fraction
@@ -53,8 +53,9 @@ class PriceUnits:
         """`prices` as the caller gave them. A float means the decimal number it is written as.
 
         Raises:
-            InvalidCandidatesError: none, too many, not positive numbers, two that are the same double, or with too
-                small a common unit. The text quotes none of them: someone will pass the offers by mistake.
+            InvalidCandidatesError: none, too many, not positive numbers, two that are the same double, one beyond 2^52
+                that is no double, or with too small a common unit. The text quotes none of them: someone will pass
+                the offers by mistake.
 
         >>> listed = PriceUnits.of([0.5, 0.2, 1])
         >>> listed.multiples.tolist(), listed.unit
@@ -119,6 +120,8 @@ def _positive(member: object, prices: object) -> int | Fraction:
         exact = Fraction(0)
     if not float(exact) > 0.0:  # also a number so small that its double is 0
         raise _refusal(prices, _ACCEPTED, "One of them is not, or is missing, or is no number a double can hold.")
+    if not double_holds(exact):
+        raise _refusal(prices, "prices that doubles hold", "From 2^53 on, doubles skip whole numbers.")
     return exact
 
 

@@ -10,9 +10,11 @@ import glob
 import os
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TypeVar, cast
 
 from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.plans.written_numbers import decimal
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 
@@ -157,7 +159,7 @@ def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
-def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range | Sequence[int | float]:
+def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range | Sequence[int | float | Fraction]:
     """The prices that `text` names, as `parsed` names candidates.
 
     Raises:
@@ -174,10 +176,10 @@ def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range
         return given
     listed = [member for member in given if isinstance(member, str)]
     if len(listed) < len(given):  # of a Parquet file; checked as prices with the question
-        return cast("Sequence[int | float]", given)
+        return cast("Sequence[int | float | Fraction]", given)
     if not all(map(DECIMAL.fullmatch, listed)):
         raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
-    return [int(member) if INTEGER.fullmatch(member) else float(member) for member in listed]
+    return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in listed]
 
 
 def parsed_dates(text: str, *, private: str) -> range | Sequence[Member]:

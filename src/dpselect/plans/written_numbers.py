@@ -33,6 +33,8 @@ def decimal(text: str) -> float | Fraction:
 
     >>> decimal("0.1"), decimal("1/3"), decimal("0.12345678901234567890")
     (0.1, Fraction(1, 3), Fraction(1234567890123456789, 10000000000000000000))
+    >>> decimal("1152921504606847000") == 2.0**60  # whose shortest decimal this is
+    False
     """
     expected = f"expected a number such as 5, 0.25 or 1/3, not {text[:MOST_DIGITS]!r}"
     if (fraction := _fraction(text)) is not None:
@@ -46,7 +48,8 @@ def decimal(text: str) -> float | Fraction:
     if number and not (number.adjusted() > -400 and len(text) <= 400):
         raise ValueError(expected)
     exact = Fraction(number)
-    return nearest if Fraction(repr(nearest)) == exact else exact
+    is_meant = nearest == exact if abs(exact) >= 2**52 else Fraction(repr(nearest)) == exact
+    return nearest if is_meant else exact
 
 
 def _fraction(text: str) -> Fraction | None:

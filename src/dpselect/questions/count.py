@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from dpselect.arguments import finite_bounds
+from dpselect.arguments import whole_or_double_bounds
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
@@ -243,8 +243,7 @@ def condition_given(column: object, values: PublicCandidates | None, between: ob
         raise InvalidParameterError("values", None, "values of the column, or two numbers (between)", hint)
     if between is None:
         return PublicCondition(candidates=values, argument="values")
-    lower, upper = finite_bounds(between, "between", may_be_equal=True)
-    return PublicCondition(is_number=True, between=(float(lower), float(upper)))
+    return PublicCondition(is_number=True, between=whole_or_double_bounds(between, "between"))
 
 
 def _restated(given: Any) -> PublicCondition:

@@ -82,7 +82,7 @@ class PrivateBoundsQuantile(ValuesQuestion):
     def domain(self) -> PublicDomain:
         """From the first possible bound to the last; values beyond count as these."""
         points = self.mechanism.bound.candidates
-        return PublicDomain(float(points[0]), float(points[-1]))
+        return PublicDomain(float(points[0]), float(points[-1]), is_open=True)
 
     @property
     def event(self) -> PureEvent:

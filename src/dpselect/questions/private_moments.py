@@ -104,7 +104,7 @@ class PrivateBoundsMoments(BetweenPrivateBounds, ValuesQuestion):
     @property
     def domain(self) -> PublicDomain:
         """From the lower bound to the last possible upper one; values beyond count as these."""
-        return PublicDomain(self.cuts[0], self.cuts[-1])
+        return PublicDomain(self.cuts[0], self.cuts[-1], is_open=True)
 
     @property
     def event(self) -> PureEvent:

@@ -82,7 +82,7 @@ class UnboundedQuantile(ValuesQuestion):
     def domain(self) -> PublicDomain:
         """From the first candidate to the last; values beyond count as these."""
         points = self.mechanism.candidates
-        return PublicDomain(float(points[0]), float(points[-1]))
+        return PublicDomain(float(points[0]), float(points[-1]), is_open=True)
 
     @property
     def event(self) -> PureEvent:

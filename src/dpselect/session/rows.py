@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
 from dpselect.arguments import boolean
-from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_numeric, name_kind
+from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
 from dpselect.errors import InvalidDataError, Shown
@@ -139,7 +140,7 @@ class ColumnRows:
         argument: str = "candidates",
     ) -> list[CandidateCounts]:
         """How many units have each candidate, in each group; `argument` is the question's name for the candidates."""
-        check_match(self.column, candidates.kind, argument=argument)
+        _check_listed(self.column, candidates, argument=argument)
         return self.rows.table.count(
             unit=self.rows.unit_column,
             column=self.column,
@@ -155,7 +156,7 @@ class ColumnRows:
         """The counts from which the most common candidates are drawn, or a pending draw where the scores are."""
         table = self.rows.table
         if isinstance(table, DrawsInPlace):
-            check_match(self.column, candidates.kind)
+            _check_listed(self.column, candidates)
             pending = table.select(
                 unit=self.rows.unit_column,
                 column=self.column,
@@ -177,8 +178,9 @@ class ColumnRows:
             check_numeric(summed)
         else:
             summed, column = self.rows.check(clip.column, argument="sum"), self.column
-            check_match(column, candidates.kind)
+            _check_listed(column, candidates)
             check_numeric(summed, argument="sum")
+        check_near(summed, *clip.ends, argument="column" if candidates is None else "sum")
         return self.rows.table.total(
             unit=self.rows.unit_column,
             column=column,
@@ -191,6 +193,7 @@ class ColumnRows:
     def amounts(self, clip: PublicClip, cuts: tuple[int, ...], groups: PublicGroups | None = None) -> list[UnitTotals]:
         """The units' clipped amounts in bands between the cuts, in each group."""
         check_numeric(self.column)
+        check_near(self.column, *clip.ends)
         return self.rows.table.amounts(
             unit=self.rows.unit_column,
             amount=Amount(self.column, clip.scale, clip.lower, clip.upper),
@@ -204,6 +207,7 @@ class ColumnRows:
     ) -> list[UnitValues]:
         """The numbers of a column, at most `max_rows_per_unit` of each unit in each group."""
         check_numeric(self.column)
+        check_near(self.column, domain.lower, *([] if domain.is_open else [domain.upper]))
         found = self.rows.table.gather(
             unit=self.rows.unit_column,
             column=self.column,
@@ -220,7 +224,7 @@ class ColumnRows:
         """How many units have, in each group, a row that meets the condition."""
         candidates, number = condition.candidates, None
         if candidates is not None:
-            check_match(self.column, candidates.kind, argument=condition.argument)
+            _check_listed(self.column, candidates, argument=condition.argument)
         if condition.summed is not None:
             number = self.rows.check(condition.summed, argument="sum")
         elif condition.is_number:
@@ -253,8 +257,19 @@ class ColumnRows:
             return None
         groups.check_size(1 if candidates is None else len(candidates))
         column = self.rows.check(groups.column, argument="by")
-        check_match(column, groups.members.kind, argument="groups")
+        _check_listed(column, groups.members, argument="groups")
         return Grouping(column, groups.members, groups.max_per_unit)
+
+
+def _check_listed(
+    column: Column, listed: PublicCandidates | DistantCandidates, *, argument: str = "candidates"
+) -> None:
+    """Refuse candidates, or groups, that no value of the column could equal, or that a neighbour could."""
+    check_match(column, listed.kind, argument=argument)
+    if listed.kind is CandidateKind.NUMBER:
+        known = isinstance(listed, PublicCandidates)
+        largest = max(map(abs, cast("tuple[float, ...]", listed.values))) if known else math.inf
+        check_near(column, largest, argument="by" if argument == "groups" else "column")
 
 
 class NothingRead(Exception):  # noqa: N818 - nothing is wrong
@@ -274,7 +289,10 @@ class _NeverRead:
 
 
 class UnopenedTable(_NeverRead):
-    """The stand-in for a table when questions are only planned: any name is a column, and nothing is read."""
+    """The stand-in for a table when questions are only planned: any name is a column, and nothing is read.
+
+    A column of missing values fits every question.
+    """
 
     __slots__ = ()
     shown = "<no table>"
@@ -283,7 +301,7 @@ class UnopenedTable(_NeverRead):
         """A column of that name, of any type."""
         if not isinstance(name, str):
             raise InvalidDataError(argument, name, "the name of a column, as text")
-        return Column(name, Holds.ANYTHING)
+        return Column(name, Holds.NOTHING)
 
     def unit(self, name: object) -> Column:
         """As `column`."""

@@ -85,6 +85,11 @@ class PublicClip:
             raise InvalidParameterError("column", column, "the name of a column, as text")
         return cls(column, factor, int(end), _LARGEST)
 
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The bounds in the unit of the column."""
+        return self.lower / self.scale, self.upper / self.scale
+
     def in_units(self, amount: float) -> float:
         """A scaled `amount` in the unit of the column: the double that is written as it, or else the next above."""
         exact = Fraction(amount) / self.scale

@@ -23,6 +23,6 @@ class PublicCondition:
 
     candidates: PublicCandidates | DistantCandidates | None = None
     is_number: bool = False
-    between: tuple[float, float] | None = None
+    between: tuple[int | float, int | float] | None = None
     summed: str | None = None
     argument: str = "candidates"

@@ -24,6 +24,7 @@ class PublicDomain:
         lower: smallest answer; smaller values count as this.
         upper: largest answer; larger values count as this.
         grid: the answers ``lower, lower + step, ..., upper``, and each value counts as the nearest; None: no grid.
+        is_open: whether the caller gave no upper bound.
 
     >>> PublicDomain.given((0, 120), step=1).grid.count
     121
@@ -32,6 +33,7 @@ class PublicDomain:
     lower: float
     upper: float
     grid: Grid | None = None
+    is_open: bool = False
 
     @classmethod
     def given(cls, bounds: object, *, step: object = None) -> PublicDomain:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
+from decimal import Decimal
 
 from dpselect.summaries.candidates import CandidateKind
 
@@ -39,9 +41,17 @@ def _boolean(text: str) -> bool:
             raise ValueError
 
 
+def _number(text: str) -> float:
+    """The nearest double; but no whole number in place of another one."""
+    nearest = float(text)
+    if 2**52 < abs(nearest) < math.inf and Decimal(text) not in (Decimal(nearest), Decimal(repr(nearest))):
+        raise ValueError
+    return nearest
+
+
 CONVERSIONS: dict[CandidateKind, Callable[[str], Member]] = {
     CandidateKind.INTEGER: int,
-    CandidateKind.NUMBER: float,
+    CandidateKind.NUMBER: _number,
     CandidateKind.TEXT: str,
     CandidateKind.DATE: lambda text: date.fromisoformat(text.strip()),
     CandidateKind.BOOLEAN: _boolean,

@@ -11,7 +11,7 @@ from dpselect.backends.contract import Amount
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.reading import changed
 from dpselect.backends.lazy.schema import check_names
-from dpselect.backends.row_rules import Dialect, Name, Number, RowValue, Unit, Value
+from dpselect.backends.row_rules import Dialect, Name, Number, RowValue, Unit, Value, Within
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
 from dpselect.summaries import CandidateKind
 
@@ -106,6 +106,9 @@ class _PostgreSQL(Dialect):
         within = f"{number} BETWEEN {-(2**63)} AND {2**63 - 1}"
         return f"CASE WHEN {within} AND {number} = trunc({number}) THEN CAST({number} AS bigint) END"
 
+    def compared(self, number: str, sign: str, end: int) -> str:
+        return f"{number} {sign} {end}"
+
     def nearest_double(self, decimal: str) -> str:
         return (
             f"CASE WHEN {decimal} = 'NaN' THEN NULL WHEN {decimal} > {_LARGEST!r} THEN 'Infinity'"
@@ -156,6 +159,8 @@ def ibis_type(value: RowValue) -> str:
             return IBIS_TYPES[kind]
         case Number():
             return "float64"
+        case Within():
+            return "int32"
         case Amount():
             return "decimal(38, 0)"
 

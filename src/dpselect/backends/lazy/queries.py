@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping, Needed
 from dpselect.backends.lazy.engine_contract import ChoosingQuery, EngineQuery, Frame, matched
-from dpselect.backends.row_rules import Name, Number, RowValue, Unit, Value
+from dpselect.backends.row_rules import Name, Number, RowValue, Unit, Value, Within
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates, PublicDomain
 
 
@@ -111,15 +111,14 @@ def units(query: EngineQuery, *, unit: Column, needed: Needed, grouping: Groupin
     """``number`` of units with a row that a question can use (for each ``part``). Proof: ``proofs/usable_units.md``."""
     read: dict[str, RowValue] = {"who": Unit(unit)}
     if needed.number is not None:
-        read["number"] = Number(needed.number)
+        between = needed.between
+        read["number"] = Number(needed.number) if between is None else Within(needed.number, *between)
     if needed.matched is not None:
         column, candidates = needed.matched
         read["what"] = Value(column, candidates.kind)
     rows = _grouped(query, read, grouping)
     if needed.number is not None:
         rows = rows.filter(~nw.col("number").is_null())
-    if needed.between is not None:
-        rows = rows.filter(nw.col("number") >= needed.between[0], nw.col("number") <= needed.between[1])
     if needed.matched is not None:
         rows = matched(rows, "what", needed.matched[1], query)
     keys = _keys(grouping)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.row_rules import BLANKS, MISSING, Number, Value, rule, unit_is_known, unit_key
+from dpselect.backends.row_rules import BLANKS, MISSING, Number, Value, Within, rule, unit_is_known, unit_key
 from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.relation import Relation, candidate_table
@@ -253,7 +253,7 @@ def together(
     unit: Column,
     matched: Mapping[str, tuple[Column, PublicCandidates]],
     numbers: Mapping[str, Column],
-    between: tuple[float, float] | None,
+    between: tuple[int | float, int | float] | None,
 ) -> tuple[int, int]:
     """Rows, and units with such a row, that have all of these: candidates, groups and numbers.
 
@@ -268,11 +268,8 @@ def together(
     for name, (column, candidates) in matched.items():
         relation.match(f"{name}_place", column, candidates, name=name)
     for name, column in numbers.items():
-        number = rule(Number(column), name, DUCKDB)
-        if name == "value" and between is not None:
-            lower, upper = (f"{end!r}::DOUBLE" for end in between)
-            number = f"CASE WHEN {number} BETWEEN {lower} AND {upper} THEN {number} END"
-        relation.compute(f"{name}_number", number)
+        needed = Number(column) if name != "value" or between is None else Within(column, *between)
+        relation.compute(f"{name}_number", rule(needed, name, DUCKDB))
     rows, units = _one(connection, f"SELECT count(*), count(DISTINCT who) FROM ({relation.sql})")
     return rows, units
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dpselect.backends.row_rules import LONGEST_NAME
+from dpselect.backends.row_rules import LONGEST_NAME, MOST_DIGITS
 from dpselect.backends.rows.arrow import Array, of_numpy, pa, pc
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -114,16 +114,18 @@ def _digest_of_text(unit: str) -> str:
     return blake2b(unit.encode(), digest_size=_DIGEST_BYTES).hexdigest().rjust(LONG + 1, "0")
 
 
-def _whole_number(text: str) -> str | None:
+def _whole_number(text: str, *, longest: int = _LONGEST_WHOLE_NUMBER) -> str | None:
     found = _WHOLE_NUMBER.fullmatch(text.strip(" \t"))
     if found is None:
         return None
     digits = found[2].lstrip("0") or "0"
-    return found[1] + digits if len(digits) <= _LONGEST_WHOLE_NUMBER else None
+    return found[1] + digits if len(digits) <= longest else None
 
 
 def _number(text: str) -> str | None:
-    """The shortest text of the same double; a number beyond all doubles stays beyond them."""
+    """The digits of a whole number, or the shortest text of the same double; what is beyond all doubles stays so."""
+    if (whole := _whole_number(text, longest=MOST_DIGITS)) is not None:
+        return whole
     stripped = text.strip(" \t")
     if _DECIMAL_NUMBER.fullmatch(stripped) is None:
         return None

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping
-from dpselect.backends.row_rules import Number, Value, rule
+from dpselect.backends.row_rules import Number, Value, Within, rule
 from dpselect.backends.rows.arrow import BATCH_ROWS
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
@@ -108,7 +108,7 @@ def _one_value(column: Column, candidates: PublicCandidates) -> UnitNumbers:
 def units_counted(
     matched: tuple[Column, PublicCandidates] | None,
     number: Column | None,
-    between: tuple[float, float] | None,
+    between: tuple[int | float, int | float] | None,
     grouping: Grouping | None,
 ) -> Places | None:
     """What `queries.units_counted` finds."""
@@ -118,7 +118,7 @@ def units_counted(
 def _places(
     matched: Mapping[str, tuple[Column, PublicCandidates]],
     number: Column | None,
-    between: tuple[float, float] | None,
+    between: tuple[int | float, int | float] | None,
     grouping: Grouping | None,
 ) -> Places | None:
     """The places of groups and candidates, or only of groups; None if there are too many, or groups are chosen."""
@@ -136,11 +136,8 @@ def _places(
             else:
                 needed.append(f"{prefix}_{what}")
         if number is not None:
-            read = rule(Number(number), names["number"], DUCKDB)
-            if between is not None:
-                low, high = (DUCKDB.double(end) for end in between)
-                read = f"CASE WHEN ({read}) BETWEEN {low} AND {high} THEN 1 END"
-            rows.compute(f"{prefix}_what", read, required=False)
+            what = Number(number) if between is None else Within(number, *between)
+            rows.compute(f"{prefix}_what", rule(what, names["number"], DUCKDB), required=False)
             needed.append(f"{prefix}_what")
         if grouping is not None:
             rows.match(f"{prefix}_part", grouping.column, grouping.groups, name=names["part"], required=False)

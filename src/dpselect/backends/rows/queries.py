@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount, Grouping
-from dpselect.backends.row_rules import Name, Number, Value, rule
+from dpselect.backends.row_rules import Name, Number, Value, Within, rule
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.relation import (
@@ -151,7 +151,7 @@ def units_counted(
     unit: Column,
     matched: tuple[Column, PublicCandidates] | None,
     number: Column | None,
-    between: tuple[float, float] | None,
+    between: tuple[int | float, int | float] | None,
     grouping: Grouping | None,
 ) -> list[int]:
     """How many units have, in each group, a row with one of the candidates and a number, as far as each is needed.
@@ -165,11 +165,7 @@ def units_counted(
         column, candidates = matched
         rows.match("position", column, candidates, name="value")
     if number is not None:
-        read = rule(Number(number), "number", DUCKDB)
-        if between is not None:
-            low, high = (DUCKDB.double(end) for end in between)
-            read = f"CASE WHEN ({read}) BETWEEN {low} AND {high} THEN 1 END"
-        rows.compute("what", read)
+        rows.compute("what", rule(Number(number) if between is None else Within(number, *between), "number", DUCKDB))
     if grouping is None:
         ((units,),) = connection.execute(f"SELECT count(*) FROM (SELECT DISTINCT who FROM ({rows.sql}))").fetchall()
         return [int(units)]

@@ -154,7 +154,7 @@ class StreamTable:
         unit: Column,
         matched: Mapping[str, tuple[Column, PublicCandidates]],
         numbers: Mapping[str, Column],
-        between: tuple[float, float] | None = None,
+        between: tuple[int | float, int | float] | None = None,
         progress: Progress | None = None,
     ) -> tuple[int, int]:
         """Rows, and units with such a row, that have all of these. For the holder of the data only."""
