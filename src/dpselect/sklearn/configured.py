@@ -7,13 +7,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from fractions import Fraction
 from numbers import Real
 from typing import Any, cast
 
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import FeatureUnion, Pipeline
 
+from dpselect.accounting.rounding import fraction_up
+from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.mechanisms.best_of_runs import is_generator
 from dpselect.privacy import Neighbours
@@ -49,13 +55,16 @@ def configured(estimator: Any, configuration: Configuration) -> Any:
     return cast(Any, clone(estimator)).set_params(**values)
 
 
-def check_all(estimator: Any, listed: Sequence[Configuration], *, epsilon: float, neighbours: Neighbours) -> bool:
+def check_all(
+    estimator: Any, listed: Sequence[Configuration], *, epsilon: float, rows: int, neighbours: Neighbours
+) -> bool:
     """Refuse what would spend more than is charged, draw the same noise in each run, or show how many runs there were.
 
     Args:
         estimator: as it was given.
         listed: all configurations.
-        epsilon: of one fit.
+        epsilon: of one fit, for a unit.
+        rows: how many of them a unit may have. An estimator sees no units, so its epsilon is that of a row.
         neighbours: of the search.
 
     Returns:
@@ -74,7 +83,7 @@ def check_all(estimator: Any, listed: Sequence[Configuration], *, epsilon: float
         raise InvalidParameterError("estimator", estimator, "an estimator of scikit-learn")
     have_epsilon = True
     for configuration in listed:
-        named = _parameters(estimator, configuration)
+        made, copies, named = _made(estimator, configuration)
         for name, value in named:
             last = name.rpartition("__")[2]
             why = _refused(last, value, neighbours)
@@ -84,6 +93,14 @@ def check_all(estimator: Any, listed: Sequence[Configuration], *, epsilon: float
             if last == "epsilon" and not (isinstance(value, Real) and value <= epsilon):
                 hint = f"As a configuration sets it up, the estimator has a larger {name}, or one that is no number."
                 raise InvalidParameterError("estimator_epsilon", epsilon, "at least that of every configuration", hint)
+        row = _cost_of_a_row(made, copies)
+        if row * rows > Fraction(positive_epsilon(epsilon, "estimator_epsilon")):
+            hint = (
+                f"As a configuration sets it up, one fit costs {fraction_up(row)!r} for a row, of all parts together."
+            )
+            if rows > 1:
+                hint += f" A unit may have {rows} rows; max_rows_per_unit=1 uses one of each."
+            raise InvalidParameterError("estimator_epsilon", epsilon, f"at least {fraction_up(row * rows)!r}", hint)
         have_epsilon = have_epsilon and any(name.rpartition("__")[2] == "epsilon" for name, _ in named)
     return have_epsilon
 
@@ -110,18 +127,72 @@ def _refused(name: str, value: object, neighbours: Neighbours) -> tuple[str, str
     return None
 
 
-def _parameters(estimator: Any, configuration: Configuration) -> list[tuple[str, object]]:
-    """Names and values of the estimator as it is set up, deep; and generators and estimators wherever they stand."""
+_FIT_EACH_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, VotingClassifier)
+"""Estimators that fit each one in them once, on the rows that they get."""
+
+
+def _cost_of_a_row(made: Any, copies: Sequence[object]) -> Fraction:
+    """The sum of the epsilons of all estimators in one, wherever they stand.
+
+    An estimator with an epsilon of its own states what one fit costs with all that it holds; but no less than they do.
+
+    Raises:
+        InvalidParameterError: an estimator without an epsilon holds private ones, and may fit them several times.
+    """
+    counted: set[int] = set()
+
+    def cost(each: Any) -> Fraction:
+        if id(each) in counted:
+            return Fraction(0)
+        counted.add(id(each))
+        held = each.get_params(deep=False)
+        inner = sum(map(cost, _estimators(list(held.values()))), Fraction(0))
+        if "epsilon" in held:
+            return max(_exactly(held["epsilon"]), inner)
+        if inner and type(each) not in _FIT_EACH_ONCE:
+            names = ", ".join(known.__name__ for known in _FIT_EACH_ONCE)
+            hint = f"It may fit the private estimators in it several times. {names} fit each once."
+            raise InvalidParameterError("estimator", Shown(f"<{type(each).__name__}>"), "one of known cost", hint)
+        return inner
+
+    return sum(map(cost, [made, *filter(_is_estimator, copies)]), Fraction(0))
+
+
+def _exactly(epsilon: object) -> Fraction:
+    """What an estimator draws at, rounded as mechanisms round it; one that is not positive is no privacy loss."""
+    is_none = isinstance(epsilon, Real) and epsilon <= 0
+    return Fraction(0) if is_none else Fraction(positive_epsilon(epsilon))
+
+
+def _estimators(values: object) -> list[Any]:
+    """The estimators among values, also in lists, tuples, sets and mappings."""
+    if _is_estimator(values):
+        return [values]
+    if isinstance(values, Mapping):
+        values = list(cast("Mapping[object, object]", values).values())
+    if not isinstance(values, list | tuple | Set):
+        return []
+    return [found for value in cast("Iterable[object]", values) for found in _estimators(value)]
+
+
+def _made(estimator: Any, configuration: Configuration) -> tuple[Any, Sequence[object], list[tuple[str, object]]]:
+    """The estimator as it is set up, and all that it holds.
+
+    Returns:
+        A copy; what was copied with it; and the names and values of its parameters, deep, and of generators and
+        estimators wherever they stand.
+    """
     inside: dict[int, Any] = {}
     beside: dict[int, Any] = {}
     named: dict[str, object] = {}
+    made: Any = estimator
     try:
         shared = clone(estimator) is estimator
         if not shared:
             one, other = configured(estimator, configuration), configured(estimator, configuration)
             named, theirs = one.get_params(deep=True), other.get_params(deep=True)
             # A copy's memo has all that it copied: what is in both is not made anew.
-            copy.deepcopy(one, inside)
+            made = copy.deepcopy(one, inside)
             copy.deepcopy(other, beside)
             alike = any(_is_estimator(value) and value is theirs.get(name) for name, value in named.items())
             shared = alike or bool(inside.keys() & beside.keys())
@@ -132,7 +203,8 @@ def _parameters(estimator: Any, configuration: Configuration) -> list[tuple[str,
     if shared:
         hint = "Runs that share an object can leave traces in it, which show how many there were."
         raise InvalidParameterError("estimator", estimator, "one whose clones share nothing", hint)
-    return [*named.items(), *((type(each).__name__, each) for each in copies if is_generator(each)), *deep]
+    generators = ((type(each).__name__, each) for each in copies if is_generator(each))
+    return made, copies, [*named.items(), *generators, *deep]
 
 
 def _is_estimator(value: object) -> bool:

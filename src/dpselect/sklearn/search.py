@@ -59,9 +59,11 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             list of such mappings; all their combinations. Values may be estimators. Each run fits a clone of the
             estimator, with clones of the values, on a copy of the rows.
         estimator_epsilon: privacy loss of one ``fit`` of the estimator for one *unit*, > 0, whatever the configuration.
-            You vouch for it, because no library can read it off an estimator; parameters named ``epsilon`` above it are
-            refused, each by itself, and an estimator without one causes a warning. So are parameters named ``delta``
-            other than 0 and ``neighbours`` other than those of the search; of other estimators you vouch for both.
+            You vouch for it, because no library can read it off an estimator. It is refused if it is less than the sum
+            of all parameters named ``epsilon`` (those of a pipeline's steps add up), times `max_rows_per_unit` if there
+            are ``groups``, as an estimator protects a row; an estimator without one causes a warning. Refused are also
+            private estimators inside of one that may fit them several times, parameters named ``delta`` other than 0
+            and ``neighbours`` other than those of the search; of other estimators you vouch for both.
         score_epsilon: privacy loss of one score, > 0.
         expected_runs: how many runs there are on average, > 1.
         law: of their number, ``"geometric"``, ``"logarithmic"`` or ``"negative_binomial"``.
@@ -71,7 +73,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             that returns a number for each row from that row alone; it is clipped to 0 and 1, and what is no number
             counts as 0.
         scoring_share: the part of the units that scores are computed on, from 0.01 to 0.5.
-        max_rows_per_unit: with ``groups`` in ``fit``, how many rows of a unit are used, the first ones.
+        max_rows_per_unit: with ``groups`` in ``fit``, how many rows of a unit are used, the first ones. The epsilon of
+            the estimator counts as many times.
         neighbours: ``"add_remove"`` or ``"replace_one"``, which takes no ``groups``.
         unit: your name for what a row, or a group, represents; with a ledger, the unit that the account protects.
         ledger: a `dpselect.Ledger` or its URL, without a password in it. Requires `account`.
@@ -175,7 +178,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         if groups is not None and relation is Neighbours.REPLACE_ONE:
             hint = "A unit with other groups in its place could change the number of rows. Use neighbours='add_remove'."
             raise InvalidParameterError("groups", Shown("<given>"), "None with neighbours='replace_one'", hint)
-        listed = self._configurations(relation)
+        most = 1 if groups is None else most
+        listed = self._configurations(relation, most)
         table, rows = checked_rows(X, sparse=self.estimator.__sklearn_tags__().input_tags.sparse)
         labels = checked_labels(y, rows=rows)
         validate_data(self, table, skip_check_array=True)  # the names and the number of features
@@ -212,10 +216,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             return rows_right(fitted.predict(X), y)
         return sum_of_scores(self.scoring(fitted, X, y), rows=rows, steps=steps)
 
-    def _configurations(self, relation: Neighbours) -> Sequence[Mapping[str, Any]]:
-        """All combinations, checked."""
+    def _configurations(self, relation: Neighbours, rows: int) -> Sequence[Mapping[str, Any]]:
+        """All combinations, checked for units of so many rows."""
         listed = all_combinations(self.configurations)
-        if not check_all(self.estimator, listed, epsilon=self.estimator_epsilon, neighbours=relation):
+        if not check_all(self.estimator, listed, epsilon=self.estimator_epsilon, rows=rows, neighbours=relation):
             # What has no epsilon is most likely not private, and then nothing is.
             warnings.warn(
                 f"{type(self.estimator).__name__} has no parameter epsilon. If it is not private by itself, neither is "
