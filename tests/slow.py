@@ -1,7 +1,7 @@
 """What `make test` leaves to `make test-slow`, which sets ``SLOW=1``; so do `make mutants` and the nightly run.
 
 By day, without it, tests marked `slow` are left out, a product of cases is tried in a part in which each case of each
-axis comes, of a test marked `sampled` some cases run, and each property is tried on 15 examples. With it everything
+axis comes, of a test marked `sampled` some cases run, and each property is tried on 10 examples. With it everything
 runs, on 200 examples of each property.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pytest
 
 SLOW = os.environ.get("SLOW") == "1"
-EXAMPLES = int(os.environ.get("EXAMPLES", 200 if SLOW else 15))
+EXAMPLES = int(os.environ.get("EXAMPLES", 200 if SLOW else 10))
 """Of each property; `EXAMPLES` in the environment changes this number, and nothing else."""
 
 

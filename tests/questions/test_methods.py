@@ -56,6 +56,7 @@ def asked_with(method: str | None) -> list[dps.Release[Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_certificates_name_the_mechanism_and_agree_with_it() -> None:
     for release in asked_with("exponential"):
         checked = check(release.to_json())
@@ -67,6 +68,7 @@ def test_certificates_name_the_mechanism_and_agree_with_it() -> None:
         assert (plain.event, plain.proofs, plain.error_bound) == (flips.event, flips.proofs, flips.error_bound)
 
 
+@pytest.mark.slow
 def test_a_certificate_cannot_be_edited_to_name_the_other_mechanism() -> None:
     for method, other in (("exponential", "PermuteAndFlip"), (None, "ExponentialMechanism")):
         held = json.loads(asked_with(method)[0].to_json())
@@ -82,6 +84,7 @@ def test_a_certificate_cannot_be_edited_to_name_the_other_mechanism() -> None:
         check(canonical_json(held | {"digest": digest(held)}))
 
 
+@pytest.mark.slow
 def test_another_method_is_another_question(tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("a", epsilon=9, unit="who")
@@ -102,6 +105,7 @@ def test_other_methods_are_refused(method: Any) -> None:
         PEOPLE.best_by("name", **ASKED, sum="age", clip=(-1, 2), method=method)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more", [{"with_gap": True}, {"with_counts": True}, {"max_values_per_unit": 1}, {"weights": [1, 2, 3, 4]}]
 )
@@ -110,6 +114,7 @@ def test_a_method_where_another_argument_decides_is_refused(more: dict[str, Any]
         PEOPLE.most_common("name", **ASKED, **more, method="exponential")
 
 
+@pytest.mark.slow
 def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["examples/data/adult.csv", "education_num", "--unit", "person_id", "--epsilon", "1", "--json"]
     asked += ["--candidates", "1..16", "--method"]

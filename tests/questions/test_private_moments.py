@@ -81,6 +81,7 @@ def _ends(question: PrivateBoundsMoments) -> tuple[float, float]:
     return question.domain.lower, question.domain.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_of_another_question_are_refused(kind: type[PrivateBoundsMoments]) -> None:
     other = kind.planned(step=2, epsilon=4.0)
@@ -111,6 +112,7 @@ def test_the_error_bound_holds_as_often_as_it_says(kind: type[PrivateBoundsMomen
     assert very_near < 200  # control: there is noise, of this size
 
 
+@pytest.mark.slow
 def test_the_sentences(data: dps.Dataset) -> None:
     asked: dict[str, Any] = {"bounds": "private", "lower": -1.5, "epsilon": 1.0}
     release = data.mean("age", **asked)
@@ -133,6 +135,7 @@ def test_the_sentences(data: dps.Dataset) -> None:
     assert " w / n of the true one" in by_city.accuracy
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_value_is_between_the_bounds(data: dps.Dataset) -> None:
     release = data.mean("age", bounds="private", step=1, epsilon=0.05)
     table = columns(release)
@@ -145,6 +148,7 @@ def test_the_interval_of_a_value_is_between_the_bounds(data: dps.Dataset) -> Non
     assert 0.0 <= table["lower"][0] <= table["upper"][0] <= most * (1 + 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lower", "step"), [(0, 1), (0.1, 0.1), (-7, 0.25), (1125899906842624.1, 1)])
 def test_the_distance_between_the_bounds_is_exact(lower: float, step: float, data: dps.Dataset) -> None:
     """Where doubles are far apart, a bound is not exactly what it stands for."""
@@ -155,6 +159,7 @@ def test_the_distance_between_the_bounds_is_exact(lower: float, step: float, dat
         assert PrivateBoundsMean.width(shown) == float(question.below(place).width)
 
 
+@pytest.mark.slow
 def test_where_the_possible_bounds_begin() -> None:
     whole = pl.DataFrame({"who": [1, 2], "age": [3, 4], "paid": [3.5, 4.5]})
     asked: dict[str, Any] = {"bounds": "private", "epsilon": 1.0}
@@ -165,6 +170,7 @@ def test_where_the_possible_bounds_begin() -> None:
     assert dataset.variance("age", step=0.5, **asked).candidates["step"] == 0.5
 
 
+@pytest.mark.slow
 def test_of_nobody_there_is_an_answer() -> None:
     nobody = dps.Dataset(ROWS.filter(pl.col("who") == "q"), unit="who")
     release = nobody.mean("age", bounds="private", step=1, epsilon=100.0)
@@ -196,6 +202,7 @@ def test_a_certificate_is_checked(
     assert checked.release.bound.answer_epsilon == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 def test_certificates_of_both_relations(neighbours: Any) -> None:
     release = dps.Dataset(ROWS, unit="who", neighbours=neighbours).mean("age", bounds="private", epsilon=1.0)
@@ -205,7 +212,7 @@ def test_certificates_of_both_relations(neighbours: Any) -> None:
         check(edited(release.to_json(), "guarantee.neighbours", other))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
@@ -237,6 +244,7 @@ def test_what_contradicts_itself_is_refused(name: str, path: str, value: Any, na
         check(edited(text, path, value))
 
 
+@pytest.mark.slow
 def test_an_answer_above_its_bound_is_refused(data: dps.Dataset) -> None:
     by = data.mean("age", bounds="private", step=1, epsilon=8.0, by="city", groups=["north", "south"])
     one = data.mean("age", bounds="private", step=1, epsilon=8.0)
@@ -282,6 +290,7 @@ def test_bad_input_is_one_line_and_costs_nothing(
         assert ledger.remaining("a") == 3.0
 
 
+@pytest.mark.slow
 def test_a_public_number_of_units_needs_public_bounds(data: dps.Dataset) -> None:
     with pytest.raises(InvalidParameterError, match=r"^units=400: expected None, because the bounds are private"):
         data.mean("age", bounds="private", units=400, epsilon=1.0)

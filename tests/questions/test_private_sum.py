@@ -39,6 +39,7 @@ def test_with_hardly_any_noise(data: dps.Dataset) -> None:
     assert (release.bound.value, release.bound.above) == (2.0**31, 0)
 
 
+@pytest.mark.slow
 def test_few_units_are_left_above(data: dps.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clipping_bound, "one_sided", lambda sampler: 0)
     release = data.sum("paid", clip="private", epsilon=4.0)
@@ -91,6 +92,7 @@ def test_the_error_bound_holds_as_often_as_it_says(data: dps.Dataset) -> None:
     assert sum(abs(release.value - 300 * 7) <= 1.0 for release in drawn) < 150  # control: there is noise
 
 
+@pytest.mark.slow
 def test_the_sentences(data: dps.Dataset) -> None:
     asked: dict[str, Any] = {"clip": "private", "lower": -1.5, "scale": 2, "epsilon": 1.0}
     release = data.sum("paid", **asked)
@@ -107,6 +109,7 @@ def test_the_sentences(data: dps.Dataset) -> None:
     assert "Values above the bound of a group (north: " in str(by_city)
 
 
+@pytest.mark.slow
 def test_of_the_last_possible_bound_nothing_is_claimed() -> None:
     rich = pl.DataFrame({"who": range(400), "paid": [1e10] * 200 + [1.0] * 200})
     release = dps.Dataset(rich, unit="who").sum("paid", clip="private", epsilon=10.0)
@@ -146,7 +149,7 @@ def edited(text: str, path: str, value: Any) -> str:
     return canonical_json(held | {"digest": digest(held)})
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [

@@ -48,6 +48,7 @@ def test_sets_have_the_law_of_the_mechanism(weights: Any) -> None:
     assert task.event == BoundedRangeEvent(epsilon=1.0)
 
 
+@pytest.mark.slow
 def test_rounds_with_weights_have_the_law_of_the_mechanism() -> None:
     weights = [1, Fraction(5, 2), 1, 0]
     task = TopK.planned(PUBLIC, 2, epsilon=2.0, weights=weights)
@@ -87,6 +88,7 @@ def test_certificates_are_recomputed_and_read_back(more: dict[str, Any]) -> None
     assert ("with public weights" in str(forecast)) == ("weights" in more)
 
 
+@pytest.mark.slow
 def test_the_release_says_that_it_is_a_set() -> None:
     release = PEOPLE.top_k("name", 2, **AS_SET)
     assert release.task == "top_k_set"
@@ -107,6 +109,7 @@ def test_the_bound_is_that_of_the_mechanism() -> None:
     assert in_order.error_bound == pytest.approx(rounds.error_bound(4, math.sqrt(0.99)), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "change"),
     [
@@ -130,6 +133,7 @@ def test_a_certificate_with_other_arguments_is_refused(more: dict[str, Any], cha
         check(canonical_json(held | {"digest": digest(held)}))
 
 
+@pytest.mark.slow
 def test_a_set_in_another_order_is_refused() -> None:
     data = dps.Dataset("examples/data/clicks.parquet", unit="session")
     held = json.loads(data.top_k("page", 3, candidates=range(1, 100), epsilon=1e6, method="set").to_json())
@@ -145,6 +149,7 @@ def test_a_set_in_another_order_is_refused() -> None:
                 check(text)
 
 
+@pytest.mark.slow
 def test_another_method_or_other_weights_are_another_question(tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("a", epsilon=9, unit="who")
@@ -156,6 +161,7 @@ def test_another_method_or_other_weights_are_another_question(tmp_path: Path) ->
     assert again == asked[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "name"),
     [
@@ -177,6 +183,7 @@ def test_what_does_not_go_together_is_refused(more: dict[str, Any], name: str) -
         PEOPLE.top_k("name", 2, **ASKED, **more)
 
 
+@pytest.mark.slow
 def test_all_candidates_are_no_set_and_a_list_is_needed() -> None:
     with pytest.raises(InvalidParameterError, match=r"^k=4"):
         PEOPLE.top_k("name", 4, **AS_SET)
@@ -185,6 +192,7 @@ def test_all_candidates_are_no_set_and_a_list_is_needed() -> None:
             PEOPLE.top_k("name", 2, epsilon=1.0, **more)
 
 
+@pytest.mark.slow
 def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["top-k", "examples/data/adult.csv", "education_num", "2", "--unit", "person_id", "--epsilon", "100"]
     asked += ["--candidates", "8,9,10,13"]

@@ -42,6 +42,7 @@ def test_answers_have_the_law_of_the_weighted_mechanism() -> None:
     assert task.event == BoundedRangeEvent(epsilon=1.0)
 
 
+@pytest.mark.slow
 def test_the_bound_is_that_of_the_lightest_and_recomputed() -> None:
     for weights in ([1, 1, 1, 1], [90, 5, 5, 2.5], [0, 0, 1, 0], np.array([1e-200, 1.0, 1.0, 2.0])):
         release: Any = PEOPLE.most_common("name", candidates=NAMES, epsilon=1.0, weights=weights)
@@ -55,6 +56,7 @@ def test_the_bound_is_that_of_the_lightest_and_recomputed() -> None:
 ASKED: dict[str, Any] = {"candidates": NAMES, "epsilon": 1.0}
 
 
+@pytest.mark.slow
 def test_groups_counts_and_the_rarest() -> None:
     for release in (
         PEOPLE.most_common("name", **ASKED, weights=[1, 2, 3, 4], with_counts=True),
@@ -79,6 +81,7 @@ def test_a_certificate_is_bound_to_its_weights() -> None:
         check(canonical_json(held | {"digest": digest(held)}))
 
 
+@pytest.mark.slow
 def test_other_weights_are_another_question(tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("a", epsilon=9, unit="who")
@@ -97,12 +100,14 @@ def test_bad_weights_are_refused(weights: Any) -> None:
         PEOPLE.most_common("name", **ASKED, weights=weights)
 
 
+@pytest.mark.slow
 def test_what_has_no_weights_says_so() -> None:
     for more in ({"with_gap": True}, {"max_values_per_unit": 1}):
         with pytest.raises(InvalidParameterError, match="none with weights"):
             PEOPLE.most_common("name", **ASKED, weights=[1, 2, 3, 4], **more)
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["examples/data/adult.csv", "education_num", "--unit", "person_id", "--epsilon", "1", "--json"]
     codes = tmp_path / "codes.csv"
@@ -119,6 +124,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 SAME = [Fraction(1), 2.0, 3, 0.25]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ask",
     [
@@ -146,6 +152,7 @@ def test_a_check_compares_weights_that_it_is_given(ask: Any) -> None:
         check(edited, weights=SAME)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("candidates", [range(9, 13), range(12, 8, -1)])
 @pytest.mark.parametrize(
     ("value", "ask"),
@@ -169,6 +176,7 @@ def test_a_value_of_weight_zero_is_none_that_was_drawn(value: Any, ask: Any, can
         check(edited, weights=weights)
 
 
+@pytest.mark.slow
 def test_a_certificate_without_weights_is_none_with_them() -> None:
     text = PEOPLE.most_common("name", **ASKED).to_json()
     assert check(text).weights is None
@@ -176,6 +184,7 @@ def test_a_certificate_without_weights_is_none_with_them() -> None:
         check(text, weights=SAME)
 
 
+@pytest.mark.slow
 def test_verify_compares_them_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = tmp_path / "release.json"
     kept.write_text(PEOPLE.top_k("name", 2, **ASKED, weights=[1, 2.5, 0, 3]).to_json())
@@ -191,6 +200,7 @@ def test_verify_compares_them_on_the_command_line(tmp_path: Path, capsys: pytest
     assert "arguments.weights" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_sentence_is_about_candidates_that_have_a_weight() -> None:
     """The most common one may have none: then nothing drawn is near it."""
     rows = {"who": list(range(300)), "what": ["a"] * 280 + ["b"] * 15 + ["c"] * 5}
@@ -206,6 +216,7 @@ def test_the_sentence_is_about_candidates_that_have_a_weight() -> None:
     assert "weight" not in people.most_common("what", candidates=["a", "b", "c"], epsilon=20.0).accuracy  # the control
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_equal_weights_of_a_file_are_all_read(ending: str, tmp_path: Path) -> None:
     rows = pa.table({"code": ["a", "b", "c", "d"], "share": [7, 7, 1, 7]})

@@ -58,6 +58,7 @@ def test_gaps_are_those_of_the_counts(way: str, k: int) -> None:
     assert dps.Release.from_json(release.to_json()) == release
 
 
+@pytest.mark.slow
 def test_of_one_answer_and_of_groups() -> None:
     one: Any = PEOPLE.most_common("name", **AHEAD)
     assert one.gap.lead_at_least(SURELY) == true_gaps(OF_NAMES, [one.value])[0]
@@ -108,6 +109,7 @@ def test_p_values_are_those_of_two_equals() -> None:
     assert ReleasedGap(value=0.0, step=1.0, noise="geometric", scale=1.5).p_value == 1.0
 
 
+@pytest.mark.slow
 def test_leads_are_wrong_as_seldom_as_stated() -> None:
     """Two equal counts, and one ahead by 4, at the scale 1: a lead that is too large in one of twenty draws."""
     draws, confidence = 4000, 0.95
@@ -139,6 +141,7 @@ def edited(certificate: str, place: str, value: Any) -> str:
 ONCE: dict[str, Any] = WAYS["noise once"] | {"with_gap": True}
 
 
+@pytest.mark.slow
 def test_gaps_that_contradict_the_counts_of_the_same_noise_are_refused() -> None:
     for way, k in (({}, 3), ({"delta": 0.1}, 3), ({}, 4)):
         release: Any = PEOPLE.top_k("name", k, candidates=NAMES, epsilon=SURE, **ONCE, **way)
@@ -151,6 +154,7 @@ def test_gaps_that_contradict_the_counts_of_the_same_noise_are_refused() -> None
             check(edited(release.to_json(), "value", [first, second, rest[0] + 400]))
 
 
+@pytest.mark.slow
 def test_so_are_those_of_a_group() -> None:
     grouped: Any = PEOPLE.top_k("name", 4, candidates=NAMES, epsilon=SURE, **ONCE, **BY_CITY)
     pairs = json.loads(grouped.to_json())["gap"]["value"]
@@ -160,12 +164,14 @@ def test_so_are_those_of_a_group() -> None:
         check(edited(grouped.to_json(), "value", pairs))
 
 
+@pytest.mark.slow
 def test_gaps_of_noise_of_their_own_may_contradict_the_counts() -> None:
     release: Any = PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=SURE, with_counts=True, with_gap=True)
     assert release.gap.noise == "exponential"
     check(edited(release.to_json(), "value", [9.0, 9.0]))
 
 
+@pytest.mark.slow
 def test_small_counts_that_are_cut_off_at_0_agree_with_their_gaps() -> None:
     """Noise far larger than the counts: about half of the noisy counts are below 0, and their gaps are larger."""
     beyond = 0
@@ -180,6 +186,7 @@ def test_small_counts_that_are_cut_off_at_0_agree_with_their_gaps() -> None:
         assert gaps_follow(counts, gaps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "value"),
     [
@@ -203,6 +210,7 @@ def test_an_edited_gap_is_refused(place: str, value: Any) -> None:
         check(canonical_json(held | {"digest": digest(held)}))
 
 
+@pytest.mark.slow
 def test_bad_input_draws_nothing() -> None:
     for wrong in (1, "yes", None):
         with pytest.raises(InvalidParameterError, match="with_gap"):
@@ -217,6 +225,7 @@ def test_bad_input_draws_nothing() -> None:
         PEOPLE.best_by("name", sum="n", clip=(0, 1), candidates=NAMES, epsilon=1.0, with_gap=True)  # type: ignore
 
 
+@pytest.mark.slow
 def test_before_the_draw_and_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     dry: Any = dps.DryRun(unit="who").most_common("name", candidates=NAMES, epsilon=1.0, with_gap=True)
     least = dry.gap.least_visible

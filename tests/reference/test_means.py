@@ -131,7 +131,7 @@ def test_the_absolute_score_gives_the_laplace_law_moved_into_the_bounds(values: 
     counts = np.histogram(draws, bins=[-1.0, *np.nextafter(cuts, 2.0)])[0]  # a cut belongs below
     chances = np.diff(mechanism.cdf(values, cuts), prepend=0.0)
     assert p_value(counts, chances) >= NEVER
-    doubled = dps.LaplaceMechanism(epsilon=0.7, sensitivity=Fraction(1, len(values)), bounds=(0, 1))
+    doubled = dps.LaplaceMechanism(epsilon=0.5, sensitivity=Fraction(1, len(values)), bounds=(0, 1))
     assert p_value(counts, np.diff(doubled.cdf(center, cuts), prepend=0.0)) < NEVER
 
 
