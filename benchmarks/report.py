@@ -1,6 +1,6 @@
 """The tables of the documents, from ``results.json``: no number in them is typed by hand.
 
-``python -m benchmarks.report`` prints every line, after the worst of each requirement; with ``--summary``, eight of those.
+``python -m benchmarks.report`` prints the worst of each requirement and every line; ``--summary``, eight of the former.
 """
 
 from __future__ import annotations
