@@ -19,6 +19,7 @@ from dpselect.backends.rows import engine
 from tests.forked import Forks
 from tests.shared_engine import shared
 from tests.slow import EXAMPLES, SLOW, left_out
+from tests.whole_files import WholeFile, on_spark, parts, shared_by_file
 
 settings.register_profile(
     "unhurried",
@@ -59,10 +60,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Any, Any]:
     """Examples are looked for where there are some: in few of the files of tests."""
-    found = yield
-    return [each for each in found if not isinstance(each, DoctestModule) or ">>>" in file_path.read_text("utf-8")]
+    if not (found := (yield)):
+        return found
+    text = file_path.read_text("utf-8")
+    found = [each for each in found if not isinstance(each, DoctestModule) or ">>>" in text]
+    if found and hasattr(parent.config, "workerinput") and shared_by_file(parent.config):
+        return [*parts(parent, file_path, found, text)]
+    return found
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    if not isinstance(item, WholeFile):
+        return None
+    item.run(nextitem)
+    return True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -91,8 +105,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadFileScheduling
 
     class OneSpark(LoadFileScheduling):  # type: ignore[misc]
+        done = 0
+
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if "spark" in nodeid.lower() else str(super()._split_scope(nodeid))
+            return "spark" if on_spark(nodeid) else str(super()._split_scope(nodeid))
+
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            """How far it is, is known in files."""
+            super().mark_test_complete(node, item_index, duration)
+            self.done += 1
+            if shared_by_file(config):
+                session, reporter = map(config.pluginmanager.get_plugin, ("session", "terminalreporter"))
+                session.testscollected = reporter.reported_progress * len(self.collection) // self.done
 
     config.option.loadscopereorder = False  # as sorted below
     return OneSpark(config, log)
