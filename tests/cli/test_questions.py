@@ -11,10 +11,10 @@ import pytest
 
 from dpselect import Dataset, DryRun
 from dpselect.cli.main import main
-from dpselect.cli.question_options import QuestionOptions
 from dpselect.cli.questions import command_of
 from dpselect.questions import COMMANDS, QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
+from dpselect.questions.drawn_by import DRAWN_BY
 
 SHARED = {"self", "column", "epsilon", "usable_epsilon", "request", "by", "groups", "max_groups_per_unit"}
 CHOOSING = {"candidates", "allow_many"}
@@ -57,7 +57,7 @@ def test_every_question_of_a_table_has_a_command() -> None:
     """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, a top
     k without candidates, or as a set, by `top_k`, a sum without a clip by `sum`, and moments without bounds like those
     with them."""
-    without = {name for name, question in QUESTIONS.items() if not question.commands}
+    without = set(QUESTIONS) - set(COMMANDS)
     assert without == {
         "best_features",
         "unbounded_quantile",
@@ -71,15 +71,20 @@ def test_every_question_of_a_table_has_a_command() -> None:
 
 
 def test_every_question_of_a_table_is_a_method() -> None:
-    without = [name for name, question in QUESTIONS.items() if question.commands and not hasattr(Dataset, name)]
-    assert without == [], f"questions in the registry without a method of Dataset: {', '.join(without)}"
+    without = [name for name in COMMANDS if not hasattr(Dataset, name)]
+    assert without == [], f"commands without a method of Dataset: {', '.join(without)}"
+
+
+def test_a_command_says_what_may_draw() -> None:
+    """In its own words: the mechanisms are not imported for them."""
+    (method,) = (each for each in COMMANDS["most_common"].options if each.name == "method")
+    assert method.kind == tuple(DRAWN_BY)
 
 
 def test_a_command_without_a_method_says_where_to_add_it() -> None:
     about = Command(name="mode", asks="", does="", example=("", ""))
-    shared = QuestionOptions(unit="unit", epsilon=1.0, dry_run=True)
     with pytest.raises(NotImplementedError, match=r"'mode', but Dataset has no method .* dpselect\.session\.choices"):
-        command_of(about)("t.csv", "value", shared=shared)
+        command_of(about)("t.csv", "value", unit="unit", epsilon=1.0, dry_run=True)
 
 
 @pytest.mark.sampled(6)

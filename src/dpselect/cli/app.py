@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cyclopts import App
+from cyclopts import CycloptsError as CycloptsError
 
 from dpselect import __version__
+from dpselect.cli.options import with_two_words
 from dpselect.questions import COMMANDS
 
 _ABOUT = """\
@@ -53,6 +57,8 @@ _OTHERS = {
     "completion": "dpselect.cli.completion:completion",
 }
 
+_SHOW_COLUMNS = "--show-columns"
+
 app = App(
     name="dpselect",
     help=_ABOUT,
@@ -67,3 +73,16 @@ for _name in QUESTIONS:
     app.command(f"dpselect.cli.questions:{_name.replace('-', '_')}", name=_name, alias=ALIASES.get(_name))
 for _name, _place in _OTHERS.items():
     app.command(_place, name=_name)
+
+
+def as_parsed(arguments: Sequence[str]) -> list[str]:
+    """The arguments as `app` takes them. If they call no command, all are imported, so that help has their texts."""
+    given = with_two_words(arguments)
+    if _SHOW_COLUMNS in given:
+        from dpselect.cli.columns import rewritten
+
+        given = rewritten(given, app, QUESTIONS)
+    if not given or given[0].startswith("-"):
+        for name in app:
+            app[name]
+    return given

@@ -11,18 +11,15 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from dpselect.cli.format_options import AS_USUAL, FormatOptions
-from dpselect.cli.help_text import SHARED, in_one_piece
-from dpselect.cli.options import Bounds, File, Flag, Step, Text
+from dpselect.cli.asking import groups_among
+from dpselect.cli.help_text import OF_GROUPS, SHARED, in_one_piece
+from dpselect.cli.options import Bounds, File, Flag, Step, Text, with_options
 from dpselect.cli.progress import scan_progress
-from dpselect.cli.question_options import GroupOptions
+from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
 from dpselect.cli.streams import refuse_readers
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.plans import written_lists as public
 from dpselect.plans.written_numbers import decimal
-from dpselect.summaries import CandidateKind
-
-ALL_TOGETHER = GroupOptions()
+from dpselect.summaries.kinds import CandidateKind
 
 
 @Parameter(name="*", group=SHARED, show=False)
@@ -61,6 +58,7 @@ NOTHING_MORE = NoDifference()
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
+@with_options((OF_GROUPS, GROUPS), (SHARED, FORMAT))
 @in_one_piece
 def check(
     source: File,
@@ -80,11 +78,10 @@ def check(
     step: Step | None = None,
     continuous: Flag = False,
     clip: Bounds | None = None,
-    groups: GroupOptions = ALL_TOGETHER,
-    written: FormatOptions = AS_USUAL,
     memory_limit: str | None = None,
     ignored: NoDifference = NOTHING_MORE,
     to_file_i_keep_private: Flag = False,
+    **more: Any,
 ) -> None:
     """Count what a question would read of a table and what it would leave out, and why. For the holder only.
 
@@ -116,8 +113,10 @@ def check(
     """
     refuse_readers("check", "the numbers are exact", allowed=to_file_i_keep_private)
     import dpselect as dps
+    from dpselect.plans import written_lists as public
 
-    format = written.format
+    options = filled((*GROUPS, *FORMAT), more)
+    format = format_of(options)
     reading: dict[str, Any] = {} if memory_limit is None else {"memory_limit": memory_limit}
     data = dps.Dataset(source, unit=unit, table=table, format=format, **reading)
 
@@ -129,7 +128,7 @@ def check(
             given, kind=candidates_as, fitting=kinds, private=source, argument=argument, may_be_one=True
         )
 
-    parts = groups.among(data, source)
+    parts = groups_among(data, source, options)
     ends = None if bounds is None else _ends(bounds)
     with scan_progress(wanted=True) as progress:
         found = dps.check(

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
-from dpselect.cli.format_options import AS_USUAL, FormatOptions
-from dpselect.cli.help_text import in_one_piece
-from dpselect.cli.options import File, Flag
+from dpselect.cli.help_text import SHARED, in_one_piece
+from dpselect.cli.options import File, Flag, with_options
+from dpselect.cli.shared_options import FORMAT, filled, format_of
 from dpselect.cli.streams import printable, refuse_readers
+
+if TYPE_CHECKING:
+    from dpselect.formats import Format
 
 _OPTION = "--show-columns"
 
 
+@with_options((SHARED, FORMAT))
 @in_one_piece
 def columns(
     source: File,
     /,
     *,
     table: str | None = None,
-    written: FormatOptions = AS_USUAL,
     to_file_i_keep_private: Flag = False,
+    **written: Any,
 ) -> None:
     """Show what the columns are called, and their types where the format has types.
 
@@ -36,12 +41,18 @@ def columns(
         table: For PostgreSQL: name of the table, or schema.table.
         to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.
     """
-    refuse_readers("columns", "a first line may be somebody's row", allowed=to_file_i_keep_private)
+    format = format_of(filled(FORMAT, written))
+    show_columns(source, table=table, format=format, allowed=to_file_i_keep_private)
+
+
+def show_columns(source: str, *, table: str | None, format: Format, allowed: bool = False) -> None:
+    """Print them, if standard output is a terminal or it is `allowed`."""
+    refuse_readers("columns", "a first line may be somebody's row", allowed=allowed)
     from dpselect.backends.columns import Holds
     from dpselect.formats import declared
     from dpselect.session.columns import columns_of
 
-    found = columns_of(source, table=table, format=declared(written.format))
+    found = columns_of(source, table=table, format=declared(format))
     named = [(printable(each.name), each.holds) for each in found]
     lines = [(name, "" if holds is Holds.ANYTHING else str(holds)) for name, holds in named]
     width = max(len(name) for name, _ in lines)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import TypeVar
 
-from cyclopts import Group, Parameter
+from cyclopts import Group
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -18,11 +18,6 @@ OF_QUESTION = Group("Options of this question", sort_key=2)
 OF_GROUPS = Group("Options for one answer per group", sort_key=3)
 SHARED = Group("Options of every question", sort_key=4)
 """The parts of a question's help, in this order, after its arguments: what has to be given comes first."""
-
-
-def grouped(kind: Any, group: Group) -> Any:
-    """The type of an argument, `kind`, in this part of the help."""
-    return Annotated[kind, Parameter(group=group)]
 
 
 def in_one_piece(command: Command) -> Command:

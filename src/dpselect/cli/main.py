@@ -11,13 +11,14 @@ import sys
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpselect import __version__
 from dpselect.cli.streams import can_be_written, encode_anything, fill_closed
 
 if TYPE_CHECKING:
-    from cyclopts import App, CycloptsError
+    from cyclopts import CycloptsError
 
     from dpselect.errors import SelectionError
 
@@ -62,24 +63,27 @@ def _run(given: list[str]) -> int:
     if given == ["--version"]:  # so that nothing is imported for it
         print(__version__, flush=True)
         return 0
-    from cyclopts import CycloptsError
-
-    from dpselect.cli.app import QUESTIONS, app
-    from dpselect.cli.columns import rewritten
-    from dpselect.cli.options import with_two_words
+    from dpselect.cli import plain
     from dpselect.errors import FaultError, SelectionError
 
-    given = rewritten(with_two_words(given), app, QUESTIONS)
-    if not given or given[0].startswith("-"):  # help for all commands: those not yet imported would have no text
-        for name in app:
-            app[name]
+    refusals: tuple[type[CycloptsError] | type[SelectionError], ...] = (SelectionError,)
+    asked = plain.read(given)
+    if asked is None:
+        from dpselect.cli.app import CycloptsError, app, as_parsed
+
+        refusals, given = (SelectionError, CycloptsError), as_parsed(given)
+        call = partial(app, given)
+    else:
+        from dpselect.cli.asking import ask
+
+        call = partial(ask, *asked)
     try:
         with _warnings_in_one_line():
-            status = app(given)
+            status = call()
         sys.stdout.flush()
-    except (CycloptsError, SelectionError) as error:
+    except refusals as error:
         status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
-        return _report(_in_words(error, given, app), status)
+        return _report(_in_words(error, given), status)
     return status if isinstance(status, int) else 0
 
 
@@ -87,7 +91,8 @@ def _unforeseen(error: Exception) -> int:
     return _report(f"unexpected {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
 
 
-def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str], app: App) -> str:
+def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
+    from dpselect.cli.app import app
     from dpselect.cli.passwords import without_passwords
     from dpselect.cli.wording import error_in_words
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from cyclopts import CoercionError, Parameter, Token
+from cyclopts import CoercionError, Group, Parameter, Token
 
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.plans.written_numbers import MOST_DIGITS, decimal, whole
+from dpselect.questions.command import REQUIRED, Option
+
+Command = TypeVar("Command", bound=Callable[..., object])
 
 PRIVATE = "private"
 """In place of two numbers: the upper one is found privately."""
@@ -114,7 +117,9 @@ Bounds = Annotated[
     tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_exactly, n_tokens=2)
 ]
 """Two such numbers."""
-_CALLED: Any = {"metavar": "FLOAT FLOAT"} if "metavar" in signature(Parameter).parameters else {}  # since Cyclopts 5
+_CALLED: Any = (
+    {"metavar": "FLOAT FLOAT"} if "metavar" in inspect.signature(Parameter).parameters else {}
+)  # since Cyclopts 5
 BoundsOrPrivate = Annotated[
     tuple[float, float] | Literal["private"],
     Parameter(
@@ -148,3 +153,52 @@ def exact(text: str, name: str) -> Fraction | float:
     except (ValueError, ZeroDivisionError):
         pass  # reported below
     raise InvalidParameterError(name, Shown("<text>"), "a decimal such as 0.3, or a fraction such as 3/10")
+
+
+_TYPES: dict[str, Any] = {
+    "text": str,
+    "any text": Text,
+    "whole": Whole,
+    "number": Number,
+    "exact": Step,
+    "flag": Flag,
+    "json": Json,
+    "bounds": Bounds,
+    "bounds or private": BoundsOrPrivate,
+    "ends": Annotated[tuple[str, str], Parameter(negative="")],
+    "levels": Text,
+    "prices": Text,
+    "dates": Text,
+    "values": Text,
+}
+"""How values are typed, by `Option.kind`."""
+
+
+def type_of(option: Option) -> Any:
+    """How the value of an option is typed."""
+    kind: Any = option.kind
+    type_: Any = _TYPES[kind] if isinstance(kind, str) else Literal[kind] if isinstance(kind, tuple) else kind
+    return type_ | None if option.default is None else type_
+
+
+def parameter_of(option: Option, group: Group) -> inspect.Parameter:
+    """The option as a parameter of a command, in this part of the help."""
+    default = inspect.Parameter.empty if option.default is REQUIRED else option.default
+    type_ = Annotated[type_of(option), Parameter(group=group)]
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, annotation=type_, default=default)
+
+
+def with_options(*parts: tuple[Group, Sequence[Option]]) -> Callable[[Command], Command]:
+    """Give a command more options, which it takes as keywords; what is not typed, it does not get."""
+
+    def decorated(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        more = [parameter_of(option, group) for group, options in parts for option in options]
+        said = "".join(f"        {each.name}: {each.help}\n" for _, options in parts for each in options)
+        vars(command)["__signature__"] = signature.replace(parameters=[*own, *more])
+        command.__annotations__ = {each.name: each.annotation for each in (*own, *more)}
+        command.__doc__ = (command.__doc__ or "").rstrip() + "\n" + said
+        return command
+
+    return decorated

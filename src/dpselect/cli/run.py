@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
+from dpselect.cli.asking import REFUSED
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.options import File, Flag, Json, Text
 from dpselect.cli.progress import scan_progress
-from dpselect.cli.question_options import REFUSED
 from dpselect.cli.streams import printable, refuse_unread
 
 

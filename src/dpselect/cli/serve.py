@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from dpselect.cli.format_options import AS_USUAL, FormatOptions
-from dpselect.cli.help_text import in_one_piece
-from dpselect.cli.options import File, Flag, Text, Whole
+from dpselect.cli.help_text import SHARED, in_one_piece
+from dpselect.cli.options import File, Flag, Text, Whole, with_options
+from dpselect.cli.shared_options import FORMAT, filled, format_of
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 
 
+@with_options((SHARED, FORMAT))
 @in_one_piece
 def serve(
     source: File | None = None,
@@ -28,9 +29,9 @@ def serve(
     table: str | None = None,
     engine: Literal["duckdb", "polars", "spark"] | None = None,
     memory_limit: str | None = None,
-    written: FormatOptions = AS_USUAL,
     source_name: Text | None = None,
     times: Times = Times.DAY,
+    **written: Any,
 ) -> None:
     """Open a page on which questions are chosen, planned and released.
 
@@ -76,7 +77,7 @@ def serve(
         table=table,
         engine=engine,
         memory_limit=memory_limit,
-        format=written.format,
+        format=format_of(filled(FORMAT, written)),
         source_name=source_name,
         times=times,
     )

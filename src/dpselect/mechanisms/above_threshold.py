@@ -22,9 +22,9 @@ from dpselect.arguments import (
     probability,
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
-from dpselect.mechanisms.mechanism import scale_of
 from dpselect.mechanisms.native_grids import native_fraction
 from dpselect.mechanisms.query_moves import Moves, Rates, moves_named
+from dpselect.mechanisms.scaled import scale_of
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 

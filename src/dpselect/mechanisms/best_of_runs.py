@@ -25,7 +25,6 @@ from dpselect.accounting.events.kinds import checked_event, has_direction, shape
 from dpselect.arguments import delta_below_one, exact_number, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.candidates import Pick, checked_candidates
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.run_counts import (
     MOST_POISSON,
     GivenRunCount,
@@ -36,6 +35,7 @@ from dpselect.mechanisms.run_counts import (
     negative_binomial,
     poisson,
 )
+from dpselect.mechanisms.scaled import MechanismValue
 
 Configuration = TypeVar("Configuration")
 

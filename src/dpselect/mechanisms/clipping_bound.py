@@ -15,8 +15,8 @@ from dpselect.arguments import positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms.integer_vectors import whole_values
-from dpselect.mechanisms.mechanism import MechanismValue, scale_of
 from dpselect.mechanisms.quantile import plain_values, shortest
+from dpselect.mechanisms.scaled import MechanismValue, scale_of
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.mechanisms.unbounded_quantile import LEAST_EPSILON, one_sided
 from dpselect.privacy import Neighbours, neighbouring_relation

@@ -13,8 +13,8 @@ from dpselect.arguments import boolean
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.interval import doubles
-from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.plans import NumberPlan
+from dpselect.mechanisms.scaled import ScaledMechanism
 from dpselect.mechanisms.score_vectors import ScoresLike
 
 

@@ -16,9 +16,9 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.plans import DrawPlan
 from dpselect.mechanisms.quantile import refused_values
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.privacy import Neighbours, neighbouring_relation
 

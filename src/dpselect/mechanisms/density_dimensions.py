@@ -14,7 +14,7 @@ from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms.density import DensityMechanism
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours
 
 IntArray = npt.NDArray[np.int64]

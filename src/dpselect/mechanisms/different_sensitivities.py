@@ -17,10 +17,10 @@ from dpselect.arguments import positive_count, positive_epsilon, positive_sensit
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.own_scale_law import own_scale_probabilities
 from dpselect.mechanisms.permute_and_flip_law import permute_and_flip_probabilities
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 

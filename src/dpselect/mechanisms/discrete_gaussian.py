@@ -18,8 +18,8 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.partition_law import exp_minus, first_count, log_of
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 

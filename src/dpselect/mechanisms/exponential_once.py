@@ -14,7 +14,7 @@ from dpselect.arguments import positive_count, probability
 from dpselect.errors import InvalidScoresError, Shown
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.lead import Leads, public_step
-from dpselect.mechanisms.mechanism import ScaledMechanism, scale_of
+from dpselect.mechanisms.scaled import ScaledMechanism, scale_of
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 
 Candidate = TypeVar("Candidate")

@@ -15,9 +15,9 @@ from dpselect.arguments import boolean, finite_bounds
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.quantile import shortest
+from dpselect.mechanisms.scaled import ScaledMechanism
 from dpselect.mechanisms.score_vectors import NumericArray, finite_scores
 
 FloatArray = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import exact_number, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.mechanisms.integer_vectors import whole_points
-from dpselect.mechanisms.mechanism import ScaledMechanism
+from dpselect.mechanisms.scaled import ScaledMechanism
 
 Number = int | float | Fraction
 

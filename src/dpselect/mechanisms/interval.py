@@ -15,8 +15,8 @@ from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.native_grids import native_grid
+from dpselect.mechanisms.scaled import ScaledMechanism
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
 
 FloatArray = npt.NDArray[np.float64]

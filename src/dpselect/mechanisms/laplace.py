@@ -13,7 +13,7 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.arguments import exact_number, finite_bounds, positive_epsilon, positive_sensitivity
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
-from dpselect.mechanisms.mechanism import MechanismValue, scale_of
+from dpselect.mechanisms.scaled import MechanismValue, scale_of
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 FloatArray = npt.NDArray[np.float64]

@@ -11,8 +11,8 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.arguments import exact_number
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.native_grids import native_fraction
+from dpselect.mechanisms.scaled import ScaledMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")

@@ -17,8 +17,8 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScor
 from dpselect.grids import Grid
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.quantile import refused_values, with_nan
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dpselect.accounting import PureEvent
 from dpselect.mechanisms.bin_counts import bin_counts
 from dpselect.mechanisms.geometric import GeometricMechanism
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _POINTS = 4096

@@ -15,8 +15,8 @@ from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
 from dpselect.mechanisms.lazy_coins import heads
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.partition_law import PartitionLaw, shares
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 

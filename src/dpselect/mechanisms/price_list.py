@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.arguments import positive_count, positive_sensitivity
 from dpselect.errors import InvalidScoresError
-from dpselect.mechanisms.mechanism import MechanismValue, scale_of
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.price_units import Price, PriceUnits
 from dpselect.mechanisms.quantile import refused_values, with_nan
+from dpselect.mechanisms.scaled import MechanismValue, scale_of
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -10,8 +10,8 @@ from dpselect.accounting.rounding import fraction_down
 from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.quantile import QuantileMechanism
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.mechanisms.unbounded_quantile import LEAST_EPSILON, UnboundedQuantileMechanism
 from dpselect.privacy import Neighbours

@@ -14,8 +14,8 @@ from dpselect.arguments import finite_bounds, positive_count, quantile_level
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.native_grids import native_grid
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -17,9 +17,9 @@ from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, 
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.quantile import moves_one_way, plain_values, refused_values, shortest
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -13,7 +13,7 @@ from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 
 _MOST_ENUMERATED = 20

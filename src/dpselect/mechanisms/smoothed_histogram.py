@@ -14,7 +14,7 @@ from dpselect.accounting import BoundedRangeEvent, ComposedEvent, PureEvent
 from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.bin_counts import bin_counts
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 MOST_DRAWS = 1 << 32

@@ -17,9 +17,9 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.integer_vectors import whole_values
 from dpselect.mechanisms.lazy_coins import heads
-from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.partition_law import LARGEST_COUNT, compared, exp_minus, first_count, log_of
 from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, open_delta
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 

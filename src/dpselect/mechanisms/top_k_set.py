@@ -24,8 +24,8 @@ from dpselect.arguments import positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.rank_sets import RankSets, uniform_below, uniform_subset
+from dpselect.mechanisms.scaled import ScaledMechanism
 from dpselect.mechanisms.score_vectors import NumericArray, ScoresLike, finite_scores
 from dpselect.mechanisms.weighted_sets import MOST_CELLS, RankedWeights, WeightedSets, accepts, log_sets
 from dpselect.mechanisms.weights import CandidateWeights, unlike

@@ -16,8 +16,8 @@ from dpselect.arguments import decimal_fraction, positive_count, positive_epsilo
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms.interval import FloatArray
-from dpselect.mechanisms.mechanism import MechanismValue, scale_of
 from dpselect.mechanisms.quantile import plain_values, shortest
+from dpselect.mechanisms.scaled import MechanismValue, scale_of
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -1,14 +1,13 @@
 """The questions a table can be asked, one file each: its plan, its cost, its draw, its sentences and its certificate.
 
-A new question is a new file, and an entry in `QUESTIONS` and, if it is a command by itself, in `COMMANDS`. Each is
-imported when it is asked for.
+A new question is a new file, and an entry in `QUESTIONS` and in `COMMANDS`. Each is imported when it is asked for.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from dpselect.on_use import on_use
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from dpselect.questions.best_by import BestBy as BestBy
     from dpselect.questions.best_features import BestFeatures as BestFeatures
     from dpselect.questions.best_price import BestPrice as BestPrice
-    from dpselect.questions.command import Command
+    from dpselect.questions.commands import COMMANDS as COMMANDS
     from dpselect.questions.count import Count as Count
     from dpselect.questions.count import condition_given as condition_given
     from dpselect.questions.count import listed_values as listed_values
@@ -63,6 +62,7 @@ else:
             "dpselect.questions.best_by": "BestBy",
             "dpselect.questions.best_features": "BestFeatures",
             "dpselect.questions.best_price": "BestPrice",
+            "dpselect.questions.commands": "COMMANDS",
             "dpselect.questions.count": "Count condition_given listed_values",
             "dpselect.questions.density": "Density",
             "dpselect.questions.grouped": "Grouped",
@@ -89,35 +89,23 @@ else:
     )
 
 
-Kept = TypeVar("Kept")
+class _Registry(Mapping[str, "type[Question[Any]]"]):
+    """Questions by name, each imported when it is looked up."""
 
+    def __init__(self, classes: Mapping[str, str]) -> None:
+        self._classes = classes
 
-class _Registry(Mapping[str, Kept]):
-    """What there is under some names, imported when it is looked up."""
-
-    def __init__(self, homes: Mapping[str, str], find: Callable[[str, str], Kept]) -> None:
-        self._homes, self._find = homes, find
-
-    def __getitem__(self, name: str) -> Kept:
-        return self._find(name, self._homes[name])
+    def __getitem__(self, name: str) -> type[Question[Any]]:
+        return getattr(sys.modules[__name__], self._classes[name])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._homes
+        return name in self._classes
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
+        return iter(self._classes)
 
     def __len__(self) -> int:
-        return len(self._homes)
-
-
-def _question(_: str, kind: str) -> type[Question[Any]]:
-    return getattr(sys.modules[__name__], kind)
-
-
-def _command(name: str, kind: str) -> Command:
-    (found,) = (each for each in _question(name, kind).commands if each.name == name)
-    return found
+        return len(self._classes)
 
 
 QUESTIONS: Mapping[str, type[Question[Any]]] = _Registry(
@@ -146,31 +134,6 @@ QUESTIONS: Mapping[str, type[Question[Any]]] = _Registry(
         "best_date": "BestDate",
         "best_price": "BestPrice",
         "best_features": "BestFeatures",
-    },
-    _question,
+    }
 )
 """By the name that a release and its certificate give it."""
-
-COMMANDS: Mapping[str, Command] = _Registry(
-    {
-        "count": "Count",
-        "histogram": "Histogram",
-        "most_common": "MostCommon",
-        "top_k": "TopK",
-        "values": "Values",
-        "least_common": "LeastCommon",
-        "sum": "Sum",
-        "mean": "Mean",
-        "variance": "Variance",
-        "median": "Quantile",
-        "quantile": "Quantile",
-        "quantiles": "Quantiles",
-        "upper_bound": "UpperBound",
-        "density": "Density",
-        "best_by": "BestBy",
-        "best_date": "BestDate",
-        "best_price": "BestPrice",
-    },
-    _command,
-)
-"""By the name of the method of `dpselect.Dataset`: the ways to ask a question."""

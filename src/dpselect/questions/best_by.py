@@ -11,11 +11,9 @@ from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.questions import fields
-from dpselect.questions.command import Command, Option
-from dpselect.questions.drawn_by import EXPONENTIAL, METHOD, checked_method, method_of
+from dpselect.questions.drawn_by import EXPONENTIAL, checked_method, method_of
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, listed
-from dpselect.questions.ordering import WITH_COUNTS
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.wording import clipped
@@ -39,36 +37,6 @@ class BestBy(ListQuestion[CandidateTotals]):
 
     name: ClassVar[str] = "best_by"
     error_units: ClassVar[tuple[str, ...]] = ("sum",)
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="best_by",
-            asks="Which value has the largest sum of amounts?",
-            does="Find the value of COLUMN with the largest sum of the numbers in SUM.",
-            example=(
-                "adult.csv education_num capital_gain",
-                "--unit person_id --candidates 1..16 --clip 0 10000 --epsilon 1",
-            ),
-            column="Column with the values.",
-            positional=(Option("sum", "text", "Column of numbers to add up."),),
-            options=(
-                Option(
-                    "clip",
-                    "bounds",
-                    "Smallest and largest amount that one unit may add to a value; public. The error grows with the"
-                    " range.",
-                ),
-                Option(
-                    "scale",
-                    "number",
-                    "Multiply the numbers by this and round them to whole numbers: 100 counts cents.",
-                    default=1.0,
-                ),
-                WITH_COUNTS,
-                METHOD,
-            ),
-            chooses=True,
-        ),
-    )
 
     candidates: PublicCandidates
     clip: PublicClip

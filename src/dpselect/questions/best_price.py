@@ -15,7 +15,6 @@ from dpselect.mechanisms import PriceListMechanism, PriceMechanism
 from dpselect.mechanisms.price_units import MOST_PRICES, MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
@@ -46,33 +45,6 @@ class BestPrice(ValuesQuestion):
     name: ClassVar[str] = "best_price"
     error_units: ClassVar[tuple[str, ...]] = ("revenue",)
     measure: ClassVar[str] = "{column}"
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="best_price",
-            asks="Which price earns the most?",
-            does="Find the price that earns the most if everybody buys who offers at least the price.",
-            example=("adult.csv capital_gain", "--unit person_id --prices 500,1000,2500,5000,7000 --epsilon 1"),
-            column="Column of numbers: the most that each unit would pay.",
-            options=(
-                Option(
-                    "prices",
-                    "prices",
-                    "Public prices to choose from: a range 1..100, a list 4.99,9.99, @file with one per line, or"
-                    " @codes.csv:column. The error grows with the highest price. Give either this or --bounds.",
-                    default=None,
-                ),
-                Option(
-                    "bounds",
-                    "bounds",
-                    "Smallest and largest price, public, together with --step or --continuous.",
-                    default=None,
-                ),
-                STEP,
-                CONTINUOUS,
-                MAX_ROWS_PER_UNIT,
-            ),
-        ),
-    )
 
     mechanism: PriceListMechanism | PriceMechanism
     sensitivity: Sensitivity

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 REQUIRED = object()
@@ -10,6 +11,7 @@ REQUIRED = object()
 
 OptionKind = Literal[
     "text",
+    "any text",
     "whole",
     "number",
     "exact",
@@ -21,10 +23,11 @@ OptionKind = Literal[
     "prices",
     "dates",
     "values",
+    "json",
 ]
-"""How a value is written: a whole number, a number, one that is taken exactly, nothing (a flag), two numbers, these or
-the word "private", two dates as text, several shares, public prices or dates, or values of the column. A tuple instead:
-one of these words."""
+"""How a value is written: text, text that may begin with a dash, a whole number, a number, one that is taken exactly,
+nothing (a flag), two numbers, these or the word "private", two dates as text, several shares, public prices or dates,
+or values of the column; "json" is the flag of that name. A tuple or an enumeration instead: one of these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Option:
     """
 
     name: str
-    kind: OptionKind | tuple[str, ...]
+    kind: OptionKind | tuple[str, ...] | type[StrEnum]
     help: str
     default: object = REQUIRED
 
@@ -80,74 +83,3 @@ class Command:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "page", self.page or self.name)
-
-
-BOUNDS = Option(
-    "bounds",
-    "bounds",
-    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-    " bound.",
-)
-
-MAX_ROWS_PER_UNIT = Option(
-    "max_rows_per_unit",
-    "whole",
-    "Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it.",
-    default=1,
-)
-
-
-STEP = Option(
-    "step",
-    "exact",
-    "Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide the"
-    " distance between the bounds. Default: 1 if the column's type is an integer type (CSV has no types).",
-    default=None,
-)
-
-MOMENT_STEP = Option(
-    "step",
-    "exact",
-    "Values are rounded to multiples of this above the lower bound; it has to divide the distance between the bounds."
-    " Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the distance. With"
-    " --bounds private, the distance of the smallest possible upper bound, 1/1024 if the type is another.",
-    default=None,
-)
-
-CONTINUOUS = Option(
-    "continuous",
-    "flag",
-    "Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two are equal;"
-    " there is no error bound.",
-    default=False,
-)
-
-BOUNDS_IF_KNOWN = Option(
-    "bounds",
-    "bounds or private",
-    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-    " bound. Without them, --lower is the smallest, and the answers are found with more noise; --bounds private"
-    " spends a quarter of --epsilon on an upper bound at any level.",
-    default=None,
-)
-
-BOUNDS_OR_PRIVATE = Option(
-    "bounds",
-    "bounds or private",
-    "Smallest and largest value. Public, never taken from the column; values beyond a bound count as that bound. With"
-    " --bounds private an upper one is found first, with half of --epsilon.",
-)
-
-LOWER_IF_PRIVATE = Option(
-    "lower",
-    "exact",
-    "With --bounds private, the smallest value; public. Default: 0.",
-    default=None,
-)
-
-LOWER_IF_UNBOUNDED = Option(
-    "lower",
-    "exact",
-    "Smallest possible answer where there are no --bounds. Public; smaller values count as this. Default: 0.",
-    default=None,
-)

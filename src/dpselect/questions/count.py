@@ -14,7 +14,6 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
-from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import count_sensitivity
@@ -47,36 +46,6 @@ class Count(Question[CandidateCounts]):
     is_amount: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="count",
-            asks="How many people are there?",
-            does="Count the units, or those with a row that has one of some values or a number between two bounds.",
-            example=("adult.csv", "--unit person_id --epsilon 0.5"),
-            also=(
-                (
-                    "How many people meet a condition?",
-                    ("adult.csv age", "--between 65 120 --unit person_id --epsilon 0.5"),
-                ),
-            ),
-            column="Column of the condition. Without one, every unit is counted.",
-            needs_column=False,
-            options=(
-                Option(
-                    "values",
-                    "values",
-                    "Count units with one of these values of COLUMN: Oslo,Rome, a range 1..5, or @file.",
-                    default=None,
-                ),
-                Option(
-                    "between",
-                    "bounds",
-                    "Count units with a number in COLUMN that is not below the first and not above the second.",
-                    default=None,
-                ),
-            ),
-        ),
-    )
 
     condition: PublicCondition
     mechanism: GeometricMechanism

@@ -20,7 +20,6 @@ from dpselect.mechanisms.density import LARGEST_SAMPLE
 from dpselect.mechanisms.noisy_histogram import shares
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.questions import fields
-from dpselect.questions.command import Command, Option
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
@@ -50,42 +49,6 @@ class Density(ValuesQuestion):
     error_units: ClassVar[tuple[str, ...]] = ("share",)
     measure: ClassVar[str] = "share of the units"
     is_amount: ClassVar[bool] = True
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="density",
-            asks="What share of the units falls in each bin?",
-            does="Find how the values are distributed: the share of the units in each bin.",
-            example=("adult.csv age", "--unit person_id --bounds 0 120 --bins 12 --epsilon 0.5"),
-            options=(
-                Option(
-                    "bounds",
-                    "bounds",
-                    "Start of the first bin and end of the last. Public, never taken from the column; values beyond"
-                    " belong to the outer bins.",
-                ),
-                Option("bins", "whole", "Number of bins of equal width."),
-                Option(
-                    "method",
-                    ("counts", "sample"),
-                    "counts adds noise to the count of each bin and is nearly always more accurate. sample draws a"
-                    " sample that is close to the units in Kolmogorov-Smirnov distance.",
-                    default="counts",
-                ),
-                Option(
-                    "units",
-                    "whole",
-                    "For a sample, the number of units (in each group), as publicly known.",
-                    default=None,
-                ),
-                Option(
-                    "sample_size",
-                    "whole",
-                    "For a sample, its number of points. Default: computed from epsilon and the number of units.",
-                    default=None,
-                ),
-            ),
-        ),
-    )
 
     bins: PublicBins
     mechanism: NoisyHistogramMechanism | DensityMechanism

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
-from dpselect.questions.command import Option
 
 EXPONENTIAL = "exponential"
 FLIP = "permute-and-flip"
@@ -14,15 +13,6 @@ DRAWN_BY: dict[str, type[PermuteAndFlip] | type[ExponentialMechanism]] = {
     EXPONENTIAL: ExponentialMechanism,
 }
 """The mechanisms, by what callers call them."""
-
-METHOD = Option(
-    "method",
-    (FLIP, EXPONENTIAL),
-    "What draws the answer. By itself permute-and-flip has the smaller error; of many questions that share an"
-    " account with a delta, those drawn by the exponential mechanism cost less together. Default: permute-and-flip,"
-    " unless another option decides.",
-    default=None,
-)
 
 
 def checked_method(method: object, **deciding: object) -> type[PermuteAndFlip] | type[ExponentialMechanism]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dpselect.arguments import boolean
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.command import Option
 from dpselect.questions.fields import wrong
 
 if TYPE_CHECKING:
@@ -21,13 +20,6 @@ GAP_CONFIDENCE = 0.99
 
 GAP_PROOF = "proofs/free_gap.md"
 
-WITH_GAP = Option(
-    "with_gap",
-    "flag",
-    "Also release by how much each answer is ahead of all others, or of all after it, at no cost: a lead that is sure"
-    " with 99% confidence, and a p-value. A --delta is then spent only on noise that is added once to all counts.",
-    default=False,
-)
 
 Shape = TypeVar("Shape")
 

@@ -11,7 +11,6 @@ from dpselect.arguments import delta_below_one, positive_count
 from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyHistogramMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions import fields
-from dpselect.questions.command import Command, Option
 from dpselect.questions.count import LARGEST_COUNT, check_useful
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ListQuestion
@@ -41,33 +40,6 @@ class Histogram(ListQuestion[CandidateCounts]):
     is_amount: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="histogram",
-            asks="How many have each value?",
-            does="Count the units with each of the values.",
-            example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
-            column="Column with the values.",
-            chooses=True,
-            needs_several=False,
-            options=(
-                Option(
-                    "max_values_per_unit",
-                    "whole",
-                    "Number of values for which one unit counts. If a unit has more, this many are chosen at random."
-                    " The noise grows with it.",
-                    default=1,
-                ),
-                Option(
-                    "delta",
-                    "number",
-                    "Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. Above 0,"
-                    " the noise is discrete Gaussian if that has the smaller error bound.",
-                    default=0.0,
-                ),
-            ),
-        ),
-    )
 
     candidates: PublicCandidates
     max_values_per_unit: int

@@ -14,7 +14,6 @@ from dpselect.mechanisms import GeometricMechanism, MeanMechanism
 from dpselect.mechanisms.mean import MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS_OR_PRIVATE, LOWER_IF_PRIVATE, MOMENT_STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, mean_within, said_of
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
@@ -44,32 +43,6 @@ class Mean(ValuesQuestion):
     error_units: ClassVar[tuple[str, ...]] = ("value", "sum")
     measure: ClassVar[str] = "mean of {column}"
     bounds_value: ClassVar[bool] = True
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="mean",
-            asks="What is the mean?",
-            does="Find the mean of one value per unit, and the number of units that have one.",
-            example=("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5"),
-            also=(
-                (
-                    "And without known bounds?",
-                    ("adult.csv hours_per_week", "--unit person_id --bounds private --step 1 --epsilon 1"),
-                ),
-            ),
-            options=(
-                BOUNDS_OR_PRIVATE,
-                LOWER_IF_PRIVATE,
-                MOMENT_STEP,
-                Option(
-                    "units",
-                    "whole",
-                    "Number of units, if it is publicly known; units without a value then count as the midpoint of the"
-                    " bounds. Default: it is private, and released with noise.",
-                    default=None,
-                ),
-            ),
-        ),
-    )
 
     domain: PublicDomain
     mechanism: MeanMechanism | GeometricMechanism

@@ -12,14 +12,11 @@ from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelecti
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
-from dpselect.questions.command import Command, Option
-from dpselect.questions.drawn_by import EXPONENTIAL, METHOD, checked_method, method_of
+from dpselect.questions.drawn_by import EXPONENTIAL, checked_method, method_of
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.gap import GAP_PROOF, WITH_GAP, ReleasedGap, checked_with_gap, planned_gap, stated_gap
+from dpselect.questions.gap import GAP_PROOF, ReleasedGap, checked_with_gap, planned_gap, stated_gap
 from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, counts_or_draw, listed, public_values
 from dpselect.questions.ordering import (
-    MAX_VALUES_PER_UNIT,
-    WITH_COUNTS,
     check_ruled,
     drawn_once,
     planned_order,
@@ -32,7 +29,6 @@ from dpselect.questions.scores import Scores, count_scores, count_sensitivity, r
 from dpselect.questions.weights import (
     WEIGHTED_PROOFS,
     WEIGHTS,
-    WEIGHTS_OPTION,
     WeighedCandidates,
     among,
     checked_weights,
@@ -66,17 +62,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     name: ClassVar[str] = "most_common"
     draws_in_place: ClassVar[bool] = True
     prefers_rare: ClassVar[bool] = False
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="most_common",
-            asks="What is the most common value?",
-            does="Find the most common value.",
-            example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
-            column="Column with the values.",
-            chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS_OPTION, METHOD),
-        ),
-    )
 
     candidates: PublicCandidates | DistantCandidates
     mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder
@@ -301,17 +286,6 @@ class LeastCommon(MostCommon):
     name: ClassVar[str] = "least_common"
     draws_in_place: ClassVar[bool] = False
     prefers_rare: ClassVar[bool] = True
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="least_common",
-            asks="What is the rarest value?",
-            does="Find the rarest value. A value that nobody has is the rarest of all.",
-            example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
-            column="Column with the values.",
-            chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS_OPTION, METHOD),
-        ),
-    )
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate."""
@@ -341,29 +315,6 @@ class BestDate(MostCommon):
 
     name: ClassVar[str] = "best_date"
     draws_in_place: ClassVar[bool] = False
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="best_date",
-            asks="On which date are the most people free?",
-            does="Find the date on which the most units are free. Each row states that a unit is free on a date.",
-            example=("free_days.csv free_on", "--unit person --bounds 2026-12-01 2026-12-31 --epsilon 1"),
-            column="Column of dates.",
-            options=(
-                Option(
-                    "dates",
-                    "dates",
-                    "Public dates to choose from: a list 2026-12-01,2026-12-08, @file with one per line, or"
-                    " @codes.csv:column.",
-                    default=None,
-                ),
-                Option("bounds", "ends", "First and last date, instead of a list.", default=None),
-                Option("step", "whole", "With --bounds, the number of days from one date to the next.", default=1),
-                WITH_COUNTS,
-                WITH_GAP,
-                METHOD,
-            ),
-        ),
-    )
     label: ClassVar[str] = "answer"
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:

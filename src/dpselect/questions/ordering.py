@@ -16,7 +16,6 @@ from dpselect.mechanisms import (
 from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.questions import fields
-from dpselect.questions.command import Option
 from dpselect.questions.count import LARGEST_COUNT, check_useful
 from dpselect.questions.gap import GAP_PROOF, ReleasedGap
 from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Terms, Value
@@ -26,23 +25,6 @@ if TYPE_CHECKING:
     from dpselect.privacy import Neighbours
     from dpselect.questions.fields import Fields
     from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
-
-MAX_VALUES_PER_UNIT = Option(
-    "max_values_per_unit",
-    "whole",
-    "Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is small,"
-    " noise is added once to all counts: far less noise, and the counts come with the answer. Default: any number;"
-    " for top-k without candidates, 1.",
-    default=None,
-)
-
-WITH_COUNTS = Option(
-    "with_counts",
-    "flag",
-    "Also release how many units have each answer, with noise. If the counts do not come at no cost, half of --epsilon"
-    " selects and half counts.",
-    default=False,
-)
 
 
 def ruled_order(

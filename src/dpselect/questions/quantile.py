@@ -12,15 +12,6 @@ from dpselect.arguments import positive_count, quantile_level
 from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import (
-    BOUNDS_IF_KNOWN,
-    CONTINUOUS,
-    LOWER_IF_UNBOUNDED,
-    MAX_ROWS_PER_UNIT,
-    STEP,
-    Command,
-    Option,
-)
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
@@ -31,8 +22,6 @@ from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 if TYPE_CHECKING:
     from dpselect.accounting import BoundedRangeEvent
     from dpselect.questions.stated import Stated
-
-_OPTIONS = (BOUNDS_IF_KNOWN, LOWER_IF_UNBOUNDED, STEP, CONTINUOUS, MAX_ROWS_PER_UNIT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,35 +36,6 @@ class Quantile(ValuesQuestion):
     name: ClassVar[str] = "quantile"
     error_units: ClassVar[tuple[str, ...]] = ("ranks",)
     measure: ClassVar[str] = "{column}"
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="median",
-            asks="What is the median?",
-            does="Find the median: about half of the values lie below it.",
-            example=("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
-            options=_OPTIONS,
-            page="quantiles",
-        ),
-        Command(
-            name="quantile",
-            asks="Below which number do 90% of the values lie?",
-            does="Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median.",
-            example=("adult.csv hours_per_week 0.9", "--unit person_id --bounds 0 168 --step 1 --epsilon 0.5"),
-            also=(
-                (
-                    "And without known bounds?",
-                    ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5"),
-                ),
-                (
-                    "And from bounds that are found first?",
-                    ("adult.csv hours_per_week 0.9", "--unit person_id --bounds private --step 1 --epsilon 1"),
-                ),
-            ),
-            positional=(Option("level", "number", "Share of the values below the quantile, from 0 to 1."),),
-            options=_OPTIONS,
-            page="quantiles",
-        ),
-    )
 
     domain: PublicDomain
     mechanism: QuantileMechanism

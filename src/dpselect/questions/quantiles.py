@@ -11,7 +11,6 @@ from dpselect.arguments import positive_count
 from dpselect.mechanisms import QuantilesMechanism, QuantilesMethod
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS, CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
 from dpselect.questions.question import Planned, RowReader, Terms, Value
@@ -34,30 +33,6 @@ class Quantiles(ValuesQuestion):
 
     name: ClassVar[str] = "quantiles"
     measure: ClassVar[str] = "{column}"
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="quantiles",
-            asks="What are the quartiles?",
-            does="Find several quantiles at the cost of one epsilon.",
-            example=("adult.csv age 0.25,0.5,0.75", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
-            positional=(
-                Option("levels", "levels", "Different shares of the values, from 0 to 1, separated by commas."),
-            ),
-            options=(
-                BOUNDS,
-                STEP,
-                CONTINUOUS,
-                Option(
-                    "method",
-                    ("joint", "halving"),
-                    "joint draws all quantiles at once. halving draws the middle one first, then the others on each"
-                    " side; it is better for very many levels.",
-                    default="joint",
-                ),
-                MAX_ROWS_PER_UNIT,
-            ),
-        ),
-    )
 
     domain: PublicDomain
     mechanism: QuantilesMechanism

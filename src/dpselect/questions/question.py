@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dpselect.accounting import Event
     from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism
     from dpselect.privacy import Sensitivity
-    from dpselect.questions.command import Command
     from dpselect.questions.fields import AnswerFields, Fields
     from dpselect.questions.gap import ReleasedGap
     from dpselect.questions.stated import Stated
@@ -312,9 +311,6 @@ class Question(Priced[Summary]):
 
     name: ClassVar[str]
     """Its name in a release. For a question of a table, also its method of `dpselect.Dataset`."""
-
-    commands: ClassVar[tuple[Command, ...]] = ()
-    """Its commands on the command line."""
 
     def read(self, rows: RowReader, /) -> Summary:
         """The summary of all rows that `draw` needs."""

@@ -13,9 +13,8 @@ from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
-from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.gap import GAP_PROOF, WITH_GAP, ReleasedGap, checked_with_gap, planned_gap, stated_gap
+from dpselect.questions.gap import GAP_PROOF, ReleasedGap, checked_with_gap, planned_gap, stated_gap
 from dpselect.questions.list_question import (
     ListQuestion,
     counts_or_draw,
@@ -25,8 +24,6 @@ from dpselect.questions.list_question import (
     selected,
 )
 from dpselect.questions.ordering import (
-    MAX_VALUES_PER_UNIT,
-    WITH_COUNTS,
     check_ruled,
     drawn_once,
     planned_order,
@@ -36,11 +33,9 @@ from dpselect.questions.ordering import (
 )
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
-from dpselect.questions.values import KIND
 from dpselect.questions.weights import (
     ROUND_WEIGHTS,
     WEIGHTED_PROOFS,
-    WEIGHTS_OPTION,
     among,
     checked_weights,
     described_rounds,
@@ -72,47 +67,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
 
     name: ClassVar[str] = "top_k"
     draws_in_place: ClassVar[bool] = True
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="top_k",
-            asks="What are the ten most common values, and how many have each?",
-            does="Find the K most common values, best first.",
-            example=("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1 --with-counts"),
-            also=(
-                (
-                    "And without a list of candidates?",
-                    ("clicks.parquet page 10", "--unit session --epsilon 1 --delta 1e-6"),
-                ),
-            ),
-            column="Column with the values.",
-            positional=(Option("k", "whole", "Number of values to select."),),
-            options=(
-                Option(
-                    "delta",
-                    "number",
-                    "Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. A value"
-                    " above 0 reduces the error from about ten values on. With --max-values-per-unit or --with-counts,"
-                    " Gaussian noise on all counts is used if it is smaller.",
-                    default=0.0,
-                ),
-                WITH_COUNTS,
-                WITH_GAP,
-                MAX_VALUES_PER_UNIT,
-                Option(
-                    "method",
-                    ("auto", "set"),
-                    "With set, the values are drawn as one set, which has no order: the noise does not grow with their"
-                    " number. For values that are well ahead of all others. Not with --delta, --with-gap or"
-                    " --max-values-per-unit.",
-                    default="auto",
-                ),
-                WEIGHTS_OPTION,
-                KIND,
-            ),
-            chooses=True,
-            needs_list=False,
-        ),
-    )
 
     candidates: PublicCandidates | DistantCandidates
     plan: TopKPlan | NoisyOrder

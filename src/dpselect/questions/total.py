@@ -12,7 +12,6 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.scores import sum_sensitivity
@@ -42,40 +41,6 @@ class Sum(Question[CandidateTotals]):
     measure: ClassVar[str] = "sum of {column}"
     is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="sum",
-            asks="What do the values add up to?",
-            does="Add up the numbers in COLUMN, a bounded amount for each unit.",
-            example=("adult.csv hours_per_week", "--unit person_id --clip 0 80 --epsilon 0.5"),
-            also=(
-                (
-                    "And without a known clip?",
-                    ("adult.csv hours_per_week", "--unit person_id --clip private --epsilon 1"),
-                ),
-            ),
-            options=(
-                Option(
-                    "clip",
-                    "bounds or private",
-                    "Smallest and largest amount that one unit may add; public. The noise grows with it. With --clip"
-                    " private the largest one is found first, with half of --epsilon.",
-                ),
-                Option(
-                    "lower",
-                    "exact",
-                    "With --clip private, the smallest amount that one unit may add; public. Default: 0.",
-                    default=None,
-                ),
-                Option(
-                    "scale",
-                    "number",
-                    "Multiply the numbers by this and round them to whole numbers: 100 counts cents.",
-                    default=1.0,
-                ),
-            ),
-        ),
-    )
 
     clip: PublicClip
     mechanism: GeometricMechanism

@@ -15,7 +15,6 @@ from dpselect.mechanisms import PartitionSelection
 from dpselect.mechanisms.unknown_noise import NamingMechanism, plan_naming
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.wording import counted
@@ -27,31 +26,6 @@ if TYPE_CHECKING:
 
 PAGE = "proofs/unknown_candidates.md"
 """The page that proves how much one unit can change the counts of unknown values."""
-
-KINDS = tuple(kind.name.lower() for kind in CandidateKind)
-"""The words for the kind of unknown values."""
-
-DELTA = Option(
-    "delta",
-    "number",
-    "Probability with which the guarantee may fail. Choose it far below one over the number of units,"
-    " such as 1e-6 for up to about 10,000 units.",
-)
-
-MAX_VALUES_PER_UNIT = Option(
-    "max_values_per_unit",
-    "whole",
-    "Number of values for which one unit counts. If a unit has more, this many are chosen at random. The larger it is,"
-    " the more units a value needs.",
-    default=1,
-)
-
-KIND = Option(
-    "kind",
-    KINDS,
-    "How unknown values are read. Default: the column's type; in CSV and JSON lines, text.",
-    default=None,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,16 +40,6 @@ class Values(Question[NameCounts]):
 
     name: ClassVar[str] = "values"
     bounds_value: ClassVar[bool] = False
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="values",
-            asks="Which values occur, without a list of candidates?",
-            does="Name the values that enough units have, without a public list of candidates.",
-            example=("clicks.parquet page", "--unit session --epsilon 1 --delta 1e-6"),
-            column="Column with the values.",
-            options=(DELTA, MAX_VALUES_PER_UNIT, KIND),
-        ),
-    )
 
     kind: CandidateKind
     mechanism: NamingMechanism

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from dpselect.accounting.rounding import fraction_up
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS_OR_PRIVATE, LOWER_IF_PRIVATE, MOMENT_STEP, Command
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, said_of, variance_within
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
@@ -39,16 +38,6 @@ class Variance(ValuesQuestion):
     measure: ClassVar[str] = "variance of {column}"
     is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
-    commands: ClassVar[tuple[Command, ...]] = (
-        Command(
-            name="variance",
-            asks="How widely are the values spread?",
-            does="Find the variance of one value per unit, and the number of units that have one. Its square root is"
-            " the standard deviation.",
-            example=("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5"),
-            options=(BOUNDS_OR_PRIVATE, LOWER_IF_PRIVATE, MOMENT_STEP),
-        ),
-    )
 
     domain: PublicDomain
     mechanism: GeometricMechanism

@@ -12,7 +12,6 @@ import numpy as np
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.weights import CandidateWeights
 from dpselect.questions import fields
-from dpselect.questions.command import Option
 
 if TYPE_CHECKING:
     from dpselect.questions.question import Planned
@@ -21,13 +20,6 @@ WEIGHTED_PROOFS = ("proofs/exponential_mechanism.md", "proofs/weighted_candidate
 
 WEIGHTS: dict[str, fields.Check] = {"hash": fields.sha256, "log_odds": fields.or_null(fields.number)}
 
-WEIGHTS_OPTION = Option(
-    "weights",
-    "levels",
-    "Public weights of the candidates, in their order, such as 1,2,5. A candidate with twice the weight is"
-    " selected twice as often at the same count; 0 leaves it out. Drawn by the exponential mechanism.",
-    default=None,
-)
 
 ROUND_WEIGHTS: dict[str, fields.Check] = WEIGHTS | {"with_weight": fields.count}
 

@@ -13,7 +13,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.arguments import delta_below_one, positive_count, positive_counts, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import codes_within, without_mask
 from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections, unknown_word

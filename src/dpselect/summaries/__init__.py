@@ -1,42 +1,44 @@
 """What a backend returns: small, private, and without a way back to the rows; and the public set that it is over."""
 
-from dpselect.summaries.candidates import (
-    MANY_CANDIDATES,
-    MOST_CANDIDATES,
-    CandidateKind,
-    DistantCandidates,
-    PublicCandidates,
-    candidate_kind,
-)
-from dpselect.summaries.clip import PublicClip
-from dpselect.summaries.condition import PublicCondition
-from dpselect.summaries.dates import public_dates
-from dpselect.summaries.domain import GrowingBins, PublicBins, PublicDomain
-from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures
-from dpselect.summaries.groups import PublicGroups
-from dpselect.summaries.private import CandidateCounts, CandidateTotals, NameCounts, RuleCounts, UnitTotals, UnitValues
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "HIGHEST_WEIGHT",
-    "MANY_CANDIDATES",
-    "MOST_CANDIDATES",
-    "MOST_CELLS",
-    "CandidateCounts",
-    "CandidateKind",
-    "CandidateTotals",
-    "DistantCandidates",
-    "GrowingBins",
-    "NameCounts",
-    "PublicBins",
-    "PublicCandidates",
-    "PublicClip",
-    "PublicCondition",
-    "PublicDomain",
-    "PublicFeatures",
-    "PublicGroups",
-    "RuleCounts",
-    "UnitTotals",
-    "UnitValues",
-    "candidate_kind",
-    "public_dates",
-]
+from dpselect.on_use import on_use
+
+if TYPE_CHECKING:
+    from dpselect.summaries.candidates import MANY_CANDIDATES as MANY_CANDIDATES
+    from dpselect.summaries.candidates import MOST_CANDIDATES as MOST_CANDIDATES
+    from dpselect.summaries.candidates import DistantCandidates as DistantCandidates
+    from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
+    from dpselect.summaries.clip import PublicClip as PublicClip
+    from dpselect.summaries.condition import PublicCondition as PublicCondition
+    from dpselect.summaries.dates import public_dates as public_dates
+    from dpselect.summaries.domain import GrowingBins as GrowingBins
+    from dpselect.summaries.domain import PublicBins as PublicBins
+    from dpselect.summaries.domain import PublicDomain as PublicDomain
+    from dpselect.summaries.features import HIGHEST_WEIGHT as HIGHEST_WEIGHT
+    from dpselect.summaries.features import MOST_CELLS as MOST_CELLS
+    from dpselect.summaries.features import PublicFeatures as PublicFeatures
+    from dpselect.summaries.groups import PublicGroups as PublicGroups
+    from dpselect.summaries.kinds import CandidateKind as CandidateKind
+    from dpselect.summaries.kinds import candidate_kind as candidate_kind
+    from dpselect.summaries.private import CandidateCounts as CandidateCounts
+    from dpselect.summaries.private import CandidateTotals as CandidateTotals
+    from dpselect.summaries.private import NameCounts as NameCounts
+    from dpselect.summaries.private import RuleCounts as RuleCounts
+    from dpselect.summaries.private import UnitTotals as UnitTotals
+    from dpselect.summaries.private import UnitValues as UnitValues
+else:
+    __getattr__, __dir__, __all__ = on_use(
+        __name__,
+        {
+            "dpselect.summaries.candidates": "DistantCandidates MANY_CANDIDATES MOST_CANDIDATES PublicCandidates",
+            "dpselect.summaries.clip": "PublicClip",
+            "dpselect.summaries.condition": "PublicCondition",
+            "dpselect.summaries.dates": "public_dates",
+            "dpselect.summaries.domain": "GrowingBins PublicBins PublicDomain",
+            "dpselect.summaries.features": "HIGHEST_WEIGHT MOST_CELLS PublicFeatures",
+            "dpselect.summaries.groups": "PublicGroups",
+            "dpselect.summaries.kinds": "CandidateKind candidate_kind",
+            "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitTotals UnitValues",
+        },
+    )

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
 from itertools import islice
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe, typed
+from dpselect.errors import InvalidCandidatesError, Shown, describe
+from dpselect.summaries.kinds import CandidateKind
 
 MOST_CANDIDATES = 100_000_000
 """More than this is refused: the counts alone would need gigabytes."""
@@ -35,34 +35,6 @@ _MADE_DISTINCT = (
     " Without one, values() and top_k(), with a delta, name what enough units have."
 )
 _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
-
-
-class CandidateKind(StrEnum):
-    """The kind of the candidates; it determines how the values of a column are compared with them."""
-
-    INTEGER = "whole numbers"
-    NUMBER = "numbers"
-    TEXT = "text"
-    DATE = "dates"
-    BOOLEAN = "booleans"
-
-
-def candidate_kind(value: object, argument: str = "kind") -> CandidateKind:
-    """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``.
-
-    Raises:
-        InvalidParameterError: it is none of these words.
-
-    >>> candidate_kind("integer") is CandidateKind.INTEGER
-    True
-    """
-    if isinstance(value, CandidateKind):
-        return value
-    for kind in CandidateKind:
-        if isinstance(value, str) and value in (kind.name.lower(), kind.value):
-            return kind
-    words = ", ".join(repr(kind.name.lower()) for kind in CandidateKind)
-    raise InvalidParameterError(argument, typed(value), f"one of {words}")
 
 
 _KINDS: dict[type, CandidateKind] = {

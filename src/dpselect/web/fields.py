@@ -141,8 +141,8 @@ def _field(option: Option, columns: tuple[tuple[str, str], ...], part: Part = "m
     needed = option.default is REQUIRED
     default = example if needed or option.default in (None, False) else str(option.default).removesuffix(".0")
     kind, choices = option.kind, tuple[tuple[str, str], ...]()
-    if isinstance(kind, tuple):
-        choices = tuple((each, each) for each in kind)
+    if not isinstance(kind, str):
+        choices = tuple((str(each), str(each)) for each in kind)
         kind = "choice"
     elif kind == "text":  # every one of them names a column
         kind, choices, default = "column", columns, ""

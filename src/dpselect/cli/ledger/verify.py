@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpselect.cli.asking import numbers_read
 from dpselect.cli.options import File, Json, Text
-from dpselect.cli.questions import numbers_read
 from dpselect.errors import InvalidCertificateError, Shown
 
 if TYPE_CHECKING:

@@ -1,0 +1,174 @@
+"""A question of a table, from what was typed to what is printed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from dpselect.cli.progress import scan_progress
+from dpselect.cli.shared_options import filled, format_of, options_of
+from dpselect.cli.streams import refuse_unread
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
+
+if TYPE_CHECKING:
+    from dpselect.ledger import Ledger
+    from dpselect.questions.command import Command, Option
+    from dpselect.session import Dataset
+    from dpselect.summaries import CandidateKind
+
+REFUSED = 2
+"""Exit status for bad input, and for a question that is or would be refused."""
+
+
+def ask(about: Command, source: str, column: str | None, options: Mapping[str, Any]) -> int:
+    """Ask the question and print the answer; the exit status is `REFUSED` if an account would refuse it.
+
+    Args:
+        about: the question.
+        source: the table.
+        column: the column, if there is one.
+        options: the values of its options, with those that have no name after the column.
+    """
+    given = filled([each for part in options_of(about).values() for each in part], options)
+    if given["show_columns"]:  # typed as --show-columns=true; otherwise the command is another one
+        from dpselect.cli.columns import show_columns
+
+        show_columns(source, table=given["table"], format=format_of(given))
+        return 0
+    from dpselect import session
+    from dpselect.cli.output import forecast_shown, shown, warning
+
+    own = (*about.positional, *about.options)
+    values = {each.name: _read(each, given[each.name], source) for each in own}
+    who: dict[str, Any] = {"unit": given["unit"], "neighbours": given["neighbours"]}
+    who |= {"ledger": _paying(given), "account": given["account"], "format": format_of(given)}
+    as_json, quiet = given["as_json"], given["quiet"]
+
+    def question_of(data: Any) -> Any:
+        for each in own:
+            if each.kind == "values" and values[each.name] is not None:
+                kinds = () if column is None else data.candidate_kinds(column)
+                values[each.name] = _listed(values[each.name], fitting=kinds, private=source, argument=each.name)
+        values.update(_candidates(about, data, column, source, given))
+        values.update(groups_among(data, source, given))
+        values.update({name: given[name] for name in ("epsilon", "usable_epsilon", "request")})
+        return _method(data, about)(column, **values)
+
+    if given["dry_run"]:
+        dry: Any = session.DryRun(source=source, table=given["table"], **who)
+        forecast = question_of(dry)
+        if dry.unchecked:
+            _say_unchecked(dry.unchecked)
+        print(forecast_shown(forecast, as_json=as_json, quiet=quiet))
+        return REFUSED if forecast.fits is False else 0
+    refuse_unread()  # also if nothing is charged, because reading may take long
+    with scan_progress(wanted=not quiet) as progress:
+        reading = {name: given[name] for name in ("table", "engine", "memory_limit", "source_name")}
+        reading = {name: value for name, value in reading.items() if value is not None}
+        release = question_of(session.Dataset(source, progress=progress, times=given["times"], **reading, **who))
+    print(shown(release, as_json=as_json, quiet=quiet))
+    if quiet and not as_json and (said := warning(release)):
+        with suppress(OSError):  # the answer is on standard output
+            print(said, file=sys.stderr)
+    return 0
+
+
+def groups_among(data: Dataset, source: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a question about its groups."""
+    by, listed, kind = given["by"], given["groups"], given["groups_as"]
+    if listed is None:
+        if kind is not None:
+            raise InvalidParameterError("groups_as", Shown(repr(str(kind))), "--groups together with it")
+    else:
+        fitting = () if by is None else _kinds(data, by)
+        listed = _listed(listed, kind=kind, fitting=fitting, private=source, argument="groups")
+    return {"by": by, "groups": listed, "max_groups_per_unit": given["max_groups_per_unit"]}
+
+
+def _kinds(data: Dataset, by: str) -> tuple[CandidateKind, ...]:
+    try:
+        return data.candidate_kinds(by)
+    except InvalidDataError as error:  # whose text is about a column
+        raise InvalidDataError("by", error.got, error.expected, error.hint) from None
+
+
+def _candidates(
+    about: Command, data: Dataset, column: str | None, source: str, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a question about its list."""
+    if not about.chooses:
+        return {}
+    listed, kind = given["candidates"], given["candidates_as"]
+    if listed is None:
+        if kind is not None:
+            raise InvalidParameterError("candidates_as", Shown(repr(str(kind))), "--candidates with it")
+        return {"candidates": None}
+    fitting = data.candidate_kinds(str(column))
+    may_be_one = not about.needs_several
+    listed = _listed(listed, kind=kind, fitting=fitting, private=source, may_be_one=may_be_one)
+    return {"candidates": listed, "allow_many": given["yes"]}
+
+
+def _listed(text: str, **how: Any) -> Any:
+    from dpselect.plans import written_lists as public
+
+    return public.parsed(text, **how)
+
+
+def _read(option: Option, given: Any, source: str) -> Any:
+    """The value of an option as the question takes it."""
+    if given is None or option.kind not in ("levels", "prices", "dates"):
+        return given
+    from dpselect.plans import written_lists as public
+
+    match option.kind:
+        case "levels":
+            return numbers_read(given, option.name, source)
+        case "prices":
+            return public.parsed_prices(given, private=source)
+        case _:
+            return public.parsed_dates(given, private=source)
+
+
+def numbers_read(text: str, name: str, private: str) -> list[Any]:
+    """Numbers separated by commas, or those of a public file, which is not the `private` one.
+
+    Raises:
+        InvalidParameterError: they are no numbers, or the file is the private one.
+    """
+    if text.startswith("@"):
+        from dpselect.plans import written_lists as public
+
+        return list(public.parsed_prices(text, private=private, argument=name))
+    try:
+        return [float(level) for level in text.split(",")]
+    except ValueError:
+        raise InvalidParameterError(name, typed(text), "numbers separated by commas, such as 0.25,0.5") from None
+
+
+def _method(data: Any, about: Command) -> Callable[..., Any]:
+    found = getattr(data, about.name, None)
+    if found is None:
+        raise NotImplementedError(
+            f"dpselect.questions.COMMANDS has the command {about.name!r}, but Dataset has no method of this name. Add "
+            "it to dpselect.session.choices or dpselect.session.numbers."
+        )
+    return found
+
+
+def _paying(given: Mapping[str, Any]) -> Ledger | None:
+    if given["ledger"] is not None:
+        from dpselect.cli.charging import LedgerChargingIfRead
+
+        return LedgerChargingIfRead(given["ledger"], anchor=given["anchor"])
+    if given["anchor"] is not None:
+        raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account together with it")
+    return None
+
+
+def _say_unchecked(why: str) -> None:
+    """Say on standard error that no column was checked; the source is not quoted, as it may hold a password."""
+    with suppress(OSError):  # the forecast is the same if nobody can read it
+        print(f"dpselect: {why}: computed from the arguments alone, no column is checked.", file=sys.stderr)
