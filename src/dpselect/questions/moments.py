@@ -11,22 +11,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting.rounding import fraction_up, quotient_down
 from dpselect.errors import InvalidParameterError, Shown
+from dpselect.grids import Grid
 from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
 from dpselect.mechanisms.mean import exact_sum, grid_indices
 from dpselect.privacy import Neighbours
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.question import CONFIDENCE, NoisyUnits, Planned
 from dpselect.questions.wording import as_text, rounded_up
-
-if TYPE_CHECKING:
-    from dpselect.grids import Grid
 
 FINE_STEPS = 10**6
 """Steps between the bounds, where the caller gives no step. Rounding to them is far less than any noise."""

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from dpselect.arguments import decimal_fraction, positive_sensitivity
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
+from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, PublicFeatures, RuleCounts
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import DiscreteGaussianMechanism
-    from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, PublicFeatures, RuleCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,6 +73,7 @@ def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> 
 
     >>> noise_sensitivity(GeometricMechanism(epsilon=1.0, sensitivity=4)).value
     4.0
+    >>> from dpselect import DiscreteGaussianMechanism
     >>> noise_sensitivity(DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=4)).value
     2.0
     """

@@ -16,12 +16,12 @@ from dpselect.questions.moments import MomentSums, said_of, variance_within
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
 from dpselect.questions.question import Answered, Drawn, Planned, RowReader, Terms, Value
 from dpselect.questions.wording import counting_rows, from_rows, rounded_up
+from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 if TYPE_CHECKING:
     from dpselect.accounting import PureEvent
     from dpselect.mechanisms import GeometricMechanism
     from dpselect.questions.stated import Stated
-    from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)

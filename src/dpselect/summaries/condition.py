@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from dpselect.summaries.candidates import DistantCandidates, PublicCandidates
+from dpselect.summaries.candidates import DistantCandidates, PublicCandidates
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.summaries.candidates import PublicCandidates
+from dpselect.summaries.domain import GrowingBins, PublicBins
 from dpselect.summaries.private import RuleCounts
-
-if TYPE_CHECKING:
-    from dpselect.summaries.candidates import PublicCandidates
-    from dpselect.summaries.domain import GrowingBins, PublicBins
 
 HIGHEST_WEIGHT = 1 << 20
 """Of a class: weighted counts of any table that fits into memory stay far below 2^63."""

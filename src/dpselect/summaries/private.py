@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from dpselect.summaries.candidates import CandidateKind
-    from dpselect.summaries.domain import PublicDomain
+from dpselect.summaries.candidates import CandidateKind
+from dpselect.summaries.domain import PublicDomain
 
 
 class PrivateNumbers:
