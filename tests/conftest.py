@@ -122,8 +122,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return OneSpark(config, log)
 
 
-_READING = ("backends",)
-"""Tests of how rows are read; each file says for itself whether it needs databases of its own."""
+_OF_A_DATABASE = {
+    *("test_long_text.py", "test_memory.py", "test_memory_limits.py", "test_notebook_kernel.py"),
+    *("test_scanning.py", "test_spilling.py"),
+}
+"""Files of tests that are about opening databases, and about what these do with memory."""
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +139,8 @@ def shared_engine() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _shared_unless_reading_is_tested(request: pytest.FixtureRequest) -> None:
-    if not {*_READING} & {*request.path.parts}:
+def _shared_unless_databases_are_tested(request: pytest.FixtureRequest) -> None:
+    if request.path.name not in _OF_A_DATABASE:
         request.getfixturevalue("shared_engine")
 
 

@@ -11,8 +11,6 @@ import dpselect as dps
 from tests.attacks.test_messages import HOSTILE_CELLS
 from tests.backends.tables import count, gather, write_csv
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 HONEST = [f"{unit},{unit % 3}".encode() for unit in range(60)]
 HONEST_COUNTS = [20, 20, 20]
 

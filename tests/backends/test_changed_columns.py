@@ -23,7 +23,7 @@ from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends.engines import deprecations
 from tests.slow import SLOW
 
-pytestmark = [deprecations, pytest.mark.usefixtures("shared_engine")]
+pytestmark = deprecations
 
 FILLED = (
     "DROP TABLE IF EXISTS changing; CREATE TABLE changing AS SELECT * FROM (VALUES (1, 1), (2, 2)) AS v (unit, value)"

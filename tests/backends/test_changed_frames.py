@@ -23,8 +23,6 @@ from dpselect.summaries import PublicCandidates
 from tests.backends.placed import Stranger
 from tests.backends.tables import count
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 CITY, PERSON, NOTE = [1] * 6 + [2, 2, 2], [7] * 6 + [1, 2, 3], [2] * 9
 NUMBERS = range(len(CITY))
 REFUSED = (

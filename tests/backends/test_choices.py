@@ -16,7 +16,7 @@ from tests.backends import engines
 from tests.backends.engines import Opener
 from tests.laws.goodness_of_fit import NEVER, p_value
 
-pytestmark = [engines.deprecations, pytest.mark.usefixtures("shared_engine")]
+pytestmark = engines.deprecations
 lazily = pytest.mark.parametrize("engine", engines.LAZY, indirect=True, scope="module")
 UNITS, ROWS = 3000, 5
 

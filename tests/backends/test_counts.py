@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from tests.backends.tables import Row, brute_force, count, write_csv, write_parquet
 from tests.slow import EXAMPLES
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 CANDIDATES = [3, 1, 2, 70]
 units = st.one_of(st.none(), st.integers(0, 5))
 values = st.one_of(st.none(), st.integers(0, 4))

@@ -22,8 +22,6 @@ from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import PublicCandidates
 from tests.backends.tables import count, gather, total, write_parquet
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 Ways = Callable[..., list[Any]]
 
 

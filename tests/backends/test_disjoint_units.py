@@ -19,7 +19,7 @@ from tests.backends import engines
 from tests.backends.engines import Source
 from tests.backends.laws import ModelTable
 
-pytestmark = [engines.deprecations, pytest.mark.usefixtures("shared_engine")]
+pytestmark = engines.deprecations
 
 NAN, INF = float("nan"), float("inf")
 UNITS = 9

@@ -21,7 +21,7 @@ from tests.backends.laws import Questions
 from tests.backends.model import Rows
 from tests.slow import SLOW
 
-pytestmark = [engines.deprecations, pytest.mark.usefixtures("shared_engine")]
+pytestmark = engines.deprecations
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,6 @@ from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.summaries import PublicCandidates
 from tests.backends.engines import spark
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 TEXTS = pa.Array.from_buffers(pa.string(), 4, pa.array([b"x", b"\xffSENTINEL", b"y", b"x"]).buffers())
 
 

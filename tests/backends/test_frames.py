@@ -34,8 +34,6 @@ from tests.backends.test_gather import TYPES as NUMBER_TYPES
 from tests.backends.test_rules import NOBODY
 from tests.backends.test_rules import TYPES as VALUE_TYPES
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 IN_PANDAS = (pa.types.is_decimal256, pa.types.is_string_view, pa.types.is_null)
 """Types that pandas or Polars has no column for."""
 

@@ -26,8 +26,6 @@ from tests.backends.tables import Row, gather, write_csv, write_parquet
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.slow import EXAMPLES
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 in_time = settings(max_examples=EXAMPLES // 2)  # each reads several files
 

@@ -27,8 +27,6 @@ from tests.reference.clipped_sums import clipped_totals
 from tests.reference.counting import distinct_unit_counts
 from tests.reference.groups import taking_part
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 CANDIDATES, GROUPS = ["x", "y"], ["a", "b", "c"]
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 in_time = settings(max_examples=15)

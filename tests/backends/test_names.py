@@ -33,7 +33,7 @@ from tests.backends import engines, placed
 from tests.backends.engines import Source
 from tests.slow import SLOW
 
-pytestmark = [engines.deprecations, pytest.mark.usefixtures("shared_engine")]
+pytestmark = engines.deprecations
 
 PATTERNS = ("^v.*$", "^.*$", "^", "$", "v.*", ".", "(?i)^VALUE$", "val%", "val_e", "*", "**", "t.*", "?", "v?lue")
 PATHS = ("a.b", "a", "a.b.c", ".a", "a.", "a.b.list.element", "a[0]", "a/b", "/a", "a->b", "a:b", "a::text")

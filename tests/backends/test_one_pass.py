@@ -25,8 +25,6 @@ from tests.backends.table_questions import BY_CITY, BY_PAGE, NAMES, QUESTIONS, R
 from tests.reference.one_pass import one_of
 from tests.slow import SLOW
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 STREAMS = ("csv", "parquet", "duckdb", *(("json", "pandas", "csv-glob") if SLOW else ()))
 CHOSEN: dict[str, Any] = {"by": "page", "groups": [1, 2], "max_groups_per_unit": 1}
 

@@ -17,7 +17,7 @@ from dpselect.questions import QUESTIONS as QUESTION_KINDS
 from tests.backends import engines
 from tests.backends.engines import Source
 
-pytestmark = [engines.deprecations, pytest.mark.usefixtures("shared_engine")]
+pytestmark = engines.deprecations
 
 SECRET = "SENTINEL"
 ROWS = pa.table(

@@ -14,8 +14,6 @@ import pytest
 
 from tests.backends.tables import count, write_csv, write_parquet
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 NOBODY = ["", " ", "\t", "NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>", " nan "]
 
 

@@ -22,8 +22,6 @@ from dpselect.errors import InvalidDataError
 from tests.backends.tables import total, write_csv, write_parquet, write_rows
 from tests.reference.clipped_sums import clipped_totals
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 CANDIDATES = ["x", "y", "z"]
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 TYPES = (pa.string(), pa.string(), pa.string(), pa.float64())

@@ -15,8 +15,6 @@ from dpselect import Format
 from tests.attacks.test_messages import HOSTILE_CELLS
 from tests.formats.reading import counts, numbers, written
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 
 @dataclass(frozen=True)
 class Case:

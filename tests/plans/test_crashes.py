@@ -15,8 +15,6 @@ from dpselect.session import paying
 from tests.plans.test_plan import folder, left  # noqa: F401 - a fixture
 from tests.slow import SLOW
 
-pytestmark = pytest.mark.usefixtures("shared_engine")
-
 PLAN = {
     "a": {"ask": "count", "column": "age", "between": (0, 40), "epsilon": 0.125},
     "b": {"ask": "count", "column": "age", "between": (30, 60), "epsilon": 0.25},

@@ -43,7 +43,7 @@ def test_sets_have_the_law_of_the_mechanism(weights: Any) -> None:
     drawn = np.array([found["".join("abcd"[place] for place in members)] for members in exact])
     assert drawn.sum() == DRAWS  # in the order of the candidates
     assert p_value(drawn, np.array([*map(float, exact.values())])) >= NEVER
-    other = law(COUNTS.counts.tolist(), [Fraction(1)] * 4, 2, exponential(Fraction(1)))
+    other = law(COUNTS.counts.tolist(), [Fraction(1)] * 4, 2, exponential(Fraction(3, 2)))
     assert p_value(drawn, np.array([*map(float, other.values())])) < NEVER  # control
     assert task.event == BoundedRangeEvent(epsilon=1.0)
 
