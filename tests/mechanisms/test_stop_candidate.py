@@ -82,7 +82,7 @@ def test_answers_have_their_law(k: int, counts: tuple[int, ...], neighbours: Nei
         found[orders.index(tuple(mechanism.select(counts).tolist()))] += 1
     chances = np.array([float(chance) for chance in expected.values()])
     assert p_value(found, chances) > NEVER
-    # Control: a lighter "stop". So much lighter that only draws twelve standard deviations from their mean would fit it.
+    # Control: a "stop" so much lighter that only draws twelve standard deviations from their mean would fit it.
     other = law(counts, growth, base / 16, k=k)
     assert p_value(found, np.array([float(other[order]) for order in orders])) < NEVER
 
