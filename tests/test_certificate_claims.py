@@ -122,35 +122,6 @@ def test_a_true_certificate_passes(question: str) -> None:
     assert check(release.to_json()).release.to_json() == release.to_json()
 
 
-BEFORE: dict[str, str] = json.loads((Path(__file__).parent / "certificates_before.json").read_text())
-"""Written earlier: with noise for scores that move both ways at every level, a round for the last of all candidates,
-and rounds planned by Rényi divergences."""
-
-
-@pytest.mark.parametrize("question", BEFORE)
-def test_certificates_from_before_pass_for_ever(question: str) -> None:
-    checked = check(BEFORE[question])
-    assert checked.epsilon <= checked.release.epsilon == 0.5
-    assert not checked.release.monotonic or checked.release.task == "top_k"
-    assert checked.error_bound is (checked.release.error_bound is not None)
-
-
-@pytest.mark.parametrize(
-    ("question", "before", "smaller"),
-    [
-        ("quantile at level 1", lambda: VISITS.quantile("page", 1, bounds=(0, 120), step=1, epsilon=0.5), 0.5),
-        ("top_k of all", ASK["top_k of all"], 0.75),
-        ("top_k with delta", ASK["top_k with delta"], 0.95),
-        ("top_k of all with delta", ASK["top_k of all with delta"], 0.95),
-    ],
-)
-def test_bounds_are_lower_than_before(question: str, before: Callable[[], Release], smaller: float) -> None:
-    now, then = before().error_bound, check(BEFORE[question]).release.error_bound
-    assert now is not None
-    assert then is not None
-    assert now < then * smaller * 1.02
-
-
 def test_what_is_stated_of_scores_and_rounds_is_what_was_planned() -> None:
     stated = {name: (ask := ASK[name]()).to_dict()["mechanism"] | {"event": ask.event} for name in ASK if "all" in name}
     for name in ("top_k of all", "top_k of all but one"):

@@ -9,17 +9,20 @@ import os
 import re
 import shlex
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
 from docs.blocks import held
-from docs.commands import QUESTIONS, reference
+from docs.commands import QUESTIONS
+from docs.commands import reference as made_reference
 from docs.consoles import DOCUMENTS, WIDTH, Shown, shown_in
 
 from dpselect.cli import main
 from dpselect.cli.app import app
 
 ROOT = Path(__file__).parents[1]
+reference = cache(made_reference)
 
 ALL = [each for path in DOCUMENTS for each in shown_in(path.name, path.read_text(encoding="utf-8"))]
 

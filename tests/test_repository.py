@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -85,10 +86,22 @@ def test_the_patterns_above_can_match() -> None:
     assert FOREIGN_PATH.search("https://example.org/home/page") is None
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@cache
+def defined(text: str) -> list[tuple[str, type[ast.AST]]]:
+    """All classes and functions of a module."""
+    kinds = ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    return [(each.name, type(each)) for each in ast.walk(parsed(text)) if isinstance(each, kinds)]
+
+
 def test_every_module_says_what_it_is_for() -> None:
     modules = {name: text for name, text in SOURCES.items() if name.endswith(".py")}
     assert modules
-    assert [name for name, text in modules.items() if not ast.get_docstring(ast.parse(text))] == []
+    assert [name for name, text in modules.items() if not ast.get_docstring(parsed(text))] == []
 
 
 def _public() -> Iterator[tuple[str, object]]:
@@ -227,12 +240,9 @@ ODD_WORDS = re.compile(r"(?:^|_)(?:asked|apart|kept|wanted|in_parts|no_table|in_
 
 def definitions(sources: Mapping[str, str]) -> Iterator[tuple[str, type[ast.AST]]]:
     """The full names of all modules, classes and functions, from the text of each module."""
-    kinds = ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
     for module, text in sources.items():
         yield module, ast.Module
-        yield from (
-            (f"{module}.{each.name}", type(each)) for each in ast.walk(ast.parse(text)) if isinstance(each, kinds)
-        )
+        yield from ((f"{module}.{name}", kind) for name, kind in defined(text))
 
 
 def has_odd_word(name: str) -> bool:

@@ -23,14 +23,14 @@ from dpselect.questions import Quantile
 from dpselect.session.rows import ColumnRows
 from dpselect.testing import seeded
 
-ADULT = str(Path(__file__).parents[1] / "examples" / "data" / "adult.csv")
+PEOPLE = {"person_id": np.arange(2000), "age": np.arange(2000) % 90, "education_num": np.arange(2000) % 16}
 SCORES = np.arange(5000.0) % 97
 
 Draw = Callable[[], Any]
 
 
 def _people(**options: Any) -> dps.Dataset:
-    return dps.Dataset(ADULT, unit="person_id", **options)
+    return dps.Dataset(PEOPLE, unit="person_id", **options)
 
 
 def _median(data: dps.Dataset | None = None, **options: Any) -> dps.Release[Any]:
@@ -52,9 +52,7 @@ DRAWS: dict[str, Draw] = {
     "top k": lambda: dps.top_k(SCORES, 5, epsilon=0.01, sensitivity=1.0),
     "noise": lambda: dps.GeometricMechanism(epsilon=0.01, sensitivity=1).draw(7),
     "density": lambda: _people().density("age", bounds=(0, 120), bins=8, epsilon=0.01).value,
-    "sample": lambda: (
-        _people().density("age", bounds=(0, 120), bins=8, epsilon=0.5, method="sample", units=32_561).value
-    ),
+    "sample": lambda: _people().density("age", bounds=(0, 120), bins=8, epsilon=0.5, method="sample", units=2000).value,
     "median": lambda: _median().value,
     "continuous": lambda: _people().quantile("age", 0.9, bounds=(0, 120), continuous=True, epsilon=0.01).value,
     "quantiles": lambda: _people().quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=0.01).value,

@@ -40,6 +40,9 @@ LINUX_NAMES = {
 
 SYSTEM_FOLDER = re.compile(r"/(?:proc|sys|dev)(?:/|$)")
 _ANY = "*"
+_WORDS = {*UNIX_MODULES, "get_context", "set_start_method"}.union(
+    *(names.split() for known in (UNIX_NAMES, LINUX_NAMES) for names in known.values())
+)
 
 
 @dataclass(slots=True)
@@ -123,6 +126,8 @@ class _Search:
 def unguarded(text: str) -> list[tuple[int, str]]:
     """Line and name of all that a module's text uses of one system only, without a guard."""
     search = _Search()
+    if _WORDS.isdisjoint(re.findall(r"\w+", text)) and not SYSTEM_FOLDER.search(text):
+        return []
     tree = ast.parse(text)
     for node in ast.walk(tree):  # that a docstring names a folder opens nothing
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

@@ -12,9 +12,7 @@ import dpselect as dps
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.accounting.events import from_json
 from dpselect.certificates import check
-from dpselect.errors import AnswerLostError, InvalidParameterError, RequestReusedError
-from dpselect.plans import plan as plans
-from dpselect.plans.division import Division, divided
+from dpselect.errors import AnswerLostError, InvalidParameterError
 from tests.backends.tables import write_csv
 
 FEW: dict[str, Any] = {"ask": "most_common", "column": "town", "candidates": ["A", "B"]}
@@ -161,24 +159,6 @@ def test_a_run_that_is_resumed_pays_once_more_for_one_draw(folder: Path, monkeyp
     assert {each.mechanism for each in answers.values()} == {"ExponentialMechanism"}
     charges = [each for each in ledger.history("people") if each.kind == "charge"]
     assert len(charges) == 9
-
-
-def by_permute_and_flip(questions: Any, *given: Any, **named: Any) -> tuple[Any, Division]:
-    return questions, divided(questions, *given, **named)
-
-
-def test_answers_of_an_earlier_version_are_found_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(plans, "divided_by_draws", by_permute_and_flip)
-        before = planned(folder).run()
-    assert {each.mechanism for each in before.values()} == {"PermuteAndFlip"}
-    plan = planned(folder)
-    assert len(plan.forecast().answered) == 8
-    assert dict(plan.run()) == dict(before)
-    other = planned(folder)
-    other.epsilon = 0.5
-    with pytest.raises(RequestReusedError, match="another name"):
-        other.run()
 
 
 def test_the_json_of_a_forecast_names_the_mechanism(folder: Path) -> None:
