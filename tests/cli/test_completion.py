@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dpselect.cli import main
 from dpselect.cli.completion import completion
 
 Captured = pytest.CaptureFixture[str]
@@ -26,7 +27,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def bash() -> str:
     """The script, which takes a while to make."""
     with redirect_stdout(StringIO()) as printed:
-        completion("bash")
+        assert main(["completion", "bash"]) == 0
     return printed.getvalue()
 
 
@@ -44,6 +45,7 @@ def offered(words: list[str], folder: Path, script: str) -> tuple[str, list[str]
     ("words", "expected"),
     [
         (["med"], ["median"]),
+        (["qu"], ["quantile", "quantiles"]),
         (["median", "cle"], ["cleaned.csv"]),
         (["median", "x.csv", "age", "--max-r"], ["--max-rows-per-unit"]),
         (["median", "x.csv", "age", "--engine", "p"], ["polars"]),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -104,17 +102,6 @@ def test_a_core_that_draws_wrongly_is_a_fault(capsys: Captured, monkeypatch: pyt
     status, found = findings(capsys)
     assert status == 1
     assert not found["drawing, from the operating system's randomness"]["works"]
-
-
-def test_bash_completes_commands_and_options(capsys: Captured) -> None:
-    assert main(["completion", "bash"]) == 0
-    script = capsys.readouterr().out
-    bash = shutil.which("bash")
-    assert bash is not None
-    ask = 'COMP_WORDS=(dpselect {}); COMP_CWORD={}; _dpselect; echo "${{COMPREPLY[@]}}"'
-    lines = f"{script}\n{ask.format('qu', 1)}\n{ask.format('top-k --un', 2)}\n"
-    said = subprocess.run([bash, "--norc"], input=lines, capture_output=True, text=True, check=True).stdout
-    assert said.split() == ["quantile", "quantiles", "--unit"]
 
 
 @pytest.mark.slow

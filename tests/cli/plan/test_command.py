@@ -178,6 +178,7 @@ def test_plain_columns(capsys: Captured) -> None:
     assert lines[-1] == "Planned from public arguments only; nothing was spent."
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("columns", ["80", "120", "40"])
 def test_a_terminal_shows_the_same(capsys: Captured, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -470,7 +471,7 @@ def test_planning_loads_nothing_that_could_read_a_table(tmp_path: Path) -> None:
 
     assert loaded("plan", "--scores", PUBLIC) == "0 []\n"
     people = str(tmp_path / "people.csv")
-    Path(people).write_text("who\n1\n")
+    Path(people).write_text("who,age\n1,2\n")
     assert "duckdb" in loaded("count", people, "--unit", "who", "--epsilon", "1")  # the test above can fail
 
 
