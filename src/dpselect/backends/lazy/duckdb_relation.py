@@ -82,7 +82,7 @@ class DuckDBRelation:
             for batch in self.relation.project(", ".join(casts)).to_arrow_reader(rows):
                 # Text arrives as stored in the relation, which need not be UTF-8.
                 found = [
-                    valid_text(array) if pa.types.is_large_string(type_) else array.cast(type_)
+                    valid_text(array) if type_ == "large_string" else array.cast(type_)
                     for array, type_ in zip(batch.columns, types, strict=True)
                 ]
                 yield pa.RecordBatch.from_arrays(found, names=names)
