@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import StrEnum
 from fractions import Fraction
 
@@ -102,6 +101,8 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
         hint += "Capitals count, and blanks around a name are part of it."
         hint += number
         raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
+    from difflib import get_close_matches
+
     names = [column.name for column in columns]
     close = [other for other in names if other.strip().casefold() == name.strip().casefold()]
     close = close or get_close_matches(name, names, n=1, cutoff=0.7)

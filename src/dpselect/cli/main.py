@@ -5,6 +5,7 @@ Also 2 for a dry run of a question that the account would refuse, and 1 for a `d
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -57,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report(f"the answer could not be written to standard output. {hint}", UNFORESEEN)
     except Exception as error:  # noqa: BLE001 - a traceback may quote a row
         return _unforeseen(error)
+    finally:
+        if arguments is None:
+            gc.freeze()  # the process is ending: a last search for garbage would go through all libraries
 
 
 def _run(given: list[str]) -> int:

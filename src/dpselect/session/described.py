@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any, cast
 
@@ -152,5 +151,7 @@ def _as_argument(name: str, value: Any) -> Any:
 
 
 def _meant(given: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
     close = get_close_matches(given, list(known), n=1)
     return f"Did you mean {close[0]!r}?" if close else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
 from dpselect.backends.contract import Progress, SummaryRequest
@@ -14,18 +14,6 @@ from dpselect.backends.rows import readings
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.declared import compared
 from dpselect.backends.rows.engine import Answer, answer
-from dpselect.backends.rows.inspect import (
-    BLANK,
-    BROKEN,
-    NOT_UTF_8,
-    UNLIKE_DECLARED,
-    Inspection,
-    Unread,
-    inspected,
-    together,
-    with_more_words,
-)
-from dpselect.backends.rows.one_pass import OnePass
 from dpselect.backends.rows.readings import Reading
 from dpselect.backends.rows.relation import columns_of
 from dpselect.backends.rows.scan import Scan
@@ -41,6 +29,9 @@ from dpselect.summaries import (
     UnitTotals,
     UnitValues,
 )
+
+if TYPE_CHECKING:
+    from dpselect.backends.rows.inspect import Inspection, Unread
 
 _MOST_KINDS = 3
 """Kinds of objects named in a sentence."""
@@ -108,6 +99,8 @@ class StreamTable:
         wanted = [readings.READINGS[each.method](self.format, **each.arguments) for each in asked]
         if len(wanted) == 1:
             return [self._read(wanted[0], progress)]
+        from dpselect.backends.rows.one_pass import OnePass
+
         shared = OnePass.of(wanted)
         try:
             scan = shared.scan(self.source, self.format)
@@ -128,6 +121,8 @@ class StreamTable:
         progress: Progress | None = None,
     ) -> Inspection:
         """What the rows hold, exactly: candidates, or else numbers. For the holder of the data only."""
+        from dpselect.backends.rows.inspect import UNLIKE_DECLARED, inspected, with_more_words
+
         if candidates is None:
             check_numeric(column)
         else:
@@ -158,6 +153,8 @@ class StreamTable:
         progress: Progress | None = None,
     ) -> tuple[int, int]:
         """Rows, and units with such a row, that have all of these. For the holder of the data only."""
+        from dpselect.backends.rows.inspect import together
+
         matched = {name: (column, compared(listed, self.format)) for name, (column, listed) in matched.items()}
         columns = {"unit": unit, **numbers, **{name: column for name, (column, _) in matched.items()}}
         named = {name: listed for name, (_, listed) in matched.items()}
@@ -166,6 +163,8 @@ class StreamTable:
         return self._answer(scan, query, progress)
 
     def _null_means(self, column: Column, kind: CandidateKind) -> Unread:
+        from dpselect.backends.rows.inspect import BLANK, BROKEN, NOT_UTF_8, UNLIKE_DECLARED, Unread
+
         words = {} if self.format is None else self.format.words
         if {"thousands", "decimal"} & words.keys() and kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
             return Unread(UNLIKE_DECLARED, 0)
