@@ -275,7 +275,7 @@ def together(
 
 
 def _numbers(connection: Connection, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    lower, upper = bounds or (float("-inf"), float("inf"))
+    lower, upper = map(float, bounds or ("-inf", "inf"))
     multiples = ", ".join(f"bool_and(abs(what / {step} - round(what / {step})) < 1e-6)" for step in STEPS)
     ties, commonest, below, above, spread, dotted, split, *are_multiples = _one(
         connection,
