@@ -244,6 +244,7 @@ def _passes(text: str) -> bool:
         return False
 
 
+@pytest.mark.slow  # it takes a certificate of nearly every case
 def test_every_edit_is_made_somewhere() -> None:
     for edit in EDITS:
         assert any(edited(case, edit) for case in CASES), edit

@@ -157,7 +157,7 @@ def test_the_committed_errors_are_those_of_a_run(setting: tuple[str, float], n: 
 
 
 def test_the_committed_errors_by_bins_and_sizes_are_those_of_a_run() -> None:
-    assert _agrees(COMMITTED["3"], 1, bins.row(1.0, 64))
+    assert _agrees(COMMITTED["3"], 0, bins.row(1.0, bins.BINS[0]))
     assert _agrees(COMMITTED["4"], 2, sizes.row("HEPTH", sizes.SIZES[2]))
 
 

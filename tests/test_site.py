@@ -19,8 +19,12 @@ def test_the_groups_of_the_sidebar() -> None:
     assert ROOT not in {page for pages in (*GROUPS.values(), *BELOW.values()) for page in pages}
 
 
-def test_the_picture_shows_probabilities_that_rise_with_epsilon() -> None:
-    chances = picture.chances()
+@pytest.fixture(scope="module")
+def chances() -> dict[str, np.ndarray]:
+    return picture.chances()
+
+
+def test_the_picture_shows_probabilities_that_rise_with_epsilon(chances: dict[str, np.ndarray]) -> None:
     assert list(chances) == ["417 sessions", "3,571 sessions", "36,682 sessions"]
     for right in chances.values():
         assert right.shape == picture.EPSILONS.shape
@@ -29,7 +33,10 @@ def test_the_picture_shows_probabilities_that_rise_with_epsilon() -> None:
         assert 0.99 < right[-1] <= 1 + 1e-12
 
 
-def test_the_committed_picture_is_that_of_a_run(tmp_path: Path) -> None:
+def test_the_committed_picture_is_that_of_a_run(
+    chances: dict[str, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture, "chances", lambda: chances)
     drawn = tmp_path / "drawn.svg"
     picture.draw(drawn)
     shown, again = picture.PICTURE.read_text(encoding="utf-8"), drawn.read_text(encoding="utf-8")

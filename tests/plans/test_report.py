@@ -74,6 +74,16 @@ def plan(folder: Path, **about: Any) -> dps.Plan:
     return dps.Plan(table=str(folder / "people.csv"), unit="who", epsilon=5.0, questions=questions, **about)
 
 
+def no_renderer(_: str) -> Any:
+    raise MissingExtraError("plots", "plots")
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To draw them takes longest."""
+    monkeypatch.setattr(files, "_loaded", no_renderer)
+
+
 def test_the_page_says_what_was_released(tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("people", epsilon=8)
@@ -97,6 +107,7 @@ def test_the_page_says_what_was_released(tmp_path: Path) -> None:
     assert "40 more rows are in answers.json." in said
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_what_readers_ask_is_said_once(tmp_path: Path) -> None:
     said = plan(tmp_path).run().report()
     assert said.count("How many had rows that could be used was not asked") == 1
@@ -136,6 +147,7 @@ def test_a_page_that_runs_or_loads_something_is_found(bad: str) -> None:
     assert refused(Page(bad)) != []
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("site", ["https://example.org/dpselect", "https://example.org/dpselect/", ""])
 def test_proofs_are_links_where_the_package_knows_its_documentation(
     site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -158,16 +170,14 @@ def test_proofs_are_links_where_the_package_knows_its_documentation(
     assert linked == {f"https://example.org/dpselect/{each.removesuffix('.md')}.html" for each in pages if site}
 
 
-def test_without_the_extra_there_are_no_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> Any:
-        raise MissingExtraError("plots", "plots")
-
-    monkeypatch.setattr(files, "_loaded", missing)
+@pytest.mark.usefixtures("without_pictures")
+def test_without_the_extra_there_are_no_pictures(tmp_path: Path) -> None:
     page = Page(plan(tmp_path).run().report())
     assert not [tag for tag, _ in page.elements if tag == "img"]
     assert "Nothing was charged to a ledger" in page.text
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_delta_is_said_and_a_seed_is_loud(tmp_path: Path) -> None:
     answers = plan(tmp_path).run()
     assert "This may fail" not in answers.report()
