@@ -52,7 +52,7 @@ def test_many_draws(kind: Kind, scores: np.ndarray) -> None:
 
 def test_equal_scores_drawn_unevenly_would_be_noticed() -> None:
     draws = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select_many(np.zeros(64), 40_000)
-    first_favoured = np.r_[1.8, np.ones(63)]
+    first_favoured = np.r_[2.2, np.ones(63)]
     assert p_value(counts_of(draws, 64), first_favoured / first_favoured.sum()) < NEVER
     one_dropped = np.r_[np.ones(63), 0.0]
     assert p_value(counts_of(draws, 64), one_dropped / 63) < NEVER

@@ -19,7 +19,7 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.certificates import check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
-from dpselect.cli.questions import numbers_read
+from dpselect.cli.asking import numbers_read
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
 from dpselect.questions import MostCommon
 from dpselect.summaries import CandidateCounts, PublicCandidates
