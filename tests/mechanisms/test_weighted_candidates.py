@@ -90,6 +90,26 @@ def test_weights_of_any_size_are_exact() -> None:
     assert p_value(drawn, np.array([0.6, 0.4])) < NEVER
 
 
+def test_weights_as_far_apart_as_may_be_keep_their_shares() -> None:
+    """Scores that make up for the weights: beyond some distance the lighter candidate would never be drawn."""
+    weights = [2**100_000, Fraction(0), 2**108_192]
+    mechanism = made(weights, sensitivity=0.5)
+    scores = np.array([8192 * math.log(2.0) + 0.5, 1e4, 0.0])
+    counts = np.bincount(mechanism.select_many(scores, 4000), minlength=3)
+    share = 1 / (1 + math.exp(-0.5))
+    assert p_value(counts, np.array([share, 0.0, 1 - share])) >= NEVER
+    assert p_value(counts, np.array([1 - share, 0.0, share])) < NEVER
+    assert mechanism.pmf(scores) == pytest.approx([share, 0.0, 1 - share], rel=1e-6)
+
+
+@pytest.mark.parametrize("weights", [[1, 2**2885390], [Fraction(1, 2**8193), 0, 1], [2**8192 + 1, 1.0]])
+def test_weights_that_are_further_apart_are_refused(weights: Any) -> None:
+    for make in (made, partial(dps.TopKSet, k=1, epsilon=1.0, sensitivity=1.0)):
+        with pytest.raises(InvalidParameterError, match=r"^weights=<\d weights>: expected .* at most 2\^8192 times"):
+            make(weights=weights)
+    assert len(CandidateWeights.of([2**8192, 0, 1])) == 3
+
+
 @pytest.mark.parametrize("weights", [(1, 2, 3), (10, 1, 1), (0, 2, 5)])
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
 def test_error_bounds_hold_for_the_worst_scores_and_are_no_larger(weights: Any, confidence: float) -> None:

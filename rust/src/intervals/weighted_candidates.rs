@@ -20,6 +20,9 @@ const DRAWS_PER_THREAD: usize = 2048;
 /// Scores between two questions whether the call is to end.
 const SCORES_BETWEEN_QUESTIONS: usize = 1 << 14;
 
+/// Between the exponents of the largest weight and of the smallest one above zero: each may lie in a whole octave.
+const MOST_OCTAVES_APART: i64 = 8193;
+
 /// A public weight of each candidate; one of weight zero is never drawn.
 pub enum Weights {
     /// As the doubles they are: finite and not negative.
@@ -29,9 +32,13 @@ pub enum Weights {
 }
 
 impl Weights {
-    pub fn of_ratios(ratios: Vec<Ratio>) -> Self {
-        let nearest = ratios.iter().map(Extended::from_ratio).collect();
-        Self::Ratios(ratios, nearest)
+    /// `None` if the largest is more than about 2^8192 times the smallest one above zero: doubles are never that far apart, and
+    /// the choice among pieces counts on it.
+    pub fn of_ratios(ratios: Vec<Ratio>) -> Option<Self> {
+        let nearest: Vec<_> = ratios.iter().map(Extended::from_ratio).collect();
+        let exponents = || nearest.iter().filter(|weight| !weight.is_zero()).map(|weight| weight.exponent);
+        let apart = exponents().max().unwrap_or(0) - exponents().min().unwrap_or(0);
+        (apart <= MOST_OCTAVES_APART).then_some(Self::Ratios(ratios, nearest))
     }
 
     fn count(&self) -> usize {

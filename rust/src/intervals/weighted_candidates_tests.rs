@@ -13,7 +13,7 @@ fn law(scale: &Scale, weights: &[f64]) -> Vec<f64> {
 fn as_ratios() -> Weights {
     // Seventh parts of whole numbers: no doubles.
     let ratio = |weight: f64| Ratio { numerator: UBig::from((weight * 10.0) as u64), denominator: UBig::from(7_u8) };
-    Weights::of_ratios(WEIGHTS.iter().map(|&weight| ratio(weight)).collect())
+    Weights::of_ratios(WEIGHTS.iter().map(|&weight| ratio(weight)).collect()).unwrap()
 }
 
 #[test]
@@ -36,6 +36,19 @@ fn weights_of_any_size_and_far_scores_keep_their_shares() {
     let draws = select_many(&weights, View::of(&scores), &scale(), 40_000).unwrap();
     let mut draws = draws.into_iter();
     assert_law("far apart", 40_000, &[0.5, 0.5, 0.0], &[0.55, 0.45, 0.0], || draws.next().unwrap());
+}
+
+#[test]
+fn weights_that_are_too_far_apart_are_refused() {
+    let power = |bits: usize| Ratio { numerator: UBig::ONE << bits, denominator: UBig::ONE };
+    let zero = || Ratio { numerator: UBig::ZERO, denominator: UBig::ONE };
+    assert!(Weights::of_ratios(vec![power(0), zero(), power(8194)]).is_none());
+    assert!(Weights::of_ratios(vec![zero()]).is_some());
+    // As far apart as may be: a score that far above makes up for the weight.
+    let weights = Weights::of_ratios(vec![power(100_000), zero(), power(108_192)]).unwrap();
+    let scores = [2.0 * 8192.0 * std::f64::consts::LN_2, 1e9, 0.0];
+    let mut draws = select_many(&weights, View::of(&scores), &scale(), 40_000).unwrap().into_iter();
+    assert_law("far apart", 40_000, &[0.5, 0.0, 0.5], &[0.55, 0.0, 0.45], || draws.next().unwrap());
 }
 
 #[test]

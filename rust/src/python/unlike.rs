@@ -27,6 +27,7 @@ impl WeightedSampler {
         } else {
             let fractions: Vec<Fraction> = weights.extract()?;
             Weights::of_ratios(fractions.into_iter().map(|fraction| to_ratio(py, fraction)).collect::<PyResult<_>>()?)
+                .ok_or_else(|| invalid_parameter(py, "weights", "<too far apart>", "numbers within a factor of 2^8192"))?
         };
         if let Weights::Doubles(doubles) = &weights
             && !doubles.iter().all(|weight| weight.is_finite() && *weight >= 0.0)

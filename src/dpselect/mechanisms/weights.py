@@ -19,6 +19,8 @@ from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
 FloatArray = npt.NDArray[np.float64]
 
 _EXPECTED = "finite numbers >= 0, one of them > 0"
+_MOST_APART = 2**8192
+"""How many times the smallest weight above zero the largest may be: proofs/exact_sampling.md, "Pieces"."""
 _EXACT_IN_DOUBLE = 2**53
 _ROUNDING = 2.0**-50
 
@@ -48,7 +50,8 @@ class CandidateWeights:
         """Check weights: floats are taken as the doubles they are, fractions and whole numbers of any size exactly.
 
         Raises:
-            InvalidParameterError: none at all, all zero, a negative one, NaN, infinity, or no numbers.
+            InvalidParameterError: none at all, all zero, a negative one, NaN, infinity, no numbers, or the largest is
+                more than 2^8192 times the smallest one above zero.
         """
         if isinstance(weights, CandidateWeights):
             return weights
@@ -81,6 +84,9 @@ class CandidateWeights:
         if not any(found):
             raise _all_zero(len(found))
         exact = tuple(cast("list[Fraction]", found))
+        if max(exact) > _MOST_APART * min(filter(None, exact)):
+            expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
+            raise InvalidParameterError("weights", Shown(f"<{len(exact)} weights>"), expected)
         try:
             doubles = np.array([float(each) for each in exact])
         except OverflowError:
