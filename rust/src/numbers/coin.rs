@@ -149,11 +149,14 @@ pub fn flip<E: Entropy, F: Fn() -> Ratio>(x: &Exponential<F>, entropy: &mut E) -
     if x.approximate == 0.0 {
         return true; // exactly zero, by the contract of `Scale::exponent`
     }
-    let first = entropy.next_u32();
-    if x.approximate > 23.0 && first > 0 {
-        return false; // exp(-23) < 2^-33 < V: most coins end here, with few bits and without an exponential
-    }
-    let head = u64::from(first) << 32 | u64::from(entropy.next_u32());
+    let head = if x.approximate > 23.0 {
+        if entropy.next_u32() > 0 {
+            return false; // exp(-23) < 2^-33 < V: most coins end here, with few bits and without an exponential
+        }
+        entropy.next_u32().into()
+    } else {
+        entropy.next_u64()
+    };
     let mut uniform = LazyUniform { head, tail: Vec::new() };
     below(&mut uniform, x, Proposal::Certain, Stage::WHOLE, entropy)
 }

@@ -2,9 +2,9 @@
 //!
 //! Everything a draw does after the pass looks at blocks first and at single scores only where it must.
 //!
-//! Layout. Scores are cut into *stripes* of rows of `LANES` values; a *block* is one lane of a stripe: 256 bytes of scores,
-//! `LANES` values apart, so the index is about 3 % of them, or twice as many where one draw is all: a smaller index is
-//! written sooner, and rejection has more tries to make. The last stripe may be shorter and its last row incomplete.
+//! Layout. Scores are cut into *stripes* of rows of `LANES` values; a *block* is one lane of a stripe: 32 scores, `LANES` values
+//! apart, so the index is about 3 % of them. Of a block with one good candidate most proposals are refused, which is soon as
+//! much work as reading few scores: those have blocks of 8. The last stripe may be shorter and its last row incomplete.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -13,7 +13,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
-use crate::numbers::coin::power_of_two;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::helper_threads::{available_threads, with_helpers};
@@ -22,13 +21,13 @@ use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 
-/// Scores (in bytes) of a block, and of one where a single draw is all.
-const BLOCK: usize = 256;
-const LARGE_BLOCK: usize = 2 * BLOCK;
+/// Scores of a block, and of one where there are few.
+const ROWS: usize = 32;
+const ROWS_OF_FEW: usize = 8;
+/// So many scores are few.
+const FEW: usize = 1 << 15;
 /// Scores (in bytes) that one more thread is worth its start.
 const BYTES_PER_THREAD: usize = 1 << 20;
-/// Stripes looked at to guess how many blocks are near the top.
-const SAMPLED_STRIPES: usize = 4;
 /// Bytes a thread takes from the common pile at a time.
 const BYTES_PER_TURN: usize = 256 << 10;
 /// The same if there is one thread: short enough to be interrupted.
@@ -55,17 +54,13 @@ pub struct Block {
     pub len: usize,
 }
 
-/// So that no vector crosses a cache line, and what was just stored is loaded at once.
-#[repr(align(64))]
-struct Aligned<T>([T; MOST_LANES]);
-
 /// Types that can be indexed: those that the kernel is compiled for.
 pub trait Indexable: Score {
     const LANES: usize;
 
-    /// Scan the stripes that `maxima` has room for, with blocks of so many bytes: write it in full, return whether all was
+    /// Scan the stripes that `maxima` has room for, with blocks of so many scores: write it in full, return whether all was
     /// finite.
-    fn scan<const BLOCK: usize>(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool;
+    fn scan<const ROWS: usize>(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool;
 }
 
 macro_rules! indexable {
@@ -74,8 +69,8 @@ macro_rules! indexable {
             const LANES: usize = kernels::lanes(size_of::<$type>());
 
             #[inline]
-            fn scan<const BLOCK: usize>(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool {
-                kernels::scan::<_, { kernels::lanes(size_of::<$type>()) }, BLOCK>(level, view, maxima)
+            fn scan<const ROWS: usize>(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool {
+                kernels::scan::<_, { kernels::lanes(size_of::<$type>()) }, ROWS>(level, view, maxima)
             }
         }
     )*};
@@ -93,40 +88,32 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         Self::with_threads(view, threads_for(&view), Level::detect())
     }
 
-    /// The same in blocks twice as large, for one draw.
-    pub fn for_one_draw(view: View<'a, T>) -> Result<Self, SelectError> {
-        Self::of_blocks::<LARGE_BLOCK>(view, threads_for(&view), Level::detect())
-    }
-
-    /// The same in large blocks, with a given number of threads, at a level that this processor has.
-    pub fn of_large_blocks(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
-        Self::of_blocks::<LARGE_BLOCK>(view, threads, level)
-    }
-
     /// With a given number of threads, at a level that this processor has.
     pub fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
-        Self::of_blocks::<BLOCK>(view, threads, level)
+        if view.len() <= FEW {
+            Self::of_rows::<ROWS_OF_FEW>(view, threads, level)
+        } else {
+            Self::of_rows::<ROWS>(view, threads, level)
+        }
     }
 
-    fn of_blocks<const BLOCK: usize>(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
-        let rows = const { BLOCK / size_of::<T>() };
+    fn of_rows<const ROWS: usize>(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
-        let stripe_len = T::LANES * rows;
-        let stripes = view.len().div_ceil(stripe_len);
+        let stripes = view.len().div_ceil(T::LANES * ROWS);
         let mut blocks = Self {
             view,
             block_maxima: reserved(stripes * T::LANES)?,
             stripe_maxima: reserved(stripes)?,
             top: T::LOWEST,
             lanes: T::LANES,
-            rows,
+            rows: ROWS,
             level,
         };
         let of_blocks = &mut blocks.block_maxima.spare_capacity_mut()[..stripes * T::LANES];
         let of_stripes = &mut blocks.stripe_maxima.spare_capacity_mut()[..stripes];
-        if !scan::<T, BLOCK>(&view, threads, level, of_blocks, of_stripes)? {
+        if !scan::<T, ROWS>(&view, threads, level, of_blocks, of_stripes)? {
             return Err(SelectError::NotFinite);
         }
         // SAFETY: the pass wrote all of both.
@@ -147,7 +134,7 @@ fn threads_for<T: Score>(view: &View<'_, T>) -> usize {
 
 /// The pass over all stripes, in turns that `threads` threads take from a common pile. Writes all maxima in full and
 /// says whether all scores were finite.
-fn scan<T: Indexable, const BLOCK: usize>(
+fn scan<T: Indexable, const ROWS: usize>(
     view: &View<'_, T>,
     threads: usize,
     level: Level,
@@ -155,9 +142,9 @@ fn scan<T: Indexable, const BLOCK: usize>(
     of_stripes: &mut [MaybeUninit<T>],
 ) -> Result<bool, SelectError> {
     let bytes = if threads > 1 { BYTES_PER_TURN } else { BYTES_PER_TURN_ALONE };
-    let per_turn = (bytes / (T::LANES * BLOCK)).max(1);
+    let per_turn = (bytes / (T::LANES * ROWS * size_of::<T>())).max(1);
     if of_stripes.len() <= per_turn {
-        return Ok(T::scan::<BLOCK>(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
+        return Ok(T::scan::<ROWS>(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
     }
     let pile = Pile::new(of_stripes.len(), per_turn);
     let turns = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
@@ -167,7 +154,7 @@ fn scan<T: Indexable, const BLOCK: usize>(
         while pile.take().is_some() {
             let turn = turns.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((turn, (of_blocks, of_stripes))) = turn else { return };
-            if !T::scan::<BLOCK>(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
+            if !T::scan::<ROWS>(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
                 finite.store(false, Ordering::Relaxed);
             }
         }
@@ -237,23 +224,6 @@ impl<T: Score> Blocks<'_, T> {
     #[inline]
     pub fn block_maxima(&self, stripe: usize) -> &[T] {
         &self.block_maxima[stripe * self.lanes..][..self.lanes]
-    }
-
-    /// Visit the items of `row`, in order, whose scores are at least `least`.
-    #[inline]
-    pub fn visit_from(&self, row: Range<usize>, least: T, mut visit: impl FnMut(usize, T)) {
-        let mut scores = Aligned([T::LOWEST; MOST_LANES]);
-        let scores = &mut scores.0;
-        for first in row.clone().step_by(MOST_LANES) {
-            let count = MOST_LANES.min(row.end - first);
-            self.view.copy_to(first, &mut scores[..count]);
-            let mut found = kernels::at_least(self.level, scores, least) & (u64::MAX >> (MOST_LANES - count));
-            while found > 0 {
-                let place = found.trailing_zeros() as usize;
-                visit(first + place, scores[place]);
-                found &= found - 1;
-            }
-        }
     }
 
     /// Whether the maxima are those of the items that are left, as their scores are now.
@@ -361,43 +331,6 @@ impl<T: Score> Blocks<'_, T> {
     #[inline]
     pub fn score_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
         kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
-    }
-
-    /// About which share of the blocks have as many items as it takes, at the weight of the best of them, to expect one that
-    /// is taken. A guess from a sample, which only steers.
-    pub fn about_share_of_hot(&self, scale: &Scale) -> f64 {
-        let (bounds, mut weights) = (WeightBounds::for_count(self.len()), [0; MOST_LANES]);
-        let (mut hot, mut sampled) = (0, 0);
-        for stripe in (0..self.stripes()).step_by(self.stripes().div_ceil(SAMPLED_STRIPES)) {
-            let of_blocks = self.block_weights(self.top, scale, bounds, stripe, &mut weights);
-            hot += of_blocks.iter().filter(|&&weight| weight * self.rows as u64 > 1 << bounds.bits).count();
-            sampled += self.lanes;
-        }
-        hot as f64 / sampled as f64
-    }
-
-    /// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a
-    /// guess: how many stripes are, times how many blocks there are to such a stripe in a sample.
-    pub fn about_how_many_near(&self, scale: &Scale) -> f64 {
-        let bounds = WeightBounds::for_count(self.len());
-        // Every bound is at least 1: what is far off would count for something, and there is a lot of it.
-        let above_one = |stripe: usize| bounds.of(scale, self.top, self.stripe_maxima[stripe]) - 1;
-        let (mut sampled_stripes, mut sampled_blocks) = (0.0, 0.0);
-        for stripe in (0..self.stripes()).step_by(self.stripes().div_ceil(SAMPLED_STRIPES)) {
-            let near = above_one(stripe);
-            if near > 0 {
-                let count = self.stripe_range(stripe).len();
-                let weight = self.sum_of_stripe(self.top, scale, bounds, stripe, near + 1) - count as u64;
-                sampled_stripes += near as f64;
-                sampled_blocks += weight as f64 / self.block(stripe, 0).len as f64;
-            }
-        }
-        if self.stripes() == 1 {
-            return sampled_blocks / power_of_two(bounds.bits as i32);
-        }
-        let sum = kernels::sum_of_bounds(self.level, &self.stripe_maxima, self.top, scale, bounds);
-        let stripes = (sum - self.stripes() as u64) as f64 / power_of_two(bounds.bits as i32);
-        if sampled_blocks > sampled_stripes { stripes * sampled_blocks / sampled_stripes } else { stripes }
     }
 }
 

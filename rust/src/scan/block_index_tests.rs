@@ -4,9 +4,9 @@ use crate::entropy::testing::seeded;
 
 fn check_index<T: Indexable + std::fmt::Debug>(scores: &[T]) {
     for level in Level::available() {
-        let small = |threads| Blocks::of_blocks::<BLOCK>(View::of(scores), threads, level).unwrap();
-        let large = |threads| Blocks::of_blocks::<LARGE_BLOCK>(View::of(scores), threads, level).unwrap();
-        for blocks in [small(1), small(3), large(1), large(3)] {
+        let few = |threads| Blocks::of_rows::<ROWS_OF_FEW>(View::of(scores), threads, level).unwrap();
+        let many = |threads| Blocks::of_rows::<ROWS>(View::of(scores), threads, level).unwrap();
+        for blocks in [few(1), few(3), many(1), many(3)] {
             let mut seen = vec![0; scores.len()];
             for stripe in 0..blocks.stripes() {
                 for (lane, &maximum) in blocks.block_maxima(stripe).iter().enumerate() {
@@ -33,7 +33,7 @@ macro_rules! indexes {
         #[test]
         fn $name() {
             let mut entropy = seeded(2);
-            let stripe = <$type as Indexable>::LANES * (BLOCK / size_of::<$type>());
+            let stripe = <$type as Indexable>::LANES * ROWS;
             let lens = [1, 33, stripe + 1, 2, 31, 32, 255, 257, 1000, stripe - 1, stripe, 3 * stripe + 777];
             // An interpreter takes a thousand times as long.
             for &len in if cfg!(miri) { &lens[..3] } else { &lens } {
@@ -67,7 +67,7 @@ fn strides_of_either_sign_are_read_in_place() {
 /// Every position of a stripe, of a short last row and of the rest, in memory of every kind, at every level.
 macro_rules! poison_is_found {
     ($type:ty) => {{
-        let stripe = <$type>::LANES * (BLOCK / size_of::<$type>());
+        let stripe = <$type>::LANES * ROWS_OF_FEW;
         let len = stripe + 2 * <$type>::LANES + 5;
         let size = size_of::<$type>();
         // Contiguous, one byte off its alignment, every other value, backwards.

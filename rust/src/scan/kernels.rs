@@ -78,16 +78,15 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
     }
 
     #[inline(always)]
-    fn scan<T: Score, const L: usize, const BLOCK: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
-        let rows = const { BLOCK / size_of::<T>() };
+    fn scan<T: Score, const L: usize, const ROWS: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
         let Maxima { first_stripe, of_blocks, of_stripes } = maxima;
         let contiguous = view.contiguous();
         let uncached = view.len() * size_of::<T>() >= UNCACHED_BYTES;
         let mut lanes = Lanes { maxima: [T::LOWEST; L], checks: [T::CLEAN; L] };
         let of_blocks = of_blocks.as_chunks_mut::<L>().0;
         for (stripe, blocks) in of_blocks.iter_mut().enumerate() {
-            let start = (first_stripe + stripe) * rows * L;
-            let count = (view.len() - start).min(rows * L);
+            let start = (first_stripe + stripe) * ROWS * L;
+            let count = (view.len() - start).min(ROWS * L);
             lanes.maxima = [T::LOWEST; L];
             if let Some(first) = contiguous {
                 for row in 0..count / L {
@@ -124,8 +123,8 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
 }
 
 #[inline(always)]
-fn scan_baseline<T: Score, const L: usize, const BLOCK: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
-    Pass::<4, false>::scan::<T, L, BLOCK>(view, maxima)
+fn scan_baseline<T: Score, const L: usize, const ROWS: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
+    Pass::<4, false>::scan::<T, L, ROWS>(view, maxima)
 }
 
 /// `count` values from `start` on, and behind them what changes neither maximum nor check.
@@ -163,11 +162,6 @@ fn largest_baseline<T: Score>(values: &[T]) -> T {
 }
 
 #[inline(always)]
-fn at_least_baseline<T: Score>(scores: &[T; MOST_LANES], least: T) -> u64 {
-    (0..MOST_LANES).fold(0, |found, lane| found | u64::from(scores[lane] >= least) << lane)
-}
-
-#[inline(always)]
 fn sum_of_bounds_baseline<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds) -> u64 {
     scores.iter().map(|&score| bounds.of(scale, top, score)).sum()
 }
@@ -197,23 +191,17 @@ pub struct Filled {
 }
 
 macro_rules! compiled_for {
-    ($features:literal, $pass:ty, $scan:ident, $largest:ident, $at_least:ident, $sum:ident, $fill:ident) => {
+    ($features:literal, $pass:ty, $scan:ident, $largest:ident, $sum:ident, $fill:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $scan<T: Score, const L: usize, const BLOCK: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
-            <$pass>::scan::<T, L, BLOCK>(view, maxima)
+        fn $scan<T: Score, const L: usize, const ROWS: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
+            <$pass>::scan::<T, L, ROWS>(view, maxima)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $largest<T: Score>(values: &[T]) -> T {
             largest_baseline(values)
-        }
-
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $features)]
-        fn $at_least<T: Score>(scores: &[T; MOST_LANES], least: T) -> u64 {
-            at_least_baseline(scores, least)
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -231,8 +219,8 @@ macro_rules! compiled_for {
 }
 
 // Thirty-two registers of 64 bytes hold four maxima and four checks; sixteen of 32 bytes eight maxima and four checks.
-compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Pass<1, true>, scan_avx512, largest_avx512, at_least_avx512, sum_avx512, fill_avx512);
-compiled_for!("avx2,fma", Pass<2, true>, scan_avx2, largest_avx2, at_least_avx2, sum_avx2, fill_avx2);
+compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Pass<1, true>, scan_avx512, largest_avx512, sum_avx512, fill_avx512);
+compiled_for!("avx2,fma", Pass<2, true>, scan_avx2, largest_avx2, sum_avx2, fill_avx2);
 
 /// Call one of the compilations above.
 macro_rules! at_level {
@@ -249,28 +237,22 @@ macro_rules! at_level {
     };
 }
 
-/// Scan the stripes that `maxima` has room for: of rows of `L` values, as many as make `BLOCK` bytes in each lane, the last
-/// stripe possibly shorter, its last row possibly incomplete. Writes `maxima` in full and returns whether all values were
+/// Scan the stripes that `maxima` has room for: `ROWS` rows of `L` values, the last stripe possibly shorter, its last row
+/// possibly incomplete. Writes `maxima` in full and returns whether all values were
 /// finite. (With a number of rows that the compiler does not know, the loop takes a tenth longer.)
 #[inline]
-pub fn scan<T: Score, const L: usize, const BLOCK: usize>(
+pub fn scan<T: Score, const L: usize, const ROWS: usize>(
     level: Level,
     view: &View<'_, T>,
     maxima: Maxima<'_, T>,
 ) -> bool {
-    at_level!(level, scan_avx512::<T, L, BLOCK>, scan_avx2::<T, L, BLOCK>, scan_baseline::<T, L, BLOCK>, (view, maxima))
+    at_level!(level, scan_avx512::<T, L, ROWS>, scan_avx2::<T, L, ROWS>, scan_baseline::<T, L, ROWS>, (view, maxima))
 }
 
 /// The largest of `values`, none of which is NaN.
 #[inline]
 pub fn largest_of<T: Score>(level: Level, values: &[T]) -> T {
     at_level!(level, largest_avx512, largest_avx2, largest_baseline, (values))
-}
-
-/// Which of `scores` are at least `least`, as bits.
-#[inline]
-pub fn at_least<T: Score>(level: Level, scores: &[T; MOST_LANES], least: T) -> u64 {
-    at_level!(level, at_least_avx512, at_least_avx2, at_least_baseline, (scores, least))
 }
 
 /// Sum of the weight bounds of `scores`.

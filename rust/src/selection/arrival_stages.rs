@@ -2,7 +2,7 @@
 //!
 //! By time 1 those have come whose coins of bias p_i show heads: permute-and-flip. A stage lists by thinning who comes within
 //! it, and the first stage in which anybody does ends the draw, with a uniform one of them, or with the first and its time.
-//! Proof: `proofs/exact_sampling.md`, "Many draws", and `proofs/partial_selection.md`; models: `tests/reference/stages.py`,
+//! Proof: `proofs/exact_sampling.md`, "Stages", and `proofs/partial_selection.md`; models: `tests/reference/stages.py`,
 //! `tests/reference/partial_selection.py`.
 
 use crate::entropy::Entropy;
@@ -12,7 +12,7 @@ use crate::numbers::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::is_below;
 use crate::numbers::score::Score;
-use crate::selection::thinning::{Skipper, rate_for};
+use crate::selection::thinning::Skipper;
 use crate::selection::weight_line::{Proposals, Round, WeightLine};
 
 /// A stage is twice as long as those before when this many of its length are over; a power of two.
@@ -199,9 +199,6 @@ pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 fn unit_rate(stage: Stage, bits: u32) -> u64 {
     if stage == LAST {
         return 1 << (RATE_BITS - bits);
-    }
-    if stage == Stage::WHOLE {
-        return rate_for(1, bits);
     }
     let length = u128::from(stage.end - stage.start) << (RATE_BITS - bits);
     length.div_ceil((1 << stage.bits) - u128::from(stage.end)) as u64

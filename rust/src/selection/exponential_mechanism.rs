@@ -11,49 +11,35 @@ use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::Variate;
 use crate::numbers::score::Score;
 use crate::scan::weight_bounds::WeightBounds;
-use crate::selection::near_items::NearItems;
-use crate::selection::refined_line::RefinedLine;
 use crate::selection::tries::Tries;
-use crate::selection::uniform_visits::{Opening, Tails, open, visit_few, visits_worth};
+use crate::selection::uniform_visits::{FEW, LIKELY, Tails, visit};
 use crate::selection::weight_line::{BlockLine, Proposals, Round};
 
-/// About what a step takes, in nanoseconds: looking at an item, listing those who are near for one that is very near, weighing a
-/// block, and a proposal. They only steer.
-const COST_OF_ITEM: f64 = 0.1;
-const COST_OF_NEAR_ITEMS: f64 = 40.0;
-const COST_OF_BLOCK: f64 = 0.4;
-const COST_OF_PROPOSAL: f64 = 80.0;
-/// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
-const PATIENCE: f64 = 8.0;
-/// Mean weights from which on a few uniform tries are faster than a line, and than a table.
-pub const LIKELY: f64 = 0.3;
-pub const CERTAIN: f64 = 0.95;
+/// Mean weights from which on a few uniform tries take less than a table.
+pub const LIKELY_AMONG_MANY: f64 = 0.3;
 
-/// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
-/// are weighed, then block rejection. When to change over depends on the scores alone.
+/// One draw from a fresh index: uniform tries if these are likely to be accepted soon, then block rejection.
 pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
-    let blocks = round.blocks;
-    let cost_of_weighing = |near: f64| match blocks.stripes() {
-        1 => blocks.len() as f64 * COST_OF_ITEM + near * COST_OF_NEAR_ITEMS,
-        stripes => (stripes * blocks.lanes()) as f64 * COST_OF_BLOCK + blocks.block(0, 0).len as f64 * COST_OF_PROPOSAL,
-    };
-    if let Opening::Heads(index) = open(round, false, || visits_worth(round, PATIENCE, cost_of_weighing), entropy)? {
+    let mut tails = Tails::default();
+    if let Some(index) = visit(1, round, false, &mut tails, entropy) {
         return Ok(index);
     }
-    if blocks.stripes() == 1 {
-        return draw_from(round, &mut NearItems::new(round, 0..blocks.len()), |_| {}, entropy);
+    if round.about_mean_weight() > LIKELY
+        && let Some(index) = visit(FEW, round, false, &mut tails, entropy)
+    {
+        return Ok(index);
     }
-    let line = BlockLine::new(round);
-    draw_from(round, &mut RefinedLine::new(round, line.of(round)), |_| {}, entropy)
+    draw_from(round, &mut BlockLine::new(round).of(round), |_| {}, entropy)
 }
 
-/// Draw a candidate with a line at hand, after a few uniform tries: for scores many of which are near the top.
-pub fn draw_from_many_near<T: Score, E: Entropy, L: Proposals>(
+/// One of many draws, with a line at hand.
+pub fn draw_one_of_many<T: Score, E: Entropy, L: Proposals>(
     round: &Round<'_, '_, T>,
     line: impl FnOnce() -> L,
+    begins_with_visits: bool,
     entropy: &mut E,
 ) -> Result<usize, SelectError> {
-    if let Some(index) = visit_few(round, false, &mut Tails::default(), entropy) {
+    if begins_with_visits && let Some(index) = visit(FEW, round, false, &mut Tails::default(), entropy) {
         return Ok(index);
     }
     draw_from(round, &mut line(), |_| {}, entropy)
@@ -85,7 +71,6 @@ pub fn draw_from<T: Score, E: Entropy, L: Proposals>(
         {
             return Ok(place.index);
         }
-        line.refused(&place);
         tries.failed(|| round.blocks.still_hold(|index| !round.removed.contains(index)))?;
     }
 }

@@ -13,7 +13,6 @@ use crate::error::{SelectError, reserved};
 use crate::numbers::decision::{decide, is_less};
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 use crate::numbers::lazy_time::Clock;
-use crate::numbers::lazy_variate::Variate;
 use crate::numbers::ranked_uniform::RankedUniform;
 use crate::numbers::rational::Rational;
 use crate::numbers::scale::Scale;
@@ -24,8 +23,8 @@ use crate::selection::many_draws::Law;
 use crate::selection::once::{self, Comer};
 use crate::selection::removed::Removed;
 use crate::selection::top_k::remove;
-use crate::selection::weight_line::{BlockLine, FlatLine, Proposals, Round};
-use crate::selection::{exponential_mechanism, noisy_max, permute_and_flip, uniform_visits};
+use crate::selection::weight_line::{BlockLine, Proposals, Round};
+use crate::selection::{exponential_mechanism, noisy_max};
 
 /// Wider than all rounding errors in an enclosure of a gap, relative to the numbers it is made of.
 const MARGIN: f64 = 1e-12;
@@ -35,10 +34,6 @@ const LARGEST_EXPONENT: f64 = 5e17;
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// No gap has as many steps as 2 to this: scores, scales and steps are doubles.
 const MOST_BITS: usize = 4096;
-/// About what weighing blocks takes, in nanoseconds: with the proposals that follow, and each. They only steer.
-const COST_OF_WEIGHING: f64 = 4000.0;
-const COST_OF_BLOCK: f64 = 1.5;
-
 /// A public distance in the unit of the scores; gaps are released as multiples of it.
 pub struct Step<'s> {
     height: f64,
@@ -129,19 +124,12 @@ pub fn select<T: Indexable, E: Entropy>(
     }
     match law {
         Law::PermuteAndFlip => {
-            let blocks = Blocks::for_one_draw(scores)?;
-            if is_shared_top(&blocks) {
-                return shared_top(&Round::new(&blocks, scale), &step, entropy);
-            }
-            let mut comers = once::largest_of(blocks, scale, 2, entropy)?;
+            let mut comers = once::largest(scores, scale, 2, entropy)?;
             let gaps = gaps_of(&mut comers, scale, &step, entropy)?;
             Ok((comers[0].index, gaps[0]))
         }
         Law::Exponential => exponential(scores, scale, &step, entropy),
-        Law::LaplaceNoisyMax => {
-            let blocks = Blocks::for_one_draw(scores)?;
-            laplace(&Round::new(&blocks, scale), &step, entropy)
-        }
+        Law::LaplaceNoisyMax => laplace(Blocks::new(scores)?, scale, &step, entropy),
     }
 }
 
@@ -197,29 +185,6 @@ fn clock_leads<E: Entropy>(own: &mut Clock, other: &mut Clock, x: &Rational, lea
     }
 }
 
-/// Whether at least two candidates have the best score, as far as the index shows: two in the same block are not seen.
-fn is_shared_top<T: Score>(blocks: &Blocks<'_, T>) -> bool {
-    let top = blocks.top();
-    let mut with_best = (0..blocks.stripes()).filter(|&stripe| blocks.stripe_maximum(stripe) == top);
-    let (Some(stripe), None) = (with_best.next(), with_best.next()) else { return true };
-    let filled = blocks.stripe_range(stripe).len().min(blocks.lanes());
-    blocks.block_maxima(stripe)[..filled].iter().filter(|&&maximum| maximum == top).count() > 1
-}
-
-/// Permute-and-flip where the best score is shared: two show heads at least, so the runner-up's noisy score is not below the best
-/// score, and the winner's is ahead of it by exponential noise of its own, whoever wins.
-fn shared_top<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
-    step: &Step,
-    entropy: &mut E,
-) -> Result<(usize, f64), SelectError> {
-    let winner = permute_and_flip::draw_once(round, entropy)?;
-    let mut gap = Variate::exponential(entropy);
-    let (near, slack) = (gap.near(), MARGIN * (1.0 + gap.near()));
-    let gap = step.floor((near - slack, near + slack), |lead| !gap.is_below(lead, entropy));
-    Ok((winner, gap))
-}
-
 /// The exponential mechanism: candidate i comes at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel
 /// noise. The time from the first to the second is independent of the first one's: that of a race of those who are left.
 fn exponential<T: Indexable, E: Entropy>(
@@ -228,7 +193,7 @@ fn exponential<T: Indexable, E: Entropy>(
     step: &Step,
     entropy: &mut E,
 ) -> Result<(usize, f64), SelectError> {
-    let mut blocks = Blocks::for_one_draw(scores)?;
+    let mut blocks = Blocks::new(scores)?;
     let first = Race::run(&Round::new(&blocks, scale), entropy)?;
     let (top, mut removed) = (blocks.top(), Removed::default());
     let best_left = remove(&mut blocks, &mut removed, first.winner);
@@ -253,12 +218,6 @@ struct Race {
 
 impl Race {
     fn run<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<Self, SelectError> {
-        let blocks = round.blocks;
-        let cost_of_weighing = |_| COST_OF_WEIGHING + (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
-        if uniform_visits::visits_worth(round, 1.0, cost_of_weighing) > 0 {
-            let (winner, proposals) = uniform_visits::first_of_all(round, entropy)?;
-            return Ok(Self { winner, proposals, rate: FlatLine::new(round).total() });
-        }
         let line = BlockLine::new(round);
         let (mut line, mut proposals) = (line.of(round), 0);
         let winner = exponential_mechanism::draw_from(round, &mut line, |_| proposals += 1, entropy)?;
@@ -328,19 +287,23 @@ impl Times {
     }
 }
 
-fn laplace<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
+fn laplace<T: Indexable, E: Entropy>(
+    mut blocks: Blocks<'_, T>,
+    scale: &Scale,
     step: &Step,
     entropy: &mut E,
 ) -> Result<(usize, f64), SelectError> {
-    let [mut winner, mut next] = noisy_max::two_largest(round, once::split(round.blocks, 2)?.0, entropy)?;
+    let (second, best) = once::split(&blocks, 2)?;
+    let removed = once::take_out(&mut blocks, &best);
+    let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
+    let [mut winner, mut next] = noisy_max::two_largest(&round, best.first().copied(), second, entropy)?;
     let is_far = |base: T| round.scale.exponent(round.top, base) > LARGEST_EXPONENT;
     let bounds = if is_far(winner.base) || is_far(next.base) {
         (0.0, f64::INFINITY)
     } else {
         (winner.low - next.high, winner.high - next.low)
     };
-    let gap = step.floor(bounds, |lead| noisy_max::is_farther_above(round, &mut winner, &mut next, lead, entropy));
+    let gap = step.floor(bounds, |lead| noisy_max::is_farther_above(&round, &mut winner, &mut next, lead, entropy));
     Ok((winner.index, gap))
 }
 

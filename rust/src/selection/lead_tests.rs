@@ -50,20 +50,6 @@ fn far_candidates_leave_the_joint_law_as_it_is() {
 }
 
 #[test]
-fn a_shared_top_is_seen_across_blocks() {
-    let is_shared = |scores: &[f64]| is_shared_top(&Blocks::for_one_draw(View::of(scores)).unwrap());
-    let mut scores = vec![0.0; 20_000];
-    scores[5] = 3.0;
-    assert!(!is_shared(&scores) && !is_shared(&[2.0, 1.0, 0.0]));
-    for other in [4, 6, 19_999] {
-        scores[other] = 3.0;
-        assert!(is_shared(&scores), "{other}");
-        scores[other] = 0.0;
-    }
-    assert!(is_shared(&[2.0, 1.0, 2.0]));
-}
-
-#[test]
 fn gaps_among_many_follow_their_law() {
     // All equal: the gap is exponential with exponential noise, logistic-like with Gumbel noise; see `cells`.
     let mut entropy = seeded(72);
@@ -150,9 +136,12 @@ fn what_doubles_say_of_a_gap_is_what_integers_say() {
         assert_eq!(step.floor((0.0, f64::INFINITY), &mut reaches), gap);
         assert!(!reaches(&(unit * exactly(4.0 * gap + 1.0))), "the next step is not reached");
 
-        let laplace = Round::new(&blocks, &scale);
+        let mut blocks = blocks;
+        let (second, best) = once::split(&blocks, 2).unwrap();
+        let removed = once::take_out(&mut blocks, &best);
+        let laplace = Round { removed: &removed, ..Round::new(&blocks, &scale) };
         let [mut winner, mut next] =
-            noisy_max::two_largest(&laplace, once::split(&blocks, 2).unwrap().0, &mut entropy).unwrap();
+            noisy_max::two_largest(&laplace, best.first().copied(), second, &mut entropy).unwrap();
         let bounds = (winner.low - next.high, winner.high - next.low);
         let mut reaches =
             |lead: &Rational| noisy_max::is_farther_above(&laplace, &mut winner, &mut next, lead, &mut entropy);

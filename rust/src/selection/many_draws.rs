@@ -1,7 +1,7 @@
 //! One draw by any of the mechanisms, and many independent ones from the same scores.
 //!
 //! Many draws share the index over the scores and whatever the mechanism proposes from: bounds of blocks, made in a moment,
-//! or, where there are draws enough to pay for it, a bound for every item. Proof: `proofs/exact_sampling.md`, "Many draws".
+//! or, where there are draws enough to pay for it, a bound for every item. Proof: `proofs/exact_sampling.md`, "Stages".
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::selection::noisy_max::{self, Levels};
-use crate::selection::weight_line::{BlockLine, ItemTable, Round};
+use crate::selection::weight_line::{BlockLine, ItemTable, Round, WeightLine};
 use crate::selection::{exponential_mechanism, permute_and_flip, uniform_visits};
 
 /// Which mechanism to draw from.
@@ -26,10 +26,8 @@ pub enum Law {
     LaplaceNoisyMax,
 }
 
-/// Stripes for which a draw is worth a line of bounds.
-const STRIPES_PER_DRAW: usize = 32;
 /// Items for which a draw is worth a table of bounds.
-const ITEMS_PER_DRAW: usize = 128;
+const ITEMS_PER_DRAW: usize = 64;
 /// Draws between two looks at the common pile, at most.
 const LARGEST_PIECE: usize = 4096;
 /// Draws between two questions whether the call is to end; a long draw asks by itself.
@@ -42,7 +40,7 @@ const DRAWS_PER_THREAD: usize = 256;
 /// # Errors
 /// As [`Blocks::new`], `Entropy`, `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Result<usize, SelectError> {
-    let blocks = Blocks::for_one_draw(scores)?;
+    let blocks = Blocks::new(scores)?;
     with_thread_entropy(|entropy| draw(law, &Round::new(&blocks, scale), entropy))
 }
 
@@ -74,40 +72,33 @@ pub fn select_many<T: Indexable>(
         let levels = Levels::default();
         return repeat(size, |entropy| noisy_max::draw(&round, &levels, entropy));
     }
-    // Made when it is needed: uniform visits alone may end all draws.
+    let is_permute_and_flip = law == Law::PermuteAndFlip;
+    let likely = if is_permute_and_flip { uniform_visits::LIKELY } else { exponential_mechanism::LIKELY_AMONG_MANY };
+    let begins_with_visits = round.about_mean_weight() > likely;
+    if !begins_with_visits && size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len() {
+        let table = ItemTable::new(&round)?;
+        return repeat(size, |entropy| draw_from(law, &round, || &table, false, entropy));
+    }
+    // Made when it is needed: visits may end all draws.
     let line = OnceLock::new();
     let line = || line.get_or_init(|| BlockLine::new(&round)).of(&round);
-    let mean_weight = round.about_mean_weight();
+    repeat(size, |entropy| draw_from(law, &round, line, begins_with_visits, entropy))
+}
+
+/// One of many draws, with a line of bounds at hand.
+#[inline]
+fn draw_from<T: Score, E: Entropy, L: WeightLine>(
+    law: Law,
+    round: &Round<'_, '_, T>,
+    line: impl FnOnce() -> L,
+    begins_with_visits: bool,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
     if law == Law::PermuteAndFlip {
-        let begins_with_visits = mean_weight > uniform_visits::LIKELY;
-        if begins_with_visits || size.saturating_mul(ITEMS_PER_DRAW) < blocks.len() {
-            return repeat(size, |entropy| {
-                if size * STRIPES_PER_DRAW < blocks.stripes() {
-                    permute_and_flip::draw_once(&round, entropy)
-                } else {
-                    permute_and_flip::draw_from(&round, line, begins_with_visits, entropy)
-                }
-            });
-        }
-        let table = ItemTable::new(&round, true)?;
-        return repeat(size, |entropy| match table.left_out() {
-            Some(likely) => permute_and_flip::draw_from_few(&round, likely, &table, entropy),
-            None => permute_and_flip::draw_from(&round, || &table, false, entropy),
-        });
+        permute_and_flip::draw_from(round, line, begins_with_visits, entropy)
+    } else {
+        exponential_mechanism::draw_one_of_many(round, line, begins_with_visits, entropy)
     }
-    let is_likely = mean_weight > exponential_mechanism::LIKELY;
-    let items_per_draw = if is_likely { 1 } else { ITEMS_PER_DRAW };
-    if size.saturating_mul(items_per_draw) >= blocks.len() && mean_weight < exponential_mechanism::CERTAIN {
-        let table = ItemTable::new(&round, false)?;
-        return repeat(size, |entropy| exponential_mechanism::draw_from(&round, &mut &table, |_| {}, entropy));
-    }
-    repeat(size, |entropy| {
-        if is_likely {
-            exponential_mechanism::draw_from_many_near(&round, line, entropy)
-        } else {
-            exponential_mechanism::draw_from(&round, &mut line(), |_| {}, entropy)
-        }
-    })
 }
 
 /// Run `one` for each of `size` draws, on all cores if that is worth it.

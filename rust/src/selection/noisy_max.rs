@@ -16,7 +16,7 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, TWO_TO_64, accept, below};
+use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, TWO_TO_64, accept, below, power_of_two};
 use crate::numbers::decision::{decide, is_less};
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 use crate::numbers::rational::Rational;
@@ -24,11 +24,11 @@ use crate::numbers::score::Score;
 use crate::selection::arrival_stages::{AnyOfThem, Comers, before_one_half, first_stage, list, stage_after};
 use crate::selection::weight_line::{BlockLine, Round};
 
-/// How far a level lies below the one before, in units of the scale. It only steers: somebody stands above the second level
-/// but for a probability of exp(-4), and few have to be looked at for it.
-const STEP: f64 = 4.0;
+/// How far a level lies below the one before, in units of the scale. It only steers: with more, many have to be looked at where
+/// nobody stood above the level before.
+const STEP: f64 = 2.0;
 /// Levels kept from one draw to the next.
-const LEVELS_KEPT: usize = 8;
+const LEVELS_KEPT: usize = 16;
 /// The first half of permute-and-flip's time.
 const HALF: Stage = Stage { start: 0, end: 1, bits: 1 };
 /// Wider than all rounding errors in the enclosures below, relative to exponent and noise.
@@ -58,12 +58,7 @@ impl<T: Score> Level<T> {
 
     /// The level that follows one at `before`.
     fn after(before: T, step: f64, round: &Round<'_, '_, T>) -> Self {
-        Self::below(before, before, step, round)
-    }
-
-    /// A level that lies below a score `from`, and follows one at `before`, which is not below that.
-    fn below(before: T, from: T, step: f64, round: &Round<'_, '_, T>) -> Self {
-        let height = from.lowered(round.scale.gap_of(step));
+        let height = before.lowered(round.scale.gap_of(step));
         let is_near = |score: T| score <= before && height.is_none_or(|height| score > height);
         let mut near = Vec::new();
         round.visit_blocks(
@@ -106,100 +101,113 @@ pub fn draw<T: Score, E: Entropy>(
             return Ok(winner.kept);
         }
     }
-    // Everybody stands below `above` from here on, but for those whose noise was drawn.
-    let mut above = round.top;
-    let mut best: Option<Contender<T>> = None;
-    for number in 1.. {
-        interrupt::check()?;
-        let level = levels.get(number, || Level::after(above, levels.step, round));
-        for &index in &level.near {
-            let score = round.blocks.get(index);
-            if score > above || level.height.is_some_and(|height| score <= height) {
-                return Err(SelectError::Changed);
-            }
-            best = Some(larger(best, Contender::below(above, index, score, round, entropy), round, entropy));
-        }
-        // The best score is near the first level below it.
-        if best.is_none() {
-            return Err(SelectError::Changed);
-        }
-        let (Some(height), Some(line)) = (level.height, &level.line) else { break };
-        let from_here = round.from(height);
-        let is_out = |index| round.removed.contains(index) || round.blocks.get(index) > height;
-        let mut candidates = Everyone::default();
-        list(HALF, &from_here, &mut line.of(&from_here), is_out, &mut candidates, entropy)?;
-        for index in candidates.indices {
-            if let Some(contender) = Contender::between(above, index, &from_here, round, entropy) {
-                best = Some(larger(best, contender, round, entropy));
-            }
-        }
-        if let Some(best) = &mut best
-            && best.is_above(height, round, entropy)
-        {
-            return Ok(best.index);
-        }
-        above = height;
-    }
-    best.map(|best| best.index).ok_or(SelectError::Changed)
+    let mut leaders = Leaders::of(1);
+    descend(&mut leaders, Vec::new(), round.top, levels, round, entropy)?;
+    leaders.order.pop().map(|best| best.index).ok_or(SelectError::Changed)
 }
 
-/// Draw the two candidates whose noisy scores are largest, the largest first: the same walk, until two stand above a level.
-/// Nobody's score lies between `second`, the second-best one, and the best: no level is needed there.
+/// Draw the two candidates whose noisy scores are largest, the largest first.
+///
+/// `best` is the candidate whose score is above `second`, if there is one; it is removed. Its noise is drawn, and the walk begins
+/// at `second`: above it stand of the others those who come in the first half of the time, measured from there.
 pub(super) fn two_largest<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
+    best: Option<(usize, T)>,
     second: T,
     entropy: &mut E,
 ) -> Result<[Contender<T>; 2], SelectError> {
-    let mut leaders = Leaders { first: None, second: None };
-    // Whoever was listed above a level has noise, and is out of all that follows.
-    let mut listed: Vec<usize> = Vec::new();
-    // Above the best score stands who comes in the first half of the time: at twice that time, from there.
-    let line = BlockLine::new(round);
-    let mut line = line.of(round);
-    let mut stage = first_stage(&line);
-    while leaders.second.is_none() && 2 * stage.end <= 1 << stage.bits {
-        let mut candidates = Everyone::default();
-        let is_out = |index| round.removed.contains(index) || listed.contains(&index);
-        list(stage, round, &mut line, is_out, &mut candidates, entropy)?;
-        let length = stage.end - stage.start;
-        for index in candidates.indices {
-            let bits = stage.bits - 1 - length.ilog2();
-            let uniform = LazyUniform::beginning_with(stage.start / length, bits, entropy);
-            leaders.add(Contender::new(index, round.top, true, uniform, round), round, entropy);
-            listed.push(index);
-        }
-        stage = stage_after(stage);
+    let (mut leaders, mut known) = (Leaders::of(2), Vec::new());
+    if let Some((index, score)) = best {
+        let is_up = entropy.next_u32() & 1 == 1;
+        leaders.add(Contender::new(index, score, is_up, LazyUniform::draw(entropy), round), round, entropy);
     }
-    let mut above = round.top;
-    while !leaders.are_above(above, round, entropy) {
+    let line = BlockLine::new(&round.from(second));
+    if !found_above(second, &line, None, &mut leaders, &mut known, round, entropy)? {
+        descend(&mut leaders, known, second, &Levels::default(), round, entropy)?;
+    }
+    <[_; 2]>::try_from(leaders.order).map_err(|_| SelectError::Changed)
+}
+
+/// Go through the levels below `above` until all leaders stand above one. Everybody stands below `above`, but for the leaders and
+/// those who are `known`: their noise was drawn.
+fn descend<T: Score, E: Entropy>(
+    leaders: &mut Leaders<T>,
+    mut known: Vec<usize>,
+    mut above: T,
+    levels: &Levels<T>,
+    round: &Round<'_, '_, T>,
+    entropy: &mut E,
+) -> Result<(), SelectError> {
+    for number in 1.. {
         interrupt::check()?;
-        let from = if second < above { second } else { above };
-        let level = Level::below(above, from, STEP, round);
-        for &index in level.near.iter().filter(|index| !listed.contains(index)) {
+        let level = levels.get(number, || Level::after(above, levels.step, round));
+        for &index in level.near.iter().filter(|index| !known.contains(index)) {
             let score = round.blocks.get(index);
             if score > above || level.height.is_some_and(|height| score <= height) {
                 return Err(SelectError::Changed);
             }
             leaders.add(Contender::below(above, index, score, round, entropy), round, entropy);
         }
+        // Somebody is near the first level.
+        if leaders.order.is_empty() {
+            return Err(SelectError::Changed);
+        }
         let (Some(height), Some(line)) = (level.height, &level.line) else { break };
-        let from_here = round.from(height);
-        let is_out =
-            |index| round.removed.contains(index) || listed.contains(&index) || round.blocks.get(index) > height;
-        let mut candidates = Everyone::default();
-        list(HALF, &from_here, &mut line.of(&from_here), is_out, &mut candidates, entropy)?;
-        for index in candidates.indices {
-            if let Some(contender) = Contender::between(above, index, &from_here, round, entropy) {
-                leaders.add(contender, round, entropy);
-                listed.push(index);
-            }
+        if found_above(height, line, Some(above), leaders, &mut known, round, entropy)? {
+            break;
         }
         above = height;
     }
-    match leaders {
-        Leaders { first: Some(first), second: Some(second) } => Ok([first, second]),
-        _ => Err(SelectError::Changed),
+    Ok(())
+}
+
+/// List those who stand above the level at `height`, the highest first, and say whether all leaders do: those whose scores are not
+/// above it are asked, stage after stage of the time, until nobody who comes later can be a leader. All are known to stand below
+/// the level at `above`, if there is one.
+fn found_above<T: Score, E: Entropy>(
+    height: T,
+    line: &BlockLine,
+    above: Option<T>,
+    leaders: &mut Leaders<T>,
+    known: &mut Vec<usize>,
+    round: &Round<'_, '_, T>,
+    entropy: &mut E,
+) -> Result<bool, SelectError> {
+    let from_here = round.from(height);
+    let below_top = round.scale.exponent(round.top, height);
+    let mut line = line.of(&from_here);
+    let mut stage = first_stage(&line);
+    // Those who came too early, and then not at all.
+    let mut below = Vec::new();
+    while 2 * stage.end <= 1 << stage.bits {
+        let mut comers = Everyone::default();
+        let is_out = |index| {
+            round.removed.contains(index)
+                || known.contains(&index)
+                || below.contains(&index)
+                || round.blocks.get(index) > height
+        };
+        list(stage, &from_here, &mut line, is_out, &mut comers, entropy)?;
+        let length = stage.end - stage.start;
+        for index in comers.indices {
+            let uniform = LazyUniform::beginning_with(stage.start / length, stage.bits - 1 - length.ilog2(), entropy);
+            let contender = Contender::new(index, height, true, uniform, round);
+            match contender.between(above, &from_here, round, entropy) {
+                Some(contender) => {
+                    leaders.add(contender, round, entropy);
+                    known.push(index);
+                }
+                None => below.push(index),
+            }
+        }
+        // Whoever comes later stands below this.
+        let latest = -below_top - libm::log(2.0 * stage.end as f64 * power_of_two(-(stage.bits as i32)));
+        if leaders.last().is_some_and(|last| last.low > latest + MARGIN * (1.0 + below_top + latest.abs())) {
+            return Ok(true);
+        }
+        stage = stage_after(stage);
     }
+    Ok(leaders.last().is_some_and(|last| last.is_above(height, round, entropy)))
 }
 
 /// All who come.
@@ -253,25 +261,24 @@ impl<T: Score> Contender<T> {
         }
     }
 
-    /// A candidate that was found above the level that `from_here` measures from, given that it stands below the one at
-    /// `above`; nobody if it turns out to stand below both.
+    /// Itself, found above the level that `from_here` measures from, given that it stands below the one at `above`; nobody if it
+    /// turns out to stand below both.
     fn between<E: Entropy>(
-        above: T,
-        index: usize,
+        mut self,
+        above: Option<T>,
         from_here: &Round<'_, '_, T>,
         round: &Round<'_, '_, T>,
         entropy: &mut E,
     ) -> Option<Self> {
-        loop {
-            let mut contender = Self::new(index, from_here.top, true, LazyUniform::draw(entropy), round);
-            if !contender.is_above(above, round, entropy) {
-                return Some(contender);
-            }
+        let Some(above) = above else { return Some(self) };
+        while self.is_above(above, round, entropy) {
             // Above both: all of its noise is drawn anew.
-            if !accept(&from_here.exponential(index), Proposal::Certain, HALF, entropy) {
+            if !accept(&from_here.exponential(self.index), Proposal::Certain, HALF, entropy) {
                 return None;
             }
+            self = Self::new(self.index, from_here.top, true, LazyUniform::draw(entropy), round);
         }
+        Some(self)
     }
 
     /// Whether it stands above the level at `height`.
@@ -291,40 +298,31 @@ impl<T: Score> Contender<T> {
     }
 }
 
-/// The two that stand highest so far.
+/// Those that stand highest so far, the highest first.
 struct Leaders<T> {
-    first: Option<Contender<T>>,
-    second: Option<Contender<T>>,
+    order: Vec<Contender<T>>,
+    count: usize,
 }
 
 impl<T: Score> Leaders<T> {
+    /// So many of them.
+    fn of(count: usize) -> Self {
+        Self { order: Vec::with_capacity(count + 1), count }
+    }
+
     fn add<E: Entropy>(&mut self, mut other: Contender<T>, round: &Round<'_, '_, T>, entropy: &mut E) {
-        if let Some(first) = &mut self.first {
-            if is_higher(round, &mut other, first, entropy) {
-                self.second = self.first.replace(other);
-            } else {
-                self.second = Some(larger(self.second.take(), other, round, entropy));
-            }
-        } else {
-            self.first = Some(other);
+        let mut place = self.order.len();
+        while place > 0 && is_higher(round, &mut other, &mut self.order[place - 1], entropy) {
+            place -= 1;
         }
+        self.order.insert(place, other);
+        self.order.truncate(self.count);
     }
 
-    /// Whether both stand above the level at `height`.
-    fn are_above<E: Entropy>(&mut self, height: T, round: &Round<'_, '_, T>, entropy: &mut E) -> bool {
-        self.second.as_mut().is_some_and(|second| second.is_above(height, round, entropy))
+    /// The last of them, if there are as many.
+    fn last(&mut self) -> Option<&mut Contender<T>> {
+        self.order.get_mut(self.count - 1)
     }
-}
-
-/// The one that stands higher.
-fn larger<T: Score, E: Entropy>(
-    one: Option<Contender<T>>,
-    mut other: Contender<T>,
-    round: &Round<'_, '_, T>,
-    entropy: &mut E,
-) -> Contender<T> {
-    let Some(mut one) = one else { return other };
-    if is_higher(round, &mut other, &mut one, entropy) { other } else { one }
 }
 
 /// Whether y of `a` is larger than y of `b`, as real numbers (they are equal with probability zero).

@@ -19,15 +19,13 @@ use crate::scan::block_index::{Block, Blocks, Indexable};
 use crate::scan::score_view::View;
 use crate::selection::arrival_stages::{Comers, LAST, list, list_last, stage_after};
 use crate::selection::removed::Removed;
-use crate::selection::weight_line::{BlockLine, FlatLine, Proposals, Round, WeightLine};
+use crate::selection::weight_line::{BlockLine, Proposals, Round};
 
 /// A first stage this many units long leaves room for later ones that are short beside it; a power of two.
 const FIRST_STAGE: u64 = 8;
 /// What may come in the first stage, in quarters of the number wanted, and some more.
 const QUARTERS: u64 = 5;
 const SOME_MORE: u64 = 4;
-/// A mean weight from which on all candidates are proposed alike: that takes less than weighing blocks.
-pub const LIKELY: f64 = 0.01;
 /// Wider than all rounding errors in the enclosures below, relative to exponent and noise.
 const MARGIN: f64 = 1e-12;
 /// Larger exponents are known as doubles only from below.
@@ -85,19 +83,7 @@ pub fn largest<T: Indexable, E: Entropy>(
     count: usize,
     entropy: &mut E,
 ) -> Result<Vec<Comer<T>>, SelectError> {
-    largest_of(Blocks::for_one_draw(scores)?, scale, count, entropy)
-}
-
-/// The same with an index over the scores, which it uses up.
-///
-/// # Errors
-/// As [`largest`].
-pub(super) fn largest_of<T: Indexable, E: Entropy>(
-    mut blocks: Blocks<'_, T>,
-    scale: &Scale,
-    count: usize,
-    entropy: &mut E,
-) -> Result<Vec<Comer<T>>, SelectError> {
+    let mut blocks = Blocks::new(scores)?;
     if count == 0 || count > blocks.len() {
         return Err(SelectError::InvalidCount);
     }
@@ -166,7 +152,7 @@ fn descending<T: Score>(one: &T, other: &T) -> Ordering {
 }
 
 /// Take candidates out of the index: their blocks' maxima are those of what is left.
-fn take_out<T: Indexable>(blocks: &mut Blocks<'_, T>, out: &[(usize, T)]) -> Removed {
+pub(super) fn take_out<T: Indexable>(blocks: &mut Blocks<'_, T>, out: &[(usize, T)]) -> Removed {
     let mut removed = Removed::default();
     for &(index, _) in out {
         removed.insert(index, blocks.len());
@@ -189,23 +175,11 @@ fn add_others<T: Score, E: Entropy>(
     comers: &mut Vec<Comer<T>>,
     entropy: &mut E,
 ) -> Result<(), SelectError> {
-    if round.about_mean_weight() > LIKELY {
-        return add_from(&mut FlatLine::new(round), round, count, comers, entropy);
-    }
     let line = BlockLine::new(round);
-    add_from(&mut line.of(round), round, count, comers, entropy)
-}
-
-fn add_from<T: Score, E: Entropy, L: WeightLine>(
-    line: &mut L,
-    round: &Round<'_, '_, T>,
-    count: usize,
-    comers: &mut Vec<Comer<T>>,
-    entropy: &mut E,
-) -> Result<(), SelectError> {
+    let mut line = line.of(round);
     let leaders = comers.len();
     let mut came = Removed::default();
-    let mut stage = first_stage(line, count);
+    let mut stage = first_stage(&line, count);
     loop {
         interrupt::check()?;
         let is_last = 2 * stage.end > 1 << stage.bits;
@@ -213,9 +187,9 @@ fn add_from<T: Score, E: Entropy, L: WeightLine>(
         let is_out = |index| round.removed.contains(index) || came.contains(index);
         if is_last {
             stage = LAST;
-            list_last(round, line, is_out, &mut listed, entropy)?;
+            list_last(round, &mut line, is_out, &mut listed, entropy)?;
         } else {
-            list(stage, round, line, is_out, &mut listed, entropy)?;
+            list(stage, round, &mut line, is_out, &mut listed, entropy)?;
         }
         for (index, uniform) in &listed.all {
             came.insert(*index, round.blocks.len());

@@ -122,7 +122,7 @@ fn one<T: Indexable, E: Entropy>(
     level: Level,
     entropy: &mut E,
 ) -> Result<usize, SelectError> {
-    draw(law, &Round::new(&Blocks::of_large_blocks(row, 1, level)?, scale), entropy)
+    draw(law, &Round::new(&Blocks::with_threads(row, 1, level)?, scale), entropy)
 }
 
 #[cfg(test)]

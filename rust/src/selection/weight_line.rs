@@ -85,8 +85,6 @@ pub struct Place {
     pub into: u64,
     /// Where the items that lie side by side with it, and have the same bound, end.
     pub equals_end: u64,
-    /// Whether these are the items of one block, and begin with its first.
-    pub is_block: bool,
 }
 
 /// A line from which an item is proposed with probability proportional to its bound.
@@ -101,10 +99,6 @@ pub trait Proposals {
 
     /// A bound of the item's weight that is its own, the place's at most: what lies beyond it is nobody's.
     fn own_weight(&self, place: &Place) -> u64;
-
-    /// The last proposal, `place`, was refused: a line may learn from that.
-    #[inline]
-    fn refused(&mut self, _place: &Place) {}
 
     #[inline]
     fn propose<E: Entropy>(&mut self, entropy: &mut E) -> Place {
@@ -232,7 +226,7 @@ impl<T: Score> Proposals for BlockLineOf<'_, '_, '_, T> {
         if let Some(item) = rest.checked_div(whole) {
             let (index, into) = (range.start + item as usize, rest % whole);
             let end = position + (whole - into);
-            return Place { index, weight: whole, end, into, equals_end: ends[stripe], is_block: false };
+            return Place { index, weight: whole, end, into, equals_end: ends[stripe] };
         }
         self.bounds_of(stripe);
         let lanes = self.round.blocks.lanes();
@@ -241,7 +235,7 @@ impl<T: Score> Proposals for BlockLineOf<'_, '_, '_, T> {
         let offset = rest - if lane == 0 { 0 } else { self.lane_ends[lane - 1] };
         let (index, into) = (range.start + (offset / weight) as usize * lanes + lane, offset % weight);
         let (end, equals_end) = (position + (weight - into), start + self.lane_ends[lane]);
-        Place { index, weight, end, into, equals_end, is_block: true }
+        Place { index, weight, end, into, equals_end }
     }
 
     #[inline(always)]
@@ -265,48 +259,6 @@ impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
     }
 }
 
-/// A line on which everybody has the same bound, 1: there is nothing to compute, and many proposals are refused unless many
-/// candidates are near the top.
-pub struct FlatLine<'l, 'r, 'a, T> {
-    weights: WeightBounds,
-    round: &'l Round<'r, 'a, T>,
-}
-
-impl<'l, 'r, 'a, T: Score> FlatLine<'l, 'r, 'a, T> {
-    pub fn new(round: &'l Round<'r, 'a, T>) -> Self {
-        Self { weights: WeightBounds::for_count(round.blocks.len()), round }
-    }
-}
-
-impl<T: Score> Proposals for FlatLine<'_, '_, '_, T> {
-    fn bits(&self) -> u32 {
-        self.weights.bits
-    }
-
-    fn total(&self) -> u64 {
-        (self.round.blocks.len() as u64) << self.weights.bits
-    }
-
-    #[inline]
-    fn at(&mut self, position: u64) -> Place {
-        let one = 1 << self.weights.bits;
-        let (index, into) = ((position >> self.weights.bits) as usize, position & (one - 1));
-        Place { index, weight: one, end: position - into + one, into, equals_end: self.total(), is_block: false }
-    }
-
-    #[inline]
-    fn own_weight(&self, place: &Place) -> u64 {
-        let Round { blocks, scale, top, .. } = *self.round;
-        self.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
-    }
-}
-
-impl<T: Score> WeightLine for FlatLine<'_, '_, '_, T> {
-    fn visit_likely(&mut self, visit: impl FnMut(usize)) {
-        (0..self.round.blocks.len()).for_each(visit);
-    }
-}
-
 /// A line with one bound an item, and a guide into it.
 pub struct ItemTable {
     bits: u32,
@@ -317,19 +269,15 @@ pub struct ItemTable {
     shift: u32,
     /// Items with a bound above one half, if they are few.
     likely: Option<Vec<usize>>,
-    leaves_likely: bool,
 }
 
-/// With weights that sum to less than this, likely items are few.
-const FEW: u64 = 16;
 /// Items weighed between two questions whether the call is to end.
 const ITEMS_PER_CHECK: usize = 64 * MOST_LANES;
 /// More likely items than this are looked for when they are asked for: in less than one draw of 2^64.
 const MOST_LIKELY: usize = 128;
 
 impl ItemTable {
-    /// Of all items; or, if they are few whom `can_leave_likely`, of the others.
-    pub fn new<T: Score>(round: &Round<'_, '_, T>, can_leave_likely: bool) -> Result<Self, SelectError> {
+    pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Result<Self, SelectError> {
         let (blocks, weights) = (round.blocks, WeightBounds::for_count(round.blocks.len()));
         let (mut total, mut likely) = (0, Vec::new());
         let mut ends = reserved(blocks.len())?;
@@ -349,16 +297,6 @@ impl ItemTable {
                 likely.extend((first..).zip(&*bounds).filter(is_likely).map(|(index, _)| index));
             }
         }
-        let leaves_likely = can_leave_likely && total >> weights.bits < FEW;
-        if leaves_likely {
-            let (mut before, mut left) = (0, 0);
-            for end in &mut ends {
-                let weight = *end - std::mem::replace(&mut before, *end);
-                left += if weight > weights.half() { weight } else { 0 };
-                *end -= left;
-            }
-            total -= left;
-        }
         // A guide has 32-bit entries; more items than that are found by bisection alone.
         let cells = if u32::try_from(ends.len()).is_ok() { ends.len().next_power_of_two() } else { 1 };
         let shift = (u64::BITS - total.leading_zeros()).saturating_sub(cells.ilog2());
@@ -371,12 +309,7 @@ impl ItemTable {
             guide.push(if cells == 1 { 0 } else { item as u32 });
         }
         let likely = (likely.len() <= MOST_LIKELY).then_some(likely);
-        Ok(Self { bits: weights.bits, ends, guide, shift, likely, leaves_likely })
-    }
-
-    /// The likely items, if they are not on the line.
-    pub fn left_out(&self) -> Option<&[usize]> {
-        self.likely.as_deref().filter(|_| self.leaves_likely)
+        Ok(Self { bits: weights.bits, ends, guide, shift, likely })
     }
 
     /// The item in whose piece of the line `position` lies; `position` must be below the total.
@@ -407,7 +340,7 @@ impl Proposals for &ItemTable {
     fn at(&mut self, position: u64) -> Place {
         let index = self.item_at(position);
         let (weight, end) = (self.weight(index), self.ends[index]);
-        Place { index, weight, end, into: position - (end - weight), equals_end: end, is_block: false }
+        Place { index, weight, end, into: position - (end - weight), equals_end: end }
     }
 
     #[inline]

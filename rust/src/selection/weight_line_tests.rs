@@ -40,7 +40,7 @@ fn walk_both<T: Indexable>(scores: &[T], scale: &Scale, context: &str) {
     let round = Round::new(&blocks, scale);
     let mut line = BlockLine::new(&round);
     walk(&round, line.of(&round), context);
-    walk(&round, &ItemTable::new(&round, false).unwrap(), context);
+    walk(&round, &ItemTable::new(&round).unwrap(), context);
     let lower = round.from(scores[scores.len() / 2]);
     walk(&lower, BlockLine::new(&lower).of(&lower), context);
     // A block without its best, and measured from the same top.
@@ -56,7 +56,7 @@ fn walk_both<T: Indexable>(scores: &[T], scale: &Scale, context: &str) {
 fn lines_hold_every_item_with_a_bound_of_its_weight() {
     let mut entropy = seeded(44);
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
-    for len in [1_usize, 2, 37, 2049, 9000] {
+    for len in [1_usize, 2, 37, 257, 2049, 9000, 40_000] {
         let slope: Vec<f64> = (0..len).map(|_| entropy.below(400) as f64 / 7.0).collect();
         walk_both(&slope, &scale, "slope");
         walk_both(&vec![3_u8; len], &scale, "equal");
