@@ -24,7 +24,7 @@ def lines() -> Iterator[Line]:
 
 
 def _whole_calls() -> Iterator[Line]:
-    for n, at_most in ((10, 0.8), (1000, 1.6)):
+    for n, at_most in ((10, 1.0), (1000, 5.0)):
         for shape, make in SHAPES.items():
             scores = make(n)
             calls = {f"{name} `.select`": partial(each.select, scores) for name, each in MECHANISMS.items()}

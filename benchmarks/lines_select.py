@@ -79,8 +79,8 @@ def _required_against_argmax(n: int, *, pinned: bool) -> tuple[str, float | None
     if n > 10**6:
         return "n ≥ 10^7", 1.0
     if n == 10**6:
-        return "n = 10^6", 0.8
-    return ("n = 10^5", 1.2) if n == 10**5 else ("n < 10^5, no requirement", None)
+        return "n = 10^6", 1.0
+    return ("n = 10^5", 1.5) if n == 10**5 else ("n < 10^5, no requirement", None)
 
 
 def _against_argmax(vectors: list[Scores], shape: str, *, rounds: int = 1, pinned: bool = False) -> Iterator[Line]:
@@ -100,7 +100,7 @@ def _median_of(cells: list[Line]) -> Line:
     values = [line.value for line in cells]
     what = f"{AGAINST_ARGMAX}, n = 10^6, median of all cases"
     case = f"{len(values)} cases"
-    return Line(what=what, case=case, n=10**6, dtype="", value=statistics.median(values), unit="x", at_most=0.6)
+    return Line(what=what, case=case, n=10**6, dtype="", value=statistics.median(values), unit="x", at_most=0.75)
 
 
 def _against_reading(scores: Scores, shape: str) -> Iterator[Line]:
@@ -108,7 +108,7 @@ def _against_reading(scores: Scores, shape: str) -> Iterator[Line]:
         for name, mechanism in MECHANISMS.items():
             sample = ratio(lambda mechanism=mechanism: mechanism.select(scores), reading_once(scores, other))
             what = "EM and PF `select` / reading the scores once, two threads each"
-            yield _line(sample, what, name, scores, shape, at_most=1.15)
+            yield _line(sample, what, name, scores, shape, at_most=1.3)
 
 
 def reading_once(scores: Scores, other: ThreadPoolExecutor) -> Callable[[], object]:

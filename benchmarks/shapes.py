@@ -36,4 +36,26 @@ def all_equal(n: int) -> Scores:
     return np.full(n, 7.0)
 
 
-SHAPES: dict[str, Callable[[int], Scores]] = {"uniform 0..999": uniform, "Zipf": zipf, "all equal": all_equal}
+def few_leaders(n: int) -> Scores:
+    """Counts of 0 but for three candidates close to each other, far apart in the vector."""
+    scores = np.zeros(n)
+    scores[[n // 7, n // 2, n - 1 - n // 5]] = [400.0, 378.0, 400.0]
+    return scores
+
+
+def sparse(n: int) -> Scores:
+    """One count in a hundred above 0, whole numbers up to 400: several close leaders, wherever they lie."""
+    scores = np.zeros(n)
+    generator = np.random.default_rng(_SEED)
+    places = generator.integers(0, n, size=max(1, n // 100))
+    scores[places] = generator.integers(1, 401, size=places.size)
+    return scores
+
+
+SHAPES: dict[str, Callable[[int], Scores]] = {
+    "uniform 0..999": uniform,
+    "Zipf": zipf,
+    "all equal": all_equal,
+    "few leaders": few_leaders,
+    "sparse": sparse,
+}
