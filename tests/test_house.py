@@ -1,4 +1,4 @@
-"""The measures that `make house` prints: a call's way is counted right, and all of them can be taken."""
+"""The measures that `make house` prints: they are counted right, and none is above its limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from tests.house import Way, measures, way
+from tests.house import COMPARED, LIMITS, PROGRAMS, Way, beyond, loaded, sizes, starts, table, way, ways
 
 
 @pytest.fixture
@@ -52,7 +52,18 @@ def test_what_runs_on_another_thread_counts_and_what_is_outside_does_not(toy: Pa
     assert way(elsewhere, toy / "door.py") == Way()
 
 
-def test_every_measure_can_be_taken() -> None:
-    found = measures()
-    assert {name for name, (now, _) in found.items() if now == 0} == {"src: files in a circle of imports"}
-    assert found["most_common on Parquet: calls"][0] > found["most_common on Parquet: files"][0]
+def test_no_measure_is_above_its_limit() -> None:
+    found = ways() | starts() | sizes()
+    assert beyond(found, LIMITS["most"]) == [], f"see tests/house_limits.toml\n{table(found, LIMITS['most'])}"
+    assert {*LIMITS["most"]} - {*found} == {f"{name} / {of}: time" for name, (_, of, _) in COMPARED.items()}
+    assert {name for name, now in found.items() if now == 0} == {"src: files in a circle of imports"}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_is_loaded_that_is_not_used(name: str) -> None:
+    assert {*loaded(PROGRAMS[name])} & {*LIMITS["never"][name]} == set()
+
+
+def test_a_module_that_is_loaded_is_found() -> None:
+    assert {"json", "json.decoder"} <= {*loaded("import json")}
+    assert "sys" not in loaded("import json")

@@ -92,13 +92,6 @@ def test_a_build_from_the_sources_has_the_flags_of_one_from_a_checkout(tmp_path:
         assert held.read() == (ROOT / ".cargo" / "config.toml").read_bytes()
 
 
-def test_importing_the_package_loads_no_engine() -> None:
-    heavy = ["duckdb", "pyarrow", "pandas", "polars", "scipy", "rich", "cyclopts"]
-    program = f"import sys, dpselect; print([name for name in {heavy!r} if name in sys.modules])"
-    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
-    assert loaded.stdout.strip() == "[]"
-
-
 def test_a_python_without_its_lock_is_refused_with_a_sentence() -> None:
     program = "import sys; sys._is_gil_enabled = lambda: {}; import dpselect; dpselect.PermuteAndFlip; print('loaded')"
     runs = [

@@ -51,10 +51,10 @@ class ModuleOnUse:
     <class 'json.decoder.JSONDecodeError'>
     """
 
-    __slots__ = ("_name",)
-
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._name), name)
+        found = getattr(import_module(self._name), name)
+        setattr(self, name, found)  # so that it is looked up once
+        return found
