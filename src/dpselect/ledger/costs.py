@@ -8,14 +8,12 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from dpselect.accounting.divergence import divergences_of
 from dpselect.accounting.events import (
     ComposedEvent,
     Event,
     NonAdaptiveEvent,
     SequenceEvent,
+    SingleEvent,
 )
 
 _FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
@@ -103,8 +101,17 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
         case SequenceEvent():
             return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))
         case _:
-            divergences = divergences_of(event, np.asarray(orders)) if orders else ()
-            return Cost(Fraction(event.epsilon), Fraction(event.delta), tuple(map(_units, map(float, divergences))))
+            return Cost(Fraction(event.epsilon), Fraction(event.delta), _divergences(event, orders))
+
+
+def _divergences(event: SingleEvent, orders: tuple[float, ...]) -> tuple[int, ...]:
+    if not orders:
+        return ()
+    import numpy as np  # not for accounts without a delta
+
+    from dpselect.accounting.divergence import divergences_of
+
+    return tuple(map(_units, map(float, divergences_of(event, np.asarray(orders)))))
 
 
 def _units(divergence: float) -> int:
