@@ -1,5 +1,8 @@
 //! The Python module: reads the caller's arrays in place, releases the interpreter lock, maps errors.
 
+// Arguments from Python arrive by value, also those that are only read.
+#![allow(clippy::needless_pass_by_value)]
+
 mod arrays;
 mod density;
 mod errors;

@@ -98,13 +98,13 @@ pub fn generalized_draws<'py>(
 /// `size` independent draws with exponential noise of a scale of its own for each candidate.
 #[pyfunction]
 #[pyo3(signature = (scores, sensitivities, epsilon, size, /))]
-pub fn own_scale_draws<'py>(
-    py: Python<'py>,
+pub fn own_scale_draws(
+    py: Python<'_>,
     scores: Numbers<f64>,
     sensitivities: Numbers<f64>,
     epsilon: f64,
     size: usize,
-) -> PyResult<Array<'py>> {
+) -> PyResult<Array<'_>> {
     let draws = run(py, usize::MAX, || OwnScales::new(&scores.0, &sensitivities.0, epsilon)?.select_many(size))?;
     indices(py, draws)
 }

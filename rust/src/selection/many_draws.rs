@@ -126,14 +126,12 @@ pub fn threads_for(worth: usize) -> usize {
     most.min(worth).max(1)
 }
 
+/// Draws into some of the places, of which the number of the first one is given.
+pub type Fill<'f> = dyn Fn(usize, &mut [usize], &mut ThreadEntropy) -> Result<(), SelectError> + Sync + 'f;
+
 /// Fill `size` places by `fill`, which gets `per_turn` of them at a time, with the first one's number. Every thread has a stream
 /// of its own.
-pub fn share_out(
-    size: usize,
-    per_turn: usize,
-    threads: usize,
-    fill: &(dyn Fn(usize, &mut [usize], &mut ThreadEntropy) -> Result<(), SelectError> + Sync),
-) -> Result<Vec<usize>, SelectError> {
+pub fn share_out(size: usize, per_turn: usize, threads: usize, fill: &Fill<'_>) -> Result<Vec<usize>, SelectError> {
     let mut draws = zeros(size)?;
     let pile = Pile::new(size, per_turn);
     let pieces: Vec<_> = draws.chunks_mut(per_turn).map(Mutex::new).collect();
