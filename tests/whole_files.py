@@ -42,6 +42,8 @@ class WholeFile(pytest.Item):
 
     def run(self, following: pytest.Item | None) -> None:
         items, known = self._read(), self.session.items
+        if not items:  # as after a test: what the next one does not need is torn down
+            self.session._setupstate.teardown_exact(following)  # pyright: ignore[reportPrivateUsage]
         place = known.index(self)
         for item, after in pairwise([*items, following]):
             known[place] = item  # what is reported has to be what is being run

@@ -371,14 +371,16 @@ def test_no_damage_changes_what_is_told(
     truth = meaning(placed(), broken / "anchor")
     assert truth is not None
     rng, found = random.Random(11), 0
-    for _ in range(harms):
+    whole_without = (target, harm) == ("anchor", cut)  # a shorter anchor knows less, and the ledger is whole
+    for turn in range(30 * harms):
+        if turn >= harms and (found or whole_without):
+            break
         place = placed()
         harm(broken / target, rng)
         told = meaning(place, broken / "anchor")
         assert told in (truth, None)
         found += told is None
-    if (target, harm) != ("anchor", cut):  # a shorter anchor knows less, and the ledger is whole
-        assert found > 0, "nothing was ever found: the harm does none"
+    assert found > 0 or whole_without, "nothing was ever found: the harm does none"
 
 
 @pytest.fixture

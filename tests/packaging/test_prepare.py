@@ -54,7 +54,10 @@ def fake(folder: Path, name: str, script: str) -> None:
 
 def said(checkout: Path, *, before: tuple[str, ...] = (), python: str = sys.executable, **environ: str) -> list[str]:
     """What `make demo` prints where it fails, without make's own last line and without how far it is."""
+    # What a `make` says to those that it starts would make this one say more.
+    left_out = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PREPARE"}
     kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    kept = {name: value for name, value in kept.items() if name not in left_out}
     done = subprocess.run(
         [*before, "make", "demo", *([f"PYTHON={python}"] if python else [])],
         cwd=checkout, env=kept | environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
@@ -165,7 +168,8 @@ def prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = importlib.util.module_from_spec(specified)
     monkeypatch.setitem(sys.modules, "prepare", module)
     specified.loader.exec_module(module)
-    for name, value in {"ROOT": tmp_path, "VENV": tmp_path, "SECONDS_A_LINE": 0.05}.items():
+    new = {"ROOT": tmp_path, "VENV": tmp_path, "PYTHON": tmp_path / "bin" / "python", "SECONDS_A_LINE": 0.05}
+    for name, value in new.items():
         monkeypatch.setattr(module, name, value)
     for name in ("check", "fetch", "begin", "install", "compile_core"):
         monkeypatch.setattr(module, name, lambda *_, **__: None)
