@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::entropy::ProcessMark;
 use crate::error::SelectError;
 
 /// Between two questions, so that asking costs nothing and an answer still comes at once for a person.
@@ -119,9 +118,9 @@ pub fn check_deep() {
 #[inline(never)]
 fn ask() -> Result<(), SelectError> {
     CALL.set(Call::Asked(Instant::now()));
-    let process = ProcessMark::now();
+    let process = std::process::id();
     let is_to_end = ASK.get().is_some_and(|wants_to_end| wants_to_end());
-    if process != ProcessMark::now() {
+    if process != std::process::id() {
         // A signal's handler forked, and its parent goes on with the stream of random bits of which this is a copy.
         return Err(SelectError::Entropy);
     }

@@ -87,7 +87,7 @@ impl BaseMeasure {
             Self::Histograms => return (exact_ways(cells.len() as u64, counts), UBig::ONE),
             Self::Cells { lengths, tilt } => shifted(&exact_sum(&lengths[cells]), *tilt),
             Self::Line { positions, tilt } => {
-                shifted(&positions[cells.start].exact_gap_below(positions[cells.end]), *tilt)
+                shifted(&Score::from(positions[cells.start]).exact_gap_below(positions[cells.end].into()), *tilt)
             }
         };
         // length^c / c! = above^c below^(last - c) (last! / c!) / (below^last last!).
@@ -108,12 +108,12 @@ impl BaseMeasure {
     ///
     /// # Errors
     /// `Memory`.
-    pub fn place<E: Entropy>(
+    pub fn place(
         &self,
         cells: Range<usize>,
         count: u64,
         sample: &mut Sample,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> Result<(), SelectError> {
         let start = sample.cells.len();
         match self {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::numbers::rational::{Rational, exactly};
 use crate::testing::assert_law;
 
@@ -65,7 +65,7 @@ fn a_point_that_rounds_onto_a_position_keeps_its_side() {
     // -1 + 4 V with V around 1/2: just below and just above position 1, both rounded to it.
     for (words, cell) in [([(1 << 63) - 1, u64::MAX], 0), ([1 << 63, 1], 1)] {
         let mut sample = Sample::default();
-        base.place(0..2, 1, &mut sample, &mut Scripted::new(&words)).unwrap();
+        base.place(0..2, 1, &mut sample, &mut Entropy::scripted(&words)).unwrap();
         assert_eq!((sample.cells[0], sample.points[0]), (cell, 1.0));
     }
 }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
 use crate::testing::multisets;
 

@@ -82,7 +82,7 @@ impl Plan {
     ///
     /// # Errors
     /// `Memory`, `Interrupted`.
-    pub fn draw<E: Entropy>(&self, sample: &mut Sample, entropy: &mut E) -> Result<(), SelectError> {
+    pub fn draw(&self, sample: &mut Sample, entropy: &mut Entropy) -> Result<(), SelectError> {
         let margin = (8.0 * self.shells.len() as f64 + 64.0) / (1_u64 << 50) as f64;
         loop {
             interrupt::check()?;
@@ -110,7 +110,7 @@ impl Plan {
     }
 
     /// A coin that shows heads with probability exp(-(start - least) / b) / ceiling: hardly less than 1.
-    fn levels<E: Entropy>(&self, shell: &Shell, entropy: &mut E) -> bool {
+    fn levels(&self, shell: &Shell, entropy: &mut Entropy) -> bool {
         let mut uniform = LazyUniform::draw(entropy);
         let value = uniform.head() as f64 / 18_446_744_073_709_551_616.0;
         if value < shell.surely {

@@ -75,12 +75,12 @@ impl Band {
     ///
     /// # Errors
     /// `Memory`, `Interrupted`.
-    pub fn draw<E: Entropy>(
+    pub fn draw(
         &self,
         base: &BaseMeasure,
         k: u64,
         sample: &mut Sample,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> Result<bool, SelectError> {
         sample.clear();
         let mut count = 0;
@@ -102,7 +102,7 @@ impl Band {
     }
 
     /// How many points go to the group after gate `index`, if `count` went to those before.
-    fn step<E: Entropy>(&self, base: &BaseMeasure, index: usize, count: u64, k: u64, entropy: &mut E) -> Option<u64> {
+    fn step(&self, base: &BaseMeasure, index: usize, count: u64, k: u64, entropy: &mut Entropy) -> Option<u64> {
         let next = self.gates[index + 1];
         let cells = self.gates[index].boundary..next.boundary;
         let least = next.low.saturating_sub(count);

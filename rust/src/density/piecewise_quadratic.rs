@@ -88,7 +88,7 @@ impl Plan {
     }
 
     /// Draw a point, rounded once to the nearest finite double.
-    pub fn draw<E: Entropy>(&self, entropy: &mut E) -> f64 {
+    pub fn draw(&self, entropy: &mut Entropy) -> f64 {
         loop {
             let part = self.parts.part(self.chooser.draw(&self.parts, entropy));
             if let Some(mut point) = part.propose(&self.parts.rate, entropy) {
@@ -315,7 +315,7 @@ impl FallingPiece {
     }
 
     /// A point of the piece, or none: the choice of a piece has to start again.
-    fn propose<E: Entropy>(self, rate: &Rational, entropy: &mut E) -> Option<LazyPoint> {
+    fn propose(self, rate: &Rational, entropy: &mut Entropy) -> Option<LazyPoint> {
         let steepness = &self.slope * rate;
         let fall = self.length.as_ref().map(|length| &steepness * length);
         let (mut distance, unit, linear) = match (self.length, fall) {
@@ -346,7 +346,7 @@ struct LazyPoint {
 
 impl LazyPoint {
     /// The finite double nearest to the point.
-    fn rounded<E: Entropy>(&mut self, entropy: &mut E) -> f64 {
+    fn rounded(&mut self, entropy: &mut Entropy) -> f64 {
         // The point is (start + step v) / denominator, of integers, for the distance v.
         let (top, unit) = (&self.top, &self.unit);
         let start = top.numerator() * IBig::from(unit.denominator().clone());

@@ -1,6 +1,6 @@
 use super::*;
 use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::testing::{assert_law, normalised};
 use dashu_int::UBig;
 
@@ -49,7 +49,7 @@ fn check<L: PiecewiseScore + 'static>(
     assert_law(name, 30_000, &law(score, b, cuts), &law(wrong, b, cuts), || cell(plan.draw(&mut entropy)));
 }
 
-fn draw<L: PiecewiseScore + 'static, E: Entropy>(shape: L, scale: &Scale, entropy: &mut E) -> Result<f64, SelectError> {
+fn draw<L: PiecewiseScore + 'static>(shape: L, scale: &Scale, entropy: &mut Entropy) -> Result<f64, SelectError> {
     Ok(Plan::new(shape, scale.clone())?.draw(entropy))
 }
 
@@ -204,8 +204,8 @@ fn a_point_is_rounded_once_however_many_bits_that_takes() {
     let line = || Lines::new(vec![0.0, 1.0], vec![0.0], vec![0.0], None, None).unwrap();
     let scale = Scale::new(1.0, 1.0, 1).unwrap();
     let drawn = |words: &[u64]| {
-        let mut entropy = Scripted::new(words);
-        (draw(line(), &scale, &mut entropy).unwrap(), entropy.taken)
+        let mut entropy = Entropy::scripted(words);
+        (draw(line(), &scale, &mut entropy).unwrap(), entropy.taken())
     };
     assert_eq!(drawn(&[CHOICE, 0, 1 << 63, 0, 0]), (0.5, 3));
     // Half a unit in the last place above 1/2: the next word says to which side of the tie the point belongs.
@@ -261,7 +261,7 @@ impl PiecewiseScore for ExactOnly {
 }
 
 /// Lines and lines through the origin of any size, with pieces of no length and scores that hardly differ.
-fn any_shape(entropy: &mut impl Entropy, size: i32, is_through_origin: bool) -> Box<dyn PiecewiseScore> {
+fn any_shape(entropy: &mut Entropy, size: i32, is_through_origin: bool) -> Box<dyn PiecewiseScore> {
     let mut number = || (entropy.next_u64() >> 11) as f64 * 2_f64.powi(size - 53);
     let mut points: Vec<f64> = (0..40).map(|index| if index % 5 == 0 { 0.75 } else { 1.0 } * number()).collect();
     points[7] = points[6];

@@ -52,7 +52,6 @@ impl Range<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
     use crate::entropy::testing::seeded;
     use dashu_int::{IBig, UBig};
 

@@ -9,7 +9,6 @@ use crate::intervals::point::Point;
 use crate::intervals::sorting::{order, sort};
 use crate::intervals::stretch::Stretch;
 use crate::intervals::value_turns::append;
-use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
 /// The cuts, with both ends of the range among them.
@@ -34,11 +33,7 @@ impl<'a> Cuts<'a> {
     ///
     /// # Errors
     /// `NotFinite` if there is a NaN, `Memory`.
-    pub fn new<T: Score, E: Entropy>(
-        values: &View<'_, T>,
-        range: Range<'a>,
-        entropy: &mut E,
-    ) -> Result<Self, SelectError> {
+    pub fn new(values: &View<'_>, range: Range<'a>, entropy: &mut Entropy) -> Result<Self, SelectError> {
         match range {
             Range::Interval { lower, upper } => {
                 let mut ends = collected(values, |value| value.clamp(lower, upper), lower, upper)?;
@@ -53,11 +48,11 @@ impl<'a> Cuts<'a> {
     }
 
     /// Each value goes to one of the `2^bits` parts of its cell, whatever the other values do.
-    pub(crate) fn spread<T: Score, E: Entropy>(
-        values: &View<'_, T>,
+    pub(crate) fn spread(
+        values: &View<'_>,
         grid: &'a Grid,
         bits: u32,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> Result<Self, SelectError> {
         let place = |value: f64| {
             let part = if bits == 0 { 0 } else { u64::from(entropy.next_u32() >> (u32::BITS - bits)) };
@@ -101,7 +96,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// A uniform point of a gap: the nearest double, or its point of the grid.
-    pub fn point<E: Entropy>(&self, gap: usize, entropy: &mut E) -> f64 {
+    pub fn point(&self, gap: usize, entropy: &mut Entropy) -> f64 {
         match self {
             Self::Reals(ends) => Point::draw(ends[gap], ends[gap + 1], entropy).rounded(entropy),
             Self::Parts { ends, bits, grid } => {
@@ -111,7 +106,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// A uniform point of the whole range, and its gap.
-    pub fn point_of_range<E: Entropy>(&self, entropy: &mut E) -> (usize, f64) {
+    pub fn point_of_range(&self, entropy: &mut Entropy) -> (usize, f64) {
         match self {
             Self::Reals(ends) => {
                 let mut point = Point::draw(ends[0], ends[ends.len() - 1], entropy);
@@ -135,8 +130,8 @@ impl<'a> Cuts<'a> {
 }
 
 /// Every value as `place` has it, and both ends of the range.
-fn collected<T: Score, P: Copy>(
-    values: &View<'_, T>,
+fn collected<P: Copy>(
+    values: &View<'_>,
     place: impl FnMut(f64) -> P,
     lower: P,
     upper: P,

@@ -55,7 +55,7 @@ impl Gaussian {
 
     /// One draw.
     #[inline]
-    pub fn draw<E: Entropy>(&self, entropy: &mut E) -> i128 {
+    pub fn draw(&self, entropy: &mut Entropy) -> i128 {
         loop {
             // A block of at most 2^53 makes every proposal a small one.
             if let Noise::Small(proposed) = self.proposals.draw(entropy)
@@ -69,13 +69,13 @@ impl Gaussian {
 
     /// `value` plus a draw, moved into the machine's integers.
     #[inline]
-    pub fn around<E: Entropy>(&self, value: i64, entropy: &mut E) -> i64 {
+    pub fn around(&self, value: i64, entropy: &mut Entropy) -> i64 {
         let noisy = i128::from(value) + self.draw(entropy);
         noisy.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
     }
 
     #[inline]
-    fn keeps<E: Entropy>(&self, proposed: i128, entropy: &mut E) -> bool {
+    fn keeps(&self, proposed: i128, entropy: &mut Entropy) -> bool {
         let exact = || self.exact_exponent(proposed);
         flip(&Exponential { approximate: self.exponent(proposed), exact }, entropy)
     }

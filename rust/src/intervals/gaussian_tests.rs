@@ -1,5 +1,5 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::testing::{assert_law, normalised};
 
 fn gaussian(variance: f64, block: f64) -> Gaussian {
@@ -52,14 +52,14 @@ fn exponents_in_doubles_are_the_exact_ones() {
 fn what_is_kept_is_decided_by_the_exact_exponent_as_well() {
     // Variance 4, block 2: the centre is 2, where every proposal is kept, whatever the word.
     let gaussian = gaussian(4.0, 2.0);
-    assert!(gaussian.keeps(2, &mut Scripted::new(&[u64::MAX])));
-    assert!(gaussian.keeps(-2, &mut Scripted::new(&[u64::MAX])));
+    assert!(gaussian.keeps(2, &mut Entropy::scripted(&[u64::MAX])));
+    assert!(gaussian.keeps(-2, &mut Entropy::scripted(&[u64::MAX])));
     // |y| = 6: exp(-16 / 8).
     let exact = gaussian.exact_exponent(-6);
     assert_eq!(exact.numerator, exact.denominator * UBig::from(2_u8));
     let edge = ((-2.0_f64).exp() * 18_446_744_073_709_551_616.0) as u64;
-    assert!(gaussian.keeps(6, &mut Scripted::new(&[edge - (1 << 30), 0, 0, 0])));
-    assert!(!gaussian.keeps(6, &mut Scripted::new(&[edge + (1 << 30), 0, 0, 0])));
+    assert!(gaussian.keeps(6, &mut Entropy::scripted(&[edge - (1 << 30), 0, 0, 0])));
+    assert!(!gaussian.keeps(6, &mut Entropy::scripted(&[edge + (1 << 30), 0, 0, 0])));
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Geometric {
 
     /// One draw.
     #[inline]
-    pub fn draw<E: Entropy>(&self, entropy: &mut E) -> Noise {
+    pub fn draw(&self, entropy: &mut Entropy) -> Noise {
         if self.bits <= MACHINE_BITS {
             Noise::Small(self.draw_small(entropy))
         } else {
@@ -52,7 +52,7 @@ impl Geometric {
 
     /// `value` plus a draw, moved into [lower, upper].
     #[inline]
-    pub fn around<E: Entropy>(&self, value: i64, lower: i64, upper: i64, entropy: &mut E) -> i64 {
+    pub fn around(&self, value: i64, lower: i64, upper: i64, entropy: &mut Entropy) -> i64 {
         let within = |sum: IBig| {
             let clamped = sum.clamp(IBig::from(lower), IBig::from(upper));
             i64::try_from(clamped).unwrap_or(upper)
@@ -65,7 +65,7 @@ impl Geometric {
     }
 
     #[inline]
-    fn draw_small<E: Entropy>(&self, entropy: &mut E) -> i128 {
+    fn draw_small(&self, entropy: &mut Entropy) -> i128 {
         loop {
             // The sign and the place from one word: bits + 1 of its bits.
             let word = entropy.next_u64();
@@ -86,14 +86,14 @@ impl Geometric {
     }
 
     #[inline]
-    fn keeps<E: Entropy>(&self, place: u64, entropy: &mut E) -> bool {
+    fn keeps(&self, place: u64, entropy: &mut Entropy) -> bool {
         let exact = || self.scale.exact_exponent_of_gap(&Ratio::scaled(UBig::from(place), 0));
         flip(&Exponential { approximate: self.scale.exponent_of_gap(place as f64), exact }, entropy)
     }
 
     /// How many blocks to pass over.
     #[inline]
-    fn blocks<E: Entropy>(&self, entropy: &mut E) -> u64 {
+    fn blocks(&self, entropy: &mut Entropy) -> u64 {
         let exact = || self.scale.exact_exponent_of_gap(&Ratio::scaled(UBig::ONE, self.bits as i64));
         let block = Exponential { approximate: self.block_exponent, exact };
         let mut blocks = 0;
@@ -104,7 +104,7 @@ impl Geometric {
     }
 
     #[cold]
-    fn draw_large<E: Entropy>(&self, entropy: &mut E) -> IBig {
+    fn draw_large(&self, entropy: &mut Entropy) -> IBig {
         loop {
             let is_negative = entropy.next_u64() >> 63 == 1;
             let place = uniform_bits(self.bits, entropy);
@@ -125,7 +125,7 @@ impl Geometric {
 }
 
 /// A uniform integer below 2^bits.
-pub fn uniform_bits<E: Entropy>(bits: usize, entropy: &mut E) -> UBig {
+pub fn uniform_bits(bits: usize, entropy: &mut Entropy) -> UBig {
     let mut words = UBig::ZERO;
     let count = bits.div_ceil(64);
     for _ in 0..count {
@@ -135,7 +135,7 @@ pub fn uniform_bits<E: Entropy>(bits: usize, entropy: &mut E) -> UBig {
 }
 
 /// A uniform integer below `bound`, which is not zero.
-pub fn uniform_below<E: Entropy>(bound: &UBig, entropy: &mut E) -> UBig {
+pub fn uniform_below(bound: &UBig, entropy: &mut Entropy) -> UBig {
     loop {
         let number = uniform_bits(bound.bit_len(), entropy);
         if number < *bound {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::testing::assert_law;
 
 fn geometric(epsilon: f64, sensitivity: f64) -> Geometric {
@@ -38,9 +38,9 @@ fn zero_with_a_minus_is_drawn_again() {
     // bits = 0: the word gives the sign alone, the coin of the block is tails for the largest word.
     let geometric = geometric(2.0, 1.0);
     assert_eq!(geometric.bits, 0);
-    let mut entropy = Scripted::new(&[1 << 63, u64::MAX, 0, u64::MAX]);
+    let mut entropy = Entropy::scripted(&[1 << 63, u64::MAX, 0, u64::MAX]);
     assert_eq!(geometric.draw(&mut entropy), Noise::Small(0));
-    assert_eq!(entropy.taken, 4);
+    assert_eq!(entropy.taken(), 4);
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn blocks_are_counted_and_places_rejected() {
     assert_eq!(geometric.bits, 3);
     let word = |negative: u64, place: u64| negative << 63 | place << 60;
     // Place 5 refused, place 6 kept, two blocks passed over, minus.
-    let mut entropy = Scripted::new(&[word(0, 5), u64::MAX, word(1, 6), 0, 0, 0, u64::MAX]);
+    let mut entropy = Entropy::scripted(&[word(0, 5), u64::MAX, word(1, 6), 0, 0, 0, u64::MAX]);
     assert_eq!(geometric.draw(&mut entropy), Noise::Small(-22));
-    assert_eq!(entropy.taken, 7);
+    assert_eq!(entropy.taken(), 7);
 }
 
 #[test]
@@ -112,6 +112,6 @@ fn uniform_integers_of_any_size() {
     });
     let bound = (UBig::ONE << 130) + UBig::ONE;
     assert!((0..200).all(|_| uniform_below(&bound, &mut entropy) < bound));
-    let mut scripted = Scripted::new(&[1, 2, 3 << 62]);
+    let mut scripted = Entropy::scripted(&[1, 2, 3 << 62]);
     assert_eq!(uniform_bits(130, &mut scripted), (UBig::ONE << 66) + (UBig::from(2_u8) << 2) + UBig::from(3_u8));
 }

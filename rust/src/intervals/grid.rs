@@ -135,7 +135,6 @@ impl ValueInterval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
     use crate::entropy::testing::seeded;
 
     fn grid(start: i64, step: u64, denominator: u64, count: u64) -> Grid {

@@ -5,7 +5,6 @@ use crate::error::reserved;
 use crate::interrupt;
 use crate::intervals::grid::Grid;
 use crate::intervals::value_turns::{in_turns, threads_for};
-use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
 /// A grid of few points, as the last value of each.
@@ -51,7 +50,7 @@ impl GridCounter {
     ///
     /// # Errors
     /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
-    pub fn tally<T: Score>(&self, values: &View<'_, T>) -> Result<Vec<u64>, SelectError> {
+    pub fn tally(&self, values: &View<'_>) -> Result<Vec<u64>, SelectError> {
         let places = self.cuts.len() + 1;
         let zeros = || {
             let mut counts: Vec<u64> = reserved(places)?;
@@ -79,7 +78,6 @@ impl GridCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
     use crate::entropy::testing::seeded;
     use dashu_int::{IBig, UBig};
 

@@ -45,7 +45,7 @@ impl Side {
     }
 
     /// The offset of a place in the first block after some blocks, kept so that it has the side's weight.
-    fn keep<E: Entropy>(&self, place: UBig, mut blocks: u32, entropy: &mut E) -> Option<UBig> {
+    fn keep(&self, place: UBig, mut blocks: u32, entropy: &mut Entropy) -> Option<UBig> {
         let offset = &place + &self.block * UBig::from(blocks);
         if self.last.as_ref().is_some_and(|last| offset > *last) {
             return None;
@@ -60,7 +60,7 @@ impl Side {
         self.takes(place + &self.block * UBig::from(blocks), blocks, entropy).then_some(offset)
     }
 
-    fn takes<E: Entropy>(&self, offset: UBig, halvings: u32, entropy: &mut E) -> bool {
+    fn takes(&self, offset: UBig, halvings: u32, entropy: &mut Entropy) -> bool {
         let exact = Ratio { numerator: offset, denominator: UBig::ONE }.times(&self.x);
         let approximate = approximate(&exact);
         let x = Exponential { approximate, exact: || exact.clone() };
@@ -82,7 +82,7 @@ impl Offsets {
     }
 
     /// One offset.
-    pub fn draw<E: Entropy>(&self, entropy: &mut E) -> IBig {
+    pub fn draw(&self, entropy: &mut Entropy) -> IBig {
         loop {
             let place = uniform_below(&(&self.left.block + &self.right.block), entropy);
             let blocks = halvings(entropy);
@@ -100,7 +100,7 @@ impl Offsets {
 }
 
 /// v with probability 2^-(v + 1).
-fn halvings<E: Entropy>(entropy: &mut E) -> u32 {
+fn halvings(entropy: &mut Entropy) -> u32 {
     let mut count = 0;
     loop {
         let word = entropy.next_u64();
@@ -112,7 +112,7 @@ fn halvings<E: Entropy>(entropy: &mut E) -> u32 {
 }
 
 /// Heads with probability exp(-x).
-pub fn flip_exactly<E: Entropy>(x: &Ratio, entropy: &mut E) -> bool {
+pub fn flip_exactly(x: &Ratio, entropy: &mut Entropy) -> bool {
     flip(&Exponential { approximate: approximate(x), exact: || x.clone() }, entropy)
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::testing::{assert_law, normalised};
 
 fn ratio(numerator: u64, denominator: u64) -> Ratio {
@@ -62,7 +62,7 @@ fn many_blocks_are_made_up_for_in_parts() {
             usize::from(long.keep(UBig::ZERO, blocks, &mut entropy).is_none())
         });
     }
-    let mut entropy = Scripted::new(&[0, 0, 1 << 5]);
+    let mut entropy = Entropy::scripted(&[0, 0, 1 << 5]);
     assert_eq!(halvings(&mut entropy), 133);
 }
 
@@ -92,5 +92,5 @@ fn coins_of_exact_exponents() {
     assert_law("coin", 20_000, &[chance, 1.0 - chance], &[0.8, 0.2], || {
         usize::from(!flip_exactly(&ratio(1, 3), &mut entropy))
     });
-    assert!(flip_exactly(&ratio(0, 1), &mut Scripted::new(&[u64::MAX])));
+    assert!(flip_exactly(&ratio(0, 1), &mut Entropy::scripted(&[u64::MAX])));
 }

@@ -221,7 +221,7 @@ impl<'a> Paths<'a> {
     ///
     /// # Errors
     /// `NoCandidates` if no path has a weight, `Memory`, `Interrupted`.
-    pub fn draw<E: Entropy>(&self, entropy: &mut E) -> Result<Path, SelectError> {
+    pub fn draw(&self, entropy: &mut Entropy) -> Result<Path, SelectError> {
         let levels = self.windows.len();
         let one = Weight::of(1.0);
         let mut path = Path { gaps: reserved(levels)?, chance: UBig::ONE, out_of: UBig::ONE, ratio: one };
@@ -306,7 +306,7 @@ fn bits_for(count: usize) -> u32 {
 
 impl Path {
     /// One of `weights`, and how likely it was; weights of zero are never chosen.
-    fn choose<E: Entropy>(&mut self, weights: &[Weight], entropy: &mut E) -> Result<usize, SelectError> {
+    fn choose(&mut self, weights: &[Weight], entropy: &mut Entropy) -> Result<usize, SelectError> {
         let top = weights.iter().copied().fold(Weight::ZERO, Weight::max);
         if top.is_zero() {
             return Err(SelectError::NoCandidates);

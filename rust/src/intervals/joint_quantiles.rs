@@ -24,7 +24,6 @@ use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Extended;
 use crate::numbers::rounding::nearest_quotient;
 use crate::numbers::scale::Scale;
-use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
 /// How much is looked at; the law is the same for all.
@@ -52,23 +51,23 @@ const GROWTH: Span<f64> = 1.1..4.0;
 /// # Errors
 /// `NotFinite` if there is a NaN, `InvalidScale` if the scale is so small that doubles cannot weigh paths, `Memory`,
 /// `Interrupted`.
-pub fn draw<T: Score, E: Entropy>(
-    values: &View<'_, T>,
+pub fn draw(
+    values: &View<'_>,
     levels: &[f64],
     range: Range<'_>,
     scale: &Scale,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let cuts = Cuts::new(values, range, entropy)?;
     draw_from(&cuts, levels, scale, Reach::AUTOMATIC, entropy)
 }
 
-pub(crate) fn draw_from<E: Entropy>(
+pub(crate) fn draw_from(
     cuts: &Cuts<'_>,
     levels: &[f64],
     scale: &Scale,
     reach: Reach,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let gaps = Gaps::new(cuts)?;
     let costs = RankCosts::new(levels, gaps.values as u64, scale);
@@ -180,7 +179,7 @@ impl<'a> Joint<'a> {
     }
 
     /// One proposal, if it is accepted.
-    fn propose<E: Entropy>(&self, kind: Kind, entropy: &mut E) -> Result<Option<Vec<f64>>, SelectError> {
+    fn propose(&self, kind: Kind, entropy: &mut Entropy) -> Result<Option<Vec<f64>>, SelectError> {
         match kind {
             Kind::Near => self.path_of(&self.near, 0, entropy),
             Kind::Far => {
@@ -192,18 +191,13 @@ impl<'a> Joint<'a> {
         }
     }
 
-    fn kind<E: Entropy>(&self, entropy: &mut E) -> Kind {
+    fn kind(&self, entropy: &mut Entropy) -> Kind {
         let place = entropy.below((1 << self.rarity) + self.others.len() as u64);
         self.others.get(place as usize).copied().unwrap_or(Kind::Near)
     }
 
     /// Answers in a path, if it is accepted: it was proposed once in two to the power of `rarity`.
-    fn path_of<E: Entropy>(
-        &self,
-        paths: &Paths<'_>,
-        rarity: u32,
-        entropy: &mut E,
-    ) -> Result<Option<Vec<f64>>, SelectError> {
+    fn path_of(&self, paths: &Paths<'_>, rarity: u32, entropy: &mut Entropy) -> Result<Option<Vec<f64>>, SelectError> {
         let path = paths.draw(entropy)?;
         let ranks: Vec<usize> = path.gaps.iter().map(|&gap| self.gaps.rank(gap)).collect();
         let mut uniform = LazyUniform::draw(entropy);
@@ -222,7 +216,7 @@ impl<'a> Joint<'a> {
     }
 
     /// Any increasing answers, if they are accepted and not all of them within the wide windows.
-    fn points_beyond<E: Entropy>(&self, entropy: &mut E) -> Option<Vec<f64>> {
+    fn points_beyond(&self, entropy: &mut Entropy) -> Option<Vec<f64>> {
         let mut points: Vec<(usize, f64)> = self.wide.iter().map(|_| self.gaps.cuts.point_of_range(entropy)).collect();
         points.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let ranks: Vec<usize> = points.iter().map(|point| point.0).collect();
@@ -241,7 +235,7 @@ impl<'a> Joint<'a> {
     }
 
     /// Whether V < factor * exp(-cost) / unit.
-    fn accepts<E: Entropy>(&self, ranks: &[usize], factor: &Ratio, uniform: &mut LazyUniform, entropy: &mut E) -> bool {
+    fn accepts(&self, ranks: &[usize], factor: &Ratio, uniform: &mut LazyUniform, entropy: &mut Entropy) -> bool {
         let unit = self.unit.exact_ratio();
         let ratio = factor.times(&Ratio { numerator: unit.denominator, denominator: unit.numerator });
         is_below_exponential(uniform, &ratio, &self.costs.exact_exponent(ranks, self.gaps.values), entropy)
@@ -261,7 +255,7 @@ impl<'a> Joint<'a> {
     }
 
     /// Uniform increasing points with so many values below each.
-    fn points<E: Entropy>(&self, ranks: &[usize], entropy: &mut E) -> Vec<f64> {
+    fn points(&self, ranks: &[usize], entropy: &mut Entropy) -> Vec<f64> {
         let mut points: Vec<f64> = ranks.iter().map(|&rank| self.gaps.cuts.point(rank, entropy)).collect();
         points.sort_unstable_by(f64::total_cmp);
         points

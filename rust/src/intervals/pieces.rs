@@ -91,7 +91,7 @@ impl Chooser {
     }
 
     /// Choose a piece.
-    pub fn draw<S: WeightedPieces, E: Entropy>(&self, pieces: &S, entropy: &mut E) -> usize {
+    pub fn draw<S: WeightedPieces>(&self, pieces: &S, entropy: &mut Entropy) -> usize {
         loop {
             let index = self.bounds.draw(entropy);
             let mut uniform = LazyUniform::draw(entropy);
@@ -103,12 +103,12 @@ impl Chooser {
     }
 
     /// Whether `V * bound * 2^(unit - bits) < length * exp(-x)`.
-    fn accepts<S: WeightedPieces, E: Entropy>(
+    fn accepts<S: WeightedPieces>(
         &self,
         pieces: &S,
         index: usize,
         uniform: &mut LazyUniform,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> bool {
         let (bound, _) = self.share(index);
         let decided = self.is_filtered.then(|| self.decide(pieces, index, bound, uniform.head())).flatten();
@@ -134,13 +134,13 @@ impl Chooser {
 
     #[cold]
     #[inline(never)]
-    fn accepts_exactly<S: WeightedPieces, E: Entropy>(
+    fn accepts_exactly<S: WeightedPieces>(
         &self,
         pieces: &S,
         index: usize,
         bound: u64,
         uniform: &mut LazyUniform,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> bool {
         let length = pieces.exact_length(index);
         let x = pieces.exact_exponent(index);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::intervals::scored_pieces::{Row, Scored};
 use crate::numbers::scale::Scale;
 use crate::testing::{assert_law, normalised};
@@ -25,8 +25,8 @@ fn law(pieces: &Scored<'_>) -> Vec<f64> {
 impl Chooser {
     /// Whether the bound is no less than the weight: if it were, the whole of [0, 1) would be accepted.
     pub(crate) fn is_bounded<S: WeightedPieces>(&self, pieces: &S, index: usize) -> bool {
-        let mut last = LazyUniform::draw(&mut Scripted::new(&[u64::MAX]));
-        !self.accepts_exactly(pieces, index, self.share(index).0, &mut last, &mut Scripted::new(&[u64::MAX; 4]))
+        let mut last = LazyUniform::draw(&mut Entropy::scripted(&[u64::MAX]));
+        !self.accepts_exactly(pieces, index, self.share(index).0, &mut last, &mut Entropy::scripted(&[u64::MAX; 4]))
     }
 }
 
@@ -73,8 +73,8 @@ fn the_bounds_are_bounds_and_tight() {
             }
             assert!(chooser.is_bounded(&pieces, piece));
             if bound > total / 1000 {
-                let mut likely = LazyUniform::draw(&mut Scripted::new(&[u64::MAX - (1 << 50)]));
-                assert!(chooser.accepts(&pieces, piece, &mut likely, &mut Scripted::new(&[])));
+                let mut likely = LazyUniform::draw(&mut Entropy::scripted(&[u64::MAX - (1 << 50)]));
+                assert!(chooser.accepts(&pieces, piece, &mut likely, &mut Entropy::scripted(&[])));
             }
         }
     }
@@ -97,8 +97,8 @@ fn the_forced_fallback_agrees_with_the_filter() {
             let (bound, _) = chooser.share(piece);
             let bound = bound.max(1);
             if let Some(quick) = chooser.decide(&pieces, piece, bound, head) {
-                let mut uniform = LazyUniform::draw(&mut Scripted::new(&[head]));
-                let exact = chooser.accepts_exactly(&pieces, piece, bound, &mut uniform, &mut Scripted::new(&[]));
+                let mut uniform = LazyUniform::draw(&mut Entropy::scripted(&[head]));
+                let exact = chooser.accepts_exactly(&pieces, piece, bound, &mut uniform, &mut Entropy::scripted(&[]));
                 assert_eq!(exact, quick);
                 decided += 1;
                 accepted += u32::from(exact);
@@ -120,8 +120,8 @@ fn all_words_of_a_truncated_generator_give_the_law() {
             let probability: f64 = length * f64::exp(-exponent) / (bound as f64 * unit);
             let mut accepted = 0;
             for word in 0..4096_u64 {
-                let mut uniform = LazyUniform::draw(&mut Scripted::new(&[word << 52]));
-                let mut zeros = Scripted::new(&[0; 6]);
+                let mut uniform = LazyUniform::draw(&mut Entropy::scripted(&[word << 52]));
+                let mut zeros = Entropy::scripted(&[0; 6]);
                 let exact = chooser.accepts_exactly(&pieces, piece, bound, &mut uniform.clone(), &mut zeros);
                 if let Some(quick) = chooser.decide(&pieces, piece, bound, uniform.head()) {
                     assert_eq!(quick, exact);
@@ -141,7 +141,7 @@ fn nothing_is_rounded_to_zero() {
     let chooser = Chooser::new(&pieces).unwrap();
     assert_eq!(chooser.share(1).0, 1);
     let accepts = |words: &[u64]| {
-        let mut entropy = Scripted::new(words);
+        let mut entropy = Entropy::scripted(words);
         let mut uniform = LazyUniform::draw(&mut entropy);
         chooser.accepts(&pieces, 1, &mut uniform, &mut entropy)
     };
@@ -156,8 +156,8 @@ fn absurd_exponents_are_decided_without_absurd_work() {
     let scale = scale(1e3);
     let pieces = scored(&[0.0, 5e-324, 1e300], &[0.0, -1e300], &scale);
     let chooser = Chooser::new(&pieces).unwrap();
-    let mut uniform = LazyUniform::draw(&mut Scripted::new(&[0]));
-    assert!(!chooser.accepts(&pieces, 1, &mut uniform, &mut Scripted::new(&[0, 0, 1])));
+    let mut uniform = LazyUniform::draw(&mut Entropy::scripted(&[0]));
+    assert!(!chooser.accepts(&pieces, 1, &mut uniform, &mut Entropy::scripted(&[0, 0, 1])));
     let mut entropy = seeded(63);
     assert!((0..1000).all(|_| chooser.draw(&pieces, &mut entropy) == 0));
 }

@@ -3,7 +3,6 @@
 use crate::error::SelectError;
 use crate::intervals::grid::ValueInterval;
 use crate::intervals::value_turns::{in_turns, threads_for};
-use crate::numbers::score::Score;
 use crate::scan::kernels::Level;
 use crate::scan::score_view::View;
 
@@ -39,16 +38,11 @@ type Found = (PivotCounts, Vec<f64>);
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit, `Interrupted`.
-pub fn pass<T: Score>(values: &View<'_, T>, pivots: Pivots) -> Result<Found, SelectError> {
+pub fn pass(values: &View<'_>, pivots: Pivots) -> Result<Found, SelectError> {
     pass_with(values, pivots, threads_for(values), Level::detect())
 }
 
-fn pass_with<T: Score>(
-    values: &View<'_, T>,
-    pivots: Pivots,
-    threads: usize,
-    level: Level,
-) -> Result<Found, SelectError> {
+fn pass_with(values: &View<'_>, pivots: Pivots, threads: usize, level: Level) -> Result<Found, SelectError> {
     let nothing = || Ok((PivotCounts::default(), Vec::new()));
     let mut results = in_turns(values, threads, nothing, |(counts, between): &mut Found, chunk| {
         // Eight more than needed: the fastest kernel stores whole vectors.
@@ -167,8 +161,8 @@ unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
     use crate::entropy::testing::seeded;
+    use crate::numbers::score::Kind;
 
     #[test]
     fn every_kernel_counts_and_collects_alike() {
@@ -236,7 +230,7 @@ mod tests {
         // Every other value of 64-bit integers.
         let values: Vec<i64> = (0..2000).collect();
         // SAFETY: 1000 values, 16 bytes apart, lie within the vector.
-        let view = unsafe { View::new(values.as_ptr(), 1000, 16) };
+        let view = unsafe { View::new(values.as_ptr().cast(), Kind::I64, 1000, 16) };
         let (counts, between) = pass(&view, at(99.0, 200.0)).unwrap();
         assert_eq!((counts.up_to_first, between.len(), counts.from_second), (50, 50, 900));
     }

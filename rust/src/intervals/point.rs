@@ -21,7 +21,7 @@ pub struct Point {
 
 impl Point {
     /// A point of [low, high], finite doubles with `low < high`.
-    pub fn draw<E: Entropy>(low: f64, high: f64, entropy: &mut E) -> Self {
+    pub fn draw(low: f64, high: f64, entropy: &mut Entropy) -> Self {
         let ((low, low_exponent), (high, high_exponent)) = (parts(low), parts(high));
         let exponent = low_exponent.min(high_exponent);
         let start = low << (low_exponent - exponent) as usize;
@@ -38,7 +38,7 @@ impl Point {
     }
 
     /// The double nearest to the point.
-    pub fn rounded<E: Entropy>(&mut self, entropy: &mut E) -> f64 {
+    pub fn rounded(&mut self, entropy: &mut Entropy) -> f64 {
         decide(self, entropy, |point| {
             let (low, high, exponent) = point.cell();
             let rounded = nearest(&low, exponent);
@@ -47,7 +47,7 @@ impl Point {
     }
 
     /// Whether the point itself lies above `value` (that they are equal has probability zero).
-    pub fn is_above<E: Entropy>(&mut self, value: f64, entropy: &mut E) -> bool {
+    pub fn is_above(&mut self, value: f64, entropy: &mut Entropy) -> bool {
         let (mantissa, value_exponent) = parts(value);
         decide(self, entropy, |point| {
             let (low, high, exponent) = point.cell();
@@ -60,7 +60,7 @@ impl Point {
 }
 
 impl Lazy for Point {
-    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+    fn refine(&mut self, entropy: &mut Entropy) {
         self.uniform.refine(entropy);
     }
 }
@@ -68,13 +68,13 @@ impl Lazy for Point {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::testing::{Scripted, seeded};
+    use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
 
     fn rounded(low: f64, high: f64, words: &[u64]) -> (f64, usize) {
-        let mut entropy = Scripted::new(words);
+        let mut entropy = Entropy::scripted(words);
         let value = Point::draw(low, high, &mut entropy).rounded(&mut entropy);
-        (value, entropy.taken)
+        (value, entropy.taken())
     }
 
     #[test]
@@ -123,21 +123,21 @@ mod tests {
     fn comparisons_are_about_the_point_and_not_about_its_rounding() {
         for (second, expected) in [(0, false), (u64::MAX, true)] {
             // The first word leaves the cell [1 - 2^-64 + .., ..] around 1: -1 + 4 V with V = 1/2 - 2^-64 + ...
-            let mut entropy = Scripted::new(&[(1 << 63) - 1, second, second, second]);
+            let mut entropy = Entropy::scripted(&[(1 << 63) - 1, second, second, second]);
             let mut point = Point::draw(-1.0, 3.0, &mut entropy);
             assert!(!point.is_above(1.0, &mut entropy));
-            assert_eq!(entropy.taken, 1);
-            let mut entropy = Scripted::new(&[1 << 62, second, second, second]);
+            assert_eq!(entropy.taken(), 1);
+            let mut entropy = Entropy::scripted(&[1 << 62, second, second, second]);
             let mut point = Point::draw(1.0, 2.0, &mut entropy);
             let value = point.rounded(&mut entropy);
             assert_eq!(value, 1.25);
             assert!(point.is_above(1.25, &mut entropy));
             let above = 1.25 + 2_f64.powi(-65);
             assert_eq!(above, 1.25, "no double tells them apart");
-            let mut entropy = Scripted::new(&[0, second, second]);
+            let mut entropy = Entropy::scripted(&[0, second, second]);
             let mut point = Point::draw(0.0, 1.0, &mut entropy);
             assert_eq!(point.is_above(2_f64.powi(-65), &mut entropy), expected);
-            assert_eq!(entropy.taken, 2);
+            assert_eq!(entropy.taken(), 2);
         }
     }
 }

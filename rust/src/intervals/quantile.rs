@@ -23,7 +23,6 @@ use crate::numbers::coin::{Exponential, flip};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Extended;
 use crate::numbers::scale::Scale;
-use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
 /// How values are read; the law is the same for all.
@@ -66,13 +65,13 @@ const PIVOTS: [f64; 16] = [0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
-pub fn draw<T: Score, E: Entropy>(
-    values: View<'_, T>,
+pub fn draw(
+    values: View<'_>,
     level: f64,
     range: Range<'_>,
     scale: &Scale,
     route: Route,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<f64, SelectError> {
     let question = Question { target: Target::new(level, values.len() as u64), range, scale };
     pieces(&values, question, route, entropy)?.draw(&values, entropy)
@@ -87,11 +86,11 @@ struct Question<'a> {
 }
 
 /// Pieces that draws will hardly ever have to look at the values again for, and that are found soon.
-fn pieces<'a, T: Score, E: Entropy>(
-    values: &View<'_, T>,
+fn pieces<'a>(
+    values: &View<'_>,
     question: Question<'a>,
     route: Route,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Pieces<'a>, SelectError> {
     let Question { target, range, scale } = &question;
     let total = values.len() as u64;
@@ -125,11 +124,11 @@ fn is_sparse(grid: &Grid, total: u64) -> bool {
 }
 
 /// The pieces around the target, if they are enough.
-fn by_window<'a, T: Score, E: Entropy>(
-    values: &View<'_, T>,
+fn by_window<'a>(
+    values: &View<'_>,
     question: &Question<'a>,
     route: Route,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Option<Pieces<'a>>, SelectError> {
     let Question { target, range, scale } = question;
     let total = values.len() as u64;
@@ -258,7 +257,7 @@ impl<'a> Pieces<'a> {
         })
     }
 
-    fn draw<T: Score, E: Entropy>(&mut self, values: &View<'_, T>, entropy: &mut E) -> Result<f64, SelectError> {
+    fn draw(&mut self, values: &View<'_>, entropy: &mut Entropy) -> Result<f64, SelectError> {
         loop {
             interrupt::check()?;
             let piece = self.chooser.draw(self, entropy);
@@ -295,12 +294,12 @@ impl<'a> Pieces<'a> {
     }
 
     /// How many of all values count as less than `place`, and how many as no more.
-    fn ranks_of_place<T: Score>(&self, values: &View<'_, T>, place: f64) -> Result<(u64, u64), SelectError> {
+    fn ranks_of_place(&self, values: &View<'_>, place: f64) -> Result<(u64, u64), SelectError> {
         Ok(ranks_of(values, &[self.question.range.values_at(place)])?[0])
     }
 
     /// Accept a point of a region that was proposed at the region's least distance and has this one.
-    fn accepts<E: Entropy>(&self, region: usize, distance: Distance, entropy: &mut E) -> bool {
+    fn accepts(&self, region: usize, distance: Distance, entropy: &mut Entropy) -> bool {
         let least = self.distance(region);
         let x = Exponential {
             approximate: self.question.scale.exponent_of_gap(self.question.target.gap(least, distance)),

@@ -15,7 +15,6 @@ use crate::intervals::quantile::{self, Route};
 use crate::intervals::sorting::partition;
 use crate::intervals::value_turns::append;
 use crate::numbers::scale::Scale;
-use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
 /// How many depths `count` levels make: what epsilon is divided by.
@@ -27,12 +26,12 @@ pub fn depths(count: usize) -> u32 {
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `InvalidScale` unless epsilon is finite and positive, `Memory`.
-pub fn draw<T: Score, E: Entropy>(
-    values: &View<'_, T>,
+pub fn draw(
+    values: &View<'_>,
     levels: &[f64],
     range: Range<'_>,
     epsilon: f64,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let spread = match range {
         Range::Grid(grid) => Spread::over(grid, PART_BITS),
@@ -41,13 +40,13 @@ pub fn draw<T: Score, E: Entropy>(
     draw_spread(values, levels, range, spread.as_ref(), epsilon, entropy)
 }
 
-fn draw_spread<T: Score, E: Entropy>(
-    values: &View<'_, T>,
+fn draw_spread(
+    values: &View<'_>,
     levels: &[f64],
     range: Range<'_>,
     spread: Option<&Spread<'_>>,
     epsilon: f64,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let mut copy: Vec<f64> = Vec::new();
     let Some(spread) = spread else {
@@ -59,12 +58,12 @@ fn draw_spread<T: Score, E: Entropy>(
     Ok(places.into_iter().map(|place| spread.point(place)).collect())
 }
 
-fn halve<E: Entropy>(
+fn halve(
     values: &mut [f64],
     levels: &[f64],
     range: Range<'_>,
     epsilon: f64,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let mut halving = Halving { levels, range, epsilon, answers: vec![0.0; levels.len()], entropy };
     let ends = match range {
@@ -96,7 +95,7 @@ impl<'a> Spread<'a> {
         Some(Self { grid, fine, bits })
     }
 
-    fn place<E: Entropy>(&self, value: f64, entropy: &mut E) -> f64 {
+    fn place(&self, value: f64, entropy: &mut Entropy) -> f64 {
         let part = u64::from(entropy.next_u32()) >> (u32::BITS - self.bits);
         ((self.grid.nearest(value) << self.bits) + part) as f64
     }
@@ -106,15 +105,15 @@ impl<'a> Spread<'a> {
     }
 }
 
-struct Halving<'a, E> {
+struct Halving<'a> {
     levels: &'a [f64],
     range: Range<'a>,
     epsilon: f64,
     answers: Vec<f64>,
-    entropy: &'a mut E,
+    entropy: &'a mut Entropy,
 }
 
-impl<E: Entropy> Halving<'_, E> {
+impl Halving<'_> {
     /// Answer the levels of `span` from the `values` between two answers, which stand at two levels.
     fn node(
         &mut self,

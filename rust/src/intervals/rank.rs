@@ -110,7 +110,6 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
     use crate::entropy::testing::seeded;
 
     #[test]
@@ -141,7 +140,7 @@ mod tests {
                 _ => entropy.below(count + 1) as f64 / (count.max(1)) as f64,
             };
             let target = Target::new(level.min(1.0), count);
-            let nearby = |entropy: &mut crate::entropy::ChaChaStream| {
+            let nearby = |entropy: &mut crate::entropy::Entropy| {
                 let rank = (target.whole() + entropy.below(4)).saturating_sub(2).min(count);
                 target.distance(rank, rank)
             };

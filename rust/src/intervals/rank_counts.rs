@@ -3,7 +3,6 @@
 use crate::error::SelectError;
 use crate::intervals::grid::ValueInterval;
 use crate::intervals::value_turns::{CHUNK, in_turns, threads_for};
-use crate::numbers::score::Score;
 use crate::scan::kernels::Level;
 use crate::scan::score_view::View;
 
@@ -11,7 +10,7 @@ use crate::scan::score_view::View;
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
-pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[ValueInterval]) -> Result<Vec<(u64, u64)>, SelectError> {
+pub fn ranks_of(values: &View<'_>, stretches: &[ValueInterval]) -> Result<Vec<(u64, u64)>, SelectError> {
     let (threads, level) = (threads_for(values), Level::detect());
     // The last one counts whatever is a number.
     let zeros = || Ok(vec![(0, 0); stretches.len() + 1]);
@@ -72,7 +71,6 @@ fn count_row_avx512(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
     use crate::entropy::testing::seeded;
 
     #[test]

@@ -14,7 +14,6 @@ use crate::intervals::pivot_pass::{Pivots, pass};
 use crate::intervals::rank_counts::ranks_of;
 use crate::intervals::sorting::{order, sort};
 use crate::intervals::value_turns::append;
-use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
 /// Values between two questions whether the call is to end.
@@ -72,7 +71,7 @@ impl Window {
     ///
     /// # Errors
     /// `NotFinite` if there is a NaN, `Memory`.
-    pub fn of_all<T: Score>(values: &View<'_, T>, range: Range<'_>) -> Result<Self, SelectError> {
+    pub fn of_all(values: &View<'_>, range: Range<'_>) -> Result<Self, SelectError> {
         let total = values.len();
         let mut sorted: Vec<f64> = Vec::new();
         append(values, &mut sorted, |value| value)?;
@@ -120,12 +119,12 @@ impl Window {
     ///
     /// # Errors
     /// `NotFinite` if there is a NaN, `Memory`.
-    pub fn around<T: Score, E: Entropy>(
-        values: &View<'_, T>,
+    pub fn around(
+        values: &View<'_>,
         range: Range<'_>,
         first: u64,
         last: u64,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> Result<Option<Self>, SelectError> {
         let total = values.len() as u64;
         debug_assert!(first < last && last <= total);
@@ -181,11 +180,11 @@ impl Window {
     ///
     /// # Errors
     /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
-    pub fn of_pivots<T: Score, E: Entropy>(
-        values: &View<'_, T>,
+    pub fn of_pivots(
+        values: &View<'_>,
         range: Range<'_>,
         wanted: &[f64],
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> Result<Self, SelectError> {
         let total = values.len();
         let sample = sample(values, range, LARGEST_SAMPLE.min(total / 64 + 64), entropy)?;
@@ -203,15 +202,12 @@ impl Window {
 const LARGEST_SAMPLE: usize = 1 << 14;
 
 /// The places of random values, in increasing order.
-fn sample<T: Score, E: Entropy>(
-    values: &View<'_, T>,
-    range: Range<'_>,
-    size: usize,
-    entropy: &mut E,
-) -> Result<Vec<f64>, SelectError> {
+fn sample(values: &View<'_>, range: Range<'_>, size: usize, entropy: &mut Entropy) -> Result<Vec<f64>, SelectError> {
     let mut sample: Vec<f64> = reserved(size)?;
     for _ in 0..size {
-        let value = values.get(entropy.below(values.len() as u64) as usize).nearest_f64();
+        let mut value = [0.0];
+        values.copy_doubles_to(entropy.below(values.len() as u64) as usize, &mut value);
+        let [value] = value;
         sample.push(range.place(value)); // of a NaN, anything; the pass will find it
     }
     sample.sort_unstable_by(f64::total_cmp);
@@ -219,12 +215,12 @@ fn sample<T: Score, E: Entropy>(
 }
 
 /// Two places that have the shares `first..last` of the sorted values between them, as far as a sample tells.
-fn pivots<T: Score, E: Entropy>(
-    values: &View<'_, T>,
+fn pivots(
+    values: &View<'_>,
     range: Range<'_>,
     first: f64,
     last: f64,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<(f64, f64), SelectError> {
     let total = values.len();
     // Balances the sample's own cost against that of collecting too much.

@@ -58,7 +58,6 @@ pub fn order(value: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
     use crate::entropy::testing::seeded;
 
     #[test]

@@ -25,7 +25,7 @@ impl Stretch {
 
     pub fn exact_length(self) -> Ratio {
         match self {
-            Self::Reals { low, high } => low.exact_gap_below(high),
+            Self::Reals { low, high } => Score::from(low).exact_gap_below(high.into()),
             Self::Places { count, .. } => Ratio::scaled(count.into(), 0),
         }
     }

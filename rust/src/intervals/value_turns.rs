@@ -1,12 +1,11 @@
 //! All values as doubles, in turns that threads take from one pile.
 
-use std::any::TypeId;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::SelectError;
 use crate::interrupt::check_deep;
-use crate::numbers::score::Score;
+use crate::numbers::score::Kind;
 use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
@@ -19,7 +18,7 @@ const VALUES_PER_TURN: usize = 1 << 15;
 pub const CHUNK: usize = 1024;
 
 /// As many threads as are worth their start.
-pub fn threads_for<T: Score>(values: &View<'_, T>) -> usize {
+pub fn threads_for(values: &View<'_>) -> usize {
     (values.len() / VALUES_PER_THREAD).clamp(1, available_threads())
 }
 
@@ -27,8 +26,8 @@ pub fn threads_for<T: Score>(values: &View<'_, T>) -> usize {
 ///
 /// # Errors
 /// The first error of any thread, `Interrupted`.
-pub fn in_turns<T: Score, R: Send>(
-    values: &View<'_, T>,
+pub fn in_turns<R: Send>(
+    values: &View<'_>,
     threads: usize,
     start: impl Fn() -> Result<R, SelectError> + Sync,
     each: impl Fn(&mut R, &[f64]) -> Result<(), SelectError> + Sync,
@@ -62,11 +61,7 @@ pub fn in_turns<T: Score, R: Send>(
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory`.
-pub fn append<T: Score, P>(
-    values: &View<'_, T>,
-    to: &mut Vec<P>,
-    mut place: impl FnMut(f64) -> P,
-) -> Result<(), SelectError> {
+pub fn append<P>(values: &View<'_>, to: &mut Vec<P>, mut place: impl FnMut(f64) -> P) -> Result<(), SelectError> {
     to.try_reserve_exact(values.len()).map_err(|_| SelectError::Memory)?;
     let mut has_nan = false;
     for start in (0..values.len()).step_by(VALUES_PER_TURN) {
@@ -81,13 +76,13 @@ pub fn append<T: Score, P>(
 
 /// The values of a turn: in place if they are doubles in a row, since a copy takes a fifth to a half longer. Whoever looks
 /// may see another number each time.
-fn for_chunks_of_turn<T: Score>(values: &View<'_, T>, turn: Range<usize>, mut each: impl FnMut(&[f64])) {
+fn for_chunks_of_turn(values: &View<'_>, turn: Range<usize>, mut each: impl FnMut(&[f64])) {
     check_deep();
-    if TypeId::of::<T>() == TypeId::of::<f64>()
+    if values.kind() == Kind::F64
         && let Some(first) = values.contiguous()
         && first.cast::<f64>().is_aligned()
     {
-        // SAFETY: T is f64, and the view's contract makes `len` of them readable from the aligned `first` on. If somebody
+        // SAFETY: these are doubles, and the view's contract makes `len` of them readable from the aligned `first` on. If somebody
         // writes to them meanwhile, that is a race, of which `View` says what is relied on.
         each(unsafe { std::slice::from_raw_parts(first.cast::<f64>().add(turn.start), turn.len()) });
     } else {
@@ -97,13 +92,11 @@ fn for_chunks_of_turn<T: Score>(values: &View<'_, T>, turn: Range<usize>, mut ea
 
 /// The values of a turn, each of them a copy: other threads may write to foreign memory, and what is looked at twice has to
 /// be the same number both times.
-fn for_copies<T: Score>(values: &View<'_, T>, turn: Range<usize>, each: &mut impl FnMut(&[f64])) {
+fn for_copies(values: &View<'_>, turn: Range<usize>, each: &mut impl FnMut(&[f64])) {
     let mut buffer = [0.0; CHUNK];
     for start in turn.clone().step_by(CHUNK) {
         let chunk = &mut buffer[..CHUNK.min(turn.end - start)];
-        for (offset, slot) in chunk.iter_mut().enumerate() {
-            *slot = values.get(start + offset).nearest_f64();
-        }
+        values.copy_doubles_to(start, chunk);
         each(chunk);
     }
 }

@@ -4,7 +4,7 @@
 //! A candidate is a piece of the length of its weight, so the choice is that among pieces. Scores are copied: bounds hold for
 //! them as they were read. Proofs: `proofs/weighted_candidates.md` (the law), `proofs/exact_sampling.md`, "Pieces" (the draw).
 
-use crate::entropy::with_thread_entropy;
+use crate::entropy::with_entropy;
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::intervals::pieces::{Chooser, WeightedPieces};
@@ -65,16 +65,16 @@ impl Weights {
 }
 
 /// Weights with a score each; exponents are measured from the best score that has a weight.
-struct Weighted<'a, T> {
+struct Weighted<'a> {
     weights: &'a Weights,
     scale: &'a Scale,
-    scores: Vec<T>,
+    scores: Vec<Score>,
     is_out: Vec<bool>,
-    top: T,
+    top: Score,
 }
 
-impl<'a, T: Score> Weighted<'a, T> {
-    fn new(weights: &'a Weights, scores: View<'_, T>, scale: &'a Scale) -> Result<Self, SelectError> {
+impl<'a> Weighted<'a> {
+    fn new(weights: &'a Weights, scores: View<'_>, scale: &'a Scale) -> Result<Self, SelectError> {
         if scores.is_empty() {
             return Err(SelectError::NoCandidates);
         }
@@ -82,22 +82,23 @@ impl<'a, T: Score> Weighted<'a, T> {
             return Err(SelectError::InvalidCount);
         }
         let mut copy = reserved(scores.len())?;
-        copy.resize(scores.len(), T::LOWEST);
+        copy.resize(scores.len(), scores.get(0));
         for (turn, part) in copy.chunks_mut(SCORES_BETWEEN_QUESTIONS).enumerate() {
             interrupt::check()?;
-            scores.copy_to(turn * SCORES_BETWEEN_QUESTIONS, part);
-            if part.iter().fold(T::CLEAN, |check, score| score.check(check)).is_poison() {
+            scores.copy_scores_to(turn * SCORES_BETWEEN_QUESTIONS, part);
+            if !part.iter().all(|score| score.is_finite()) {
                 return Err(SelectError::NotFinite);
             }
         }
-        let mut weighted = Self { weights, scale, scores: copy, is_out: Vec::new(), top: T::LOWEST };
+        let mut weighted = Self { weights, scale, top: copy[0], scores: copy, is_out: Vec::new() };
         weighted.find_top();
         Ok(weighted)
     }
 
     fn find_top(&mut self) {
         let with_weight = (0..self.scores.len()).filter(|&index| !self.length(index).is_zero());
-        self.top = with_weight.map(|index| self.scores[index]).fold(T::LOWEST, Score::or_larger);
+        // Where nobody has a weight, nobody is drawn.
+        self.top = with_weight.map(|index| self.scores[index]).reduce(Score::or_larger).unwrap_or(self.top);
     }
 
     /// Never draw this one again.
@@ -108,7 +109,7 @@ impl<'a, T: Score> Weighted<'a, T> {
     }
 }
 
-impl<T: Score> WeightedPieces for Weighted<'_, T> {
+impl WeightedPieces for Weighted<'_> {
     fn count(&self) -> usize {
         self.scores.len()
     }
@@ -137,12 +138,7 @@ impl<T: Score> WeightedPieces for Weighted<'_, T> {
 /// # Errors
 /// `NoCandidates` if there is no score, or none with a weight, `InvalidCount` if there is not one weight a score,
 /// `NotFinite`, `Entropy`, `Memory`, `Interrupted`.
-pub fn select_many<T: Score>(
-    weights: &Weights,
-    scores: View<'_, T>,
-    scale: &Scale,
-    size: usize,
-) -> Result<Vec<usize>, SelectError> {
+pub fn select_many(weights: &Weights, scores: View<'_>, scale: &Scale, size: usize) -> Result<Vec<usize>, SelectError> {
     let weighted = Weighted::new(weights, scores, scale)?;
     let chooser = Chooser::new(&weighted)?;
     let threads = threads_for(size / DRAWS_PER_THREAD);
@@ -158,19 +154,14 @@ pub fn select_many<T: Score>(
 ///
 /// # Errors
 /// As [`select_many`]; `InvalidCount` also if fewer than `k` have a weight.
-pub fn peel<T: Score>(
-    weights: &Weights,
-    scores: View<'_, T>,
-    scale: &Scale,
-    k: usize,
-) -> Result<Vec<usize>, SelectError> {
+pub fn peel(weights: &Weights, scores: View<'_>, scale: &Scale, k: usize) -> Result<Vec<usize>, SelectError> {
     let mut weighted = Weighted::new(weights, scores, scale)?;
     let with_weight = (0..weights.count()).filter(|&index| !weights.nearest(index).is_zero()).count();
     if k == 0 || k > with_weight {
         return Err(SelectError::InvalidCount);
     }
     let mut picks = reserved(k)?;
-    with_thread_entropy(|entropy| {
+    with_entropy(|entropy| {
         for _ in 0..k {
             let pick = Chooser::new(&weighted)?.draw(&weighted, entropy);
             weighted.take_out(pick);

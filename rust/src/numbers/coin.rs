@@ -20,13 +20,13 @@ pub struct LazyUniform {
 
 impl LazyUniform {
     #[inline]
-    pub fn draw<E: Entropy>(entropy: &mut E) -> Self {
+    pub fn draw(entropy: &mut Entropy) -> Self {
         Self { head: entropy.next_u64(), tail: Vec::new() }
     }
 
     /// One whose first `bits` bits, fewer than 64, are those of `start`.
     #[inline]
-    pub fn beginning_with<E: Entropy>(start: u64, bits: u32, entropy: &mut E) -> Self {
+    pub fn beginning_with(start: u64, bits: u32, entropy: &mut Entropy) -> Self {
         let head = start.checked_shl(64 - bits).unwrap_or(0) | entropy.next_u64() >> bits;
         Self { head, tail: Vec::new() }
     }
@@ -41,7 +41,7 @@ impl LazyUniform {
         self.head
     }
 
-    pub fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+    pub fn refine(&mut self, entropy: &mut Entropy) {
         self.tail.push(entropy.next_u64());
     }
 
@@ -64,7 +64,7 @@ impl Zeroize for LazyUniform {
 }
 
 impl Lazy for LazyUniform {
-    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+    fn refine(&mut self, entropy: &mut Entropy) {
         Self::refine(self, entropy);
     }
 }
@@ -145,7 +145,7 @@ pub struct Exponential<F: Fn() -> Ratio> {
 
 /// A coin that shows heads with probability exp(-x).
 #[inline(always)]
-pub fn flip<E: Entropy, F: Fn() -> Ratio>(x: &Exponential<F>, entropy: &mut E) -> bool {
+pub fn flip<F: Fn() -> Ratio>(x: &Exponential<F>, entropy: &mut Entropy) -> bool {
     if x.approximate == 0.0 {
         return true; // exactly zero, by the contract of `Scale::exponent`
     }
@@ -165,36 +165,31 @@ pub fn flip<E: Entropy, F: Fn() -> Ratio>(x: &Exponential<F>, entropy: &mut E) -
 /// probability of its item in `stage`: true if and only if
 /// `V * proposal * (1 - start * exp(-x)) < (end - start) * exp(-x)`.
 #[inline(always)]
-pub fn accept<E: Entropy, F: Fn() -> Ratio>(
-    x: &Exponential<F>,
-    proposal: Proposal,
-    stage: Stage,
-    entropy: &mut E,
-) -> bool {
+pub fn accept<F: Fn() -> Ratio>(x: &Exponential<F>, proposal: Proposal, stage: Stage, entropy: &mut Entropy) -> bool {
     let mut uniform = LazyUniform::draw(entropy);
     below(&mut uniform, x, proposal, stage, entropy)
 }
 
 /// The comparison of [`accept`] for a V that may already have been compared with something else.
 #[inline(always)]
-pub fn below<E: Entropy, F: Fn() -> Ratio>(
+pub fn below<F: Fn() -> Ratio>(
     uniform: &mut LazyUniform,
     x: &Exponential<F>,
     proposal: Proposal,
     stage: Stage,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> bool {
     below_filtered(uniform, x, proposal, stage, Filter::CERTIFIED, entropy)
 }
 
 #[inline(always)]
-fn below_filtered<E: Entropy, F: Fn() -> Ratio>(
+fn below_filtered<F: Fn() -> Ratio>(
     uniform: &mut LazyUniform,
     x: &Exponential<F>,
     proposal: Proposal,
     stage: Stage,
     filter: Filter,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> bool {
     if x.approximate > LARGEST_EXPONENT && uniform.head > 0 {
         // exp(-90) < 2^-129, and no proposal is less likely than 2^-60: the threshold is below 2^-64 <= V. Most
@@ -228,13 +223,7 @@ fn threshold(probability: f64, proposal: Proposal, stage: Stage) -> f64 {
 /// The comparison in integers: refine until the enclosures are apart.
 #[cold]
 #[inline(never)]
-fn below_exact<E: Entropy>(
-    uniform: &mut LazyUniform,
-    x: &Ratio,
-    proposal: Proposal,
-    stage: Stage,
-    entropy: &mut E,
-) -> bool {
+fn below_exact(uniform: &mut LazyUniform, x: &Ratio, proposal: Proposal, stage: Stage, entropy: &mut Entropy) -> bool {
     decide(uniform, entropy, |uniform| {
         let (cell, bits) = uniform.cell();
         let precision = bits + 64;

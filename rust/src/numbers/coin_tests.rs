@@ -1,5 +1,5 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 
 fn exponential(x: f64) -> Exponential<impl Fn() -> Ratio> {
     Exponential { approximate: x, exact: move || Ratio::from_f64(x) }
@@ -56,9 +56,9 @@ fn both_sides_are_decided_from_the_first_word() {
     for (head, expected) in
         [(0, true), (threshold - (1 << 30), true), (threshold + (1 << 30), false), (u64::MAX, false)]
     {
-        let mut entropy = Scripted::new(&[head]);
+        let mut entropy = Entropy::scripted(&[head]);
         assert_eq!(flip(&exponential(1.5), &mut entropy), expected, "head {head}");
-        assert_eq!(entropy.taken, 1);
+        assert_eq!(entropy.taken(), 1);
     }
 }
 
@@ -69,15 +69,15 @@ fn a_cell_that_holds_the_threshold_is_refined_to_both_sides() {
     let word = |position: usize| -> u64 { ((&bits >> position) & UBig::from(u64::MAX)).try_into().unwrap() };
     let (head, second) = (word(128), word(64));
     for (tail, expected, taken) in [(0, true, 2), (u64::MAX, false, 2), (second - 1, true, 2), (second + 1, false, 2)] {
-        let mut entropy = Scripted::new(&[head, tail]);
+        let mut entropy = Entropy::scripted(&[head, tail]);
         assert_eq!(flip(&exponential(1.0), &mut entropy), expected, "tail {tail}");
-        assert_eq!(entropy.taken, taken);
+        assert_eq!(entropy.taken(), taken);
     }
     // And once more: the second word is the truth's too, the third decides.
     for (tail, expected) in [(0, true), (u64::MAX, false)] {
-        let mut entropy = Scripted::new(&[head, second, tail]);
+        let mut entropy = Entropy::scripted(&[head, second, tail]);
         assert_eq!(flip(&exponential(1.0), &mut entropy), expected);
-        assert_eq!(entropy.taken, 3);
+        assert_eq!(entropy.taken(), 3);
     }
 }
 
@@ -92,7 +92,7 @@ fn the_forced_fallback_agrees_with_the_filter() {
         for proposal in proposals {
             for stage in stages {
                 let uniform = LazyUniform::draw(&mut entropy);
-                let exact = |uniform: &LazyUniform, entropy: &mut Scripted| {
+                let exact = |uniform: &LazyUniform, entropy: &mut Entropy| {
                     below_filtered(&mut uniform.clone(), &x, proposal, stage, Filter::NONE, entropy)
                 };
                 let quick = threshold(exp_negative_f64(x.approximate), proposal, stage);
@@ -100,7 +100,7 @@ fn the_forced_fallback_agrees_with_the_filter() {
                 if let Some(quick) = quick {
                     decided += 1;
                     heads += u32::from(quick);
-                    assert_eq!(exact(&uniform, &mut Scripted::new(&[])), quick, "{proposal:?} {stage:?}");
+                    assert_eq!(exact(&uniform, &mut Entropy::scripted(&[])), quick, "{proposal:?} {stage:?}");
                 }
             }
         }
@@ -137,7 +137,7 @@ fn all_words_of_a_truncated_generator_give_the_law() {
         for filter in [Filter::CERTIFIED, Filter::NONE] {
             let mut heads = 0;
             for word in 0..4096_u64 {
-                let mut entropy = Scripted::new(&[word << 52, 0, 0, 0, 0]);
+                let mut entropy = Entropy::scripted(&[word << 52, 0, 0, 0, 0]);
                 let mut uniform = LazyUniform::draw(&mut entropy);
                 heads +=
                     u32::from(below_filtered(&mut uniform, &exponential(x), proposal, stage, filter, &mut entropy));
@@ -151,38 +151,38 @@ fn all_words_of_a_truncated_generator_give_the_law() {
 fn a_uniform_goes_on_behind_its_first_bits() {
     let word = 0xfedc_ba98_7654_3210;
     for (start, bits, head) in [(0, 0, word), (5, 4, 0x5fed_cba9_8765_4321), ((1 << 63) - 1, 63, u64::MAX)] {
-        assert_eq!(LazyUniform::beginning_with(start, bits, &mut Scripted::new(&[word])).cell(), (head.into(), 64));
+        assert_eq!(LazyUniform::beginning_with(start, bits, &mut Entropy::scripted(&[word])).cell(), (head.into(), 64));
     }
 }
 
 #[test]
 fn tails_are_never_rounded_to_zero() {
     // exp(-100) = 2^-144.3: two words of zeros and a small third one are below it, a larger third one is not.
-    let mut entropy = Scripted::new(&[0, 0, 1]);
+    let mut entropy = Entropy::scripted(&[0, 0, 1]);
     assert!(flip(&exponential(100.0), &mut entropy));
-    let mut entropy = Scripted::new(&[0, 0, 1 << 63]);
+    let mut entropy = Entropy::scripted(&[0, 0, 1 << 63]);
     assert!(!flip(&exponential(100.0), &mut entropy));
-    let mut entropy = Scripted::new(&[0, 1]);
+    let mut entropy = Entropy::scripted(&[0, 1]);
     assert!(!flip(&exponential(100.0), &mut entropy));
-    assert_eq!(entropy.taken, 2);
+    assert_eq!(entropy.taken(), 2);
 }
 
 #[test]
 fn certainty_needs_no_randomness_and_near_certainty_does() {
-    let mut entropy = Scripted::new(&[]);
+    let mut entropy = Entropy::scripted(&[]);
     assert!(flip(&exponential(0.0), &mut entropy));
-    assert_eq!(entropy.taken, 0);
+    assert_eq!(entropy.taken(), 0);
     // 1 - exp(-2^-70): the last cell below 1 is split by the truth.
     let x = exponential(2_f64.powi(-70));
-    assert!(flip(&x, &mut Scripted::new(&[u64::MAX, 0])));
-    assert!(!flip(&x, &mut Scripted::new(&[u64::MAX, u64::MAX])));
-    assert!(flip(&x, &mut Scripted::new(&[u64::MAX - (1 << 40)])));
+    assert!(flip(&x, &mut Entropy::scripted(&[u64::MAX, 0])));
+    assert!(!flip(&x, &mut Entropy::scripted(&[u64::MAX, u64::MAX])));
+    assert!(flip(&x, &mut Entropy::scripted(&[u64::MAX - (1 << 40)])));
 }
 
 #[test]
 fn an_absurd_exponent_is_decided_without_absurd_work() {
     let huge = Exponential { approximate: 2_f64.powi(70), exact: || Ratio::from_f64(1e300) };
-    let mut entropy = Scripted::new(&[0, 0, 0, 7]);
+    let mut entropy = Entropy::scripted(&[0, 0, 0, 7]);
     assert!(!flip(&huge, &mut entropy));
-    assert_eq!(entropy.taken, 4);
+    assert_eq!(entropy.taken(), 4);
 }

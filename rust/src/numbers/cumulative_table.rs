@@ -64,12 +64,12 @@ impl CumulativeTable<u64> {
 
     /// Draw an index with probability `weight(index) / total()`.
     #[inline]
-    pub fn draw<E: Entropy>(&self, entropy: &mut E) -> usize {
+    pub fn draw(&self, entropy: &mut Entropy) -> usize {
         self.index_at(entropy.below(self.total()))
     }
 
     /// How often each index comes in `size` draws.
-    pub fn draw_counts<E: Entropy>(&self, size: u64, entropy: &mut E) -> Result<Vec<u64>, SelectError> {
+    pub fn draw_counts(&self, size: u64, entropy: &mut Entropy) -> Result<Vec<u64>, SelectError> {
         let mut counts = reserved(self.ends.len())?;
         counts.resize(self.ends.len(), 0);
         for number in 0..size {

@@ -14,11 +14,11 @@ use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 /// A random real number, known to lie in a cell.
 pub trait Lazy {
     /// Draw its next bits: the cell becomes a small part of what it was.
-    fn refine<E: Entropy>(&mut self, entropy: &mut E);
+    fn refine(&mut self, entropy: &mut Entropy);
 }
 
 impl<A: Lazy, B: Lazy> Lazy for (&mut A, &mut B) {
-    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+    fn refine(&mut self, entropy: &mut Entropy) {
         self.0.refine(entropy);
         self.1.refine(entropy);
     }
@@ -27,7 +27,7 @@ impl<A: Lazy, B: Lazy> Lazy for (&mut A, &mut B) {
 /// Refine `number` until `answer`, which looks at its cell, is certain.
 ///
 /// The answer has to hold for every number of the cell, and to be given once the cell is small enough.
-pub fn decide<N: Lazy, E: Entropy, T>(number: &mut N, entropy: &mut E, mut answer: impl FnMut(&N) -> Option<T>) -> T {
+pub fn decide<N: Lazy, T>(number: &mut N, entropy: &mut Entropy, mut answer: impl FnMut(&N) -> Option<T>) -> T {
     loop {
         if let Some(answer) = answer(number) {
             return answer;
@@ -46,7 +46,7 @@ pub fn is_less<T: PartialOrd>(left: &(T, T), right: &(T, T)) -> Option<bool> {
 /// Whether V < ratio * exp(-x), in integers.
 #[cold]
 #[inline(never)]
-pub fn is_below_exponential<E: Entropy>(uniform: &mut LazyUniform, ratio: &Ratio, x: &Ratio, entropy: &mut E) -> bool {
+pub fn is_below_exponential(uniform: &mut LazyUniform, ratio: &Ratio, x: &Ratio, entropy: &mut Entropy) -> bool {
     let Ratio { numerator, denominator } = ratio;
     let magnitude = (numerator.bit_len() as i64 - denominator.bit_len() as i64 + 1).max(0) as usize;
     decide(uniform, entropy, |uniform| {
@@ -62,7 +62,6 @@ pub fn is_below_exponential<E: Entropy>(uniform: &mut LazyUniform, ratio: &Ratio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::testing::Scripted;
 
     #[test]
     fn questions_are_asked_until_they_are_decided_and_no_further() {
@@ -79,10 +78,10 @@ mod tests {
             (&[third, 0], true),
             (&[third, third, u64::MAX], false),
         ] {
-            let mut entropy = Scripted::new(words);
+            let mut entropy = Entropy::scripted(words);
             let mut uniform = LazyUniform::draw(&mut entropy);
             assert_eq!(decide(&mut uniform, &mut entropy, is_below_a_third), expected);
-            assert_eq!(entropy.taken, words.len());
+            assert_eq!(entropy.taken(), words.len());
         }
     }
 
@@ -101,7 +100,7 @@ mod tests {
 
     #[test]
     fn both_numbers_of_a_pair_are_refined() {
-        let mut entropy = Scripted::new(&[1, 2, 3, 4]);
+        let mut entropy = Entropy::scripted(&[1, 2, 3, 4]);
         let (mut left, mut right) = (LazyUniform::draw(&mut entropy), LazyUniform::draw(&mut entropy));
         let bits = |pair: &(&mut LazyUniform, &mut LazyUniform)| (pair.0.cell().1, pair.1.cell().1);
         assert_eq!(

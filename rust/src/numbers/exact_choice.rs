@@ -21,11 +21,11 @@ const TWO_TO_MINUS_64: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 /// Choose i with the probability `probabilities().parts[i] / probabilities().whole`, or nothing with what is left.
 ///
 /// `approximate` yields the same probabilities as doubles, whose partial sums are wrong by at most `margin`.
-pub fn pick<E: Entropy>(
+pub fn pick(
     approximate: impl Iterator<Item = f64>,
     margin: f64,
     probabilities: impl FnOnce() -> Probabilities,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Option<usize> {
     let mut uniform = LazyUniform::draw(entropy);
     // V and the additions below are off by less than 2^-51 and by what the caller says.
@@ -47,11 +47,7 @@ pub fn pick<E: Entropy>(
 /// The first i of which V is below the sum of the parts up to it.
 #[cold]
 #[inline(never)]
-fn pick_exactly<E: Entropy>(
-    uniform: &mut LazyUniform,
-    probabilities: &Probabilities,
-    entropy: &mut E,
-) -> Option<usize> {
+fn pick_exactly(uniform: &mut LazyUniform, probabilities: &Probabilities, entropy: &mut Entropy) -> Option<usize> {
     let table = CumulativeTable::of_large(&probabilities.parts);
     decide(uniform, entropy, |uniform| {
         let (cell, bits) = uniform.cell();
@@ -67,7 +63,7 @@ fn pick_exactly<E: Entropy>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::testing::{Scripted, seeded};
+    use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
 
     fn thirds() -> Probabilities {
@@ -90,15 +86,15 @@ mod tests {
         // 2/3 in binary is 0.101010...: the first word agrees with it, the second decides.
         let word = 0xaaaa_aaaa_aaaa_aaaa;
         for (second, expected) in [(word - 1, Some(1)), (word + 1, Some(2)), (0, Some(1)), (u64::MAX, Some(2))] {
-            let mut entropy = Scripted::new(&[word, second]);
+            let mut entropy = Entropy::scripted(&[word, second]);
             let chosen = pick([1.0 / 6.0, 0.5, 1.0 / 6.0].into_iter(), 1e-12, thirds, &mut entropy);
-            assert_eq!((chosen, entropy.taken), (expected, 2));
+            assert_eq!((chosen, entropy.taken()), (expected, 2));
         }
     }
 
     #[test]
     fn the_last_word_goes_to_what_is_left() {
-        let mut entropy = Scripted::new(&[u64::MAX]);
+        let mut entropy = Entropy::scripted(&[u64::MAX]);
         assert_eq!(pick([0.25].into_iter(), 0.0, thirds, &mut entropy), None);
     }
 }

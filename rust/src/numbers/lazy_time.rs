@@ -43,7 +43,7 @@ impl Clock {
     }
 
     /// Let a further gap pass: a standard exponential over the rate. `rate_bits` as at the start.
-    pub fn pass<E: Entropy>(&mut self, mut gap: Variate, rate_bits: u32, entropy: &mut E) {
+    pub fn pass(&mut self, mut gap: Variate, rate_bits: u32, entropy: &mut Entropy) {
         // Both to the same number of bits; nobody has seen those that are drawn for it.
         let rate_bits = rate_bits as usize;
         while gap.cell().1 - rate_bits < self.bits {
@@ -58,7 +58,7 @@ impl Clock {
     }
 
     /// Whether `self * exp(-x)` comes before `other`, as real numbers (they are equal with probability zero).
-    pub fn is_before<E: Entropy>(&mut self, x: &Ratio, other: &mut Self, entropy: &mut E) -> bool {
+    pub fn is_before(&mut self, x: &Ratio, other: &mut Self, entropy: &mut Entropy) -> bool {
         decide(&mut (self, other), entropy, |(own, other)| {
             let shared = own.bits.max(other.bits);
             let precision = SPARE_BITS + shared;
@@ -78,7 +78,7 @@ impl Clock {
 
 impl Lazy for Clock {
     /// The next 64 bits of every part.
-    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+    fn refine(&mut self, entropy: &mut Entropy) {
         self.known <<= WORD_BITS;
         for _ in 0..self.parts {
             self.known += UBig::from(entropy.next_u64());

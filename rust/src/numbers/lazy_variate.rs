@@ -20,13 +20,13 @@ pub struct Variate {
 }
 
 impl Variate {
-    pub fn uniform<E: Entropy>(entropy: &mut E) -> Self {
+    pub fn uniform(entropy: &mut Entropy) -> Self {
         Self { whole: 0, fraction: LazyUniform::draw(entropy) }
     }
 
     /// A standard exponential (von Neumann 1951): a fraction v is kept with probability exp(-v), and each one that is not
     /// adds 1 to the whole part.
-    pub fn exponential<E: Entropy>(entropy: &mut E) -> Self {
+    pub fn exponential(entropy: &mut Entropy) -> Self {
         let mut whole = 0;
         loop {
             let mut fraction = LazyUniform::draw(entropy);
@@ -55,12 +55,12 @@ impl Variate {
     }
 
     /// Whether the number is below `bound` (that they are equal has probability zero).
-    pub fn is_below<E: Entropy>(&mut self, bound: &Rational, entropy: &mut E) -> bool {
+    pub fn is_below(&mut self, bound: &Rational, entropy: &mut Entropy) -> bool {
         decide(self, entropy, |variate| is_less(&variate.ends(), &(bound.clone(), bound.clone())))
     }
 
     /// A coin that shows heads with probability exp(-(linear + quadratic v) v) of the number v, for coefficients >= 0.
-    pub fn survives<E: Entropy>(&mut self, linear: &Rational, quadratic: &Rational, entropy: &mut E) -> bool {
+    pub fn survives(&mut self, linear: &Rational, quadratic: &Rational, entropy: &mut Entropy) -> bool {
         let mut coin = LazyUniform::draw(entropy);
         self.certainly_survives(coin.head(), linear, quadratic)
             .unwrap_or_else(|| self.survives_exactly(&mut coin, |v| (linear + quadratic * v) * v, entropy))
@@ -97,11 +97,11 @@ impl Variate {
 
     #[cold]
     #[inline(never)]
-    fn survives_exactly<E: Entropy>(
+    fn survives_exactly(
         &mut self,
         coin: &mut LazyUniform,
         cost: impl Fn(&Rational) -> Rational,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> bool {
         decide(&mut (coin, self), entropy, |(coin, variate)| {
             let (cell, bits) = coin.cell();
@@ -122,14 +122,14 @@ impl Zeroize for Variate {
 }
 
 impl Lazy for Variate {
-    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+    fn refine(&mut self, entropy: &mut Entropy) {
         self.fraction.refine(entropy);
     }
 }
 
 /// Whether an even number of further uniforms, drawn while each is below the one before, are below `first` = v: they are n
 /// or more with probability v^n / n!, so this has probability exp(-v).
-fn run_is_even<E: Entropy>(first: &mut LazyUniform, entropy: &mut E) -> bool {
+fn run_is_even(first: &mut LazyUniform, entropy: &mut Entropy) -> bool {
     let mut next = LazyUniform::draw(entropy);
     if !is_below(&mut next, first, entropy) {
         return true;
@@ -146,7 +146,7 @@ fn run_is_even<E: Entropy>(first: &mut LazyUniform, entropy: &mut E) -> bool {
 }
 
 /// Whether a < b, as real numbers.
-pub(crate) fn is_below<E: Entropy>(a: &mut LazyUniform, b: &mut LazyUniform, entropy: &mut E) -> bool {
+pub(crate) fn is_below(a: &mut LazyUniform, b: &mut LazyUniform, entropy: &mut Entropy) -> bool {
     if a.head() != b.head() {
         return a.head() < b.head();
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::testing::assert_law;
 
 fn ratio(numerator: u64, denominator: u64) -> Rational {
@@ -26,9 +26,9 @@ fn exponentials_follow_their_law() {
 #[test]
 fn a_fraction_is_kept_after_an_even_number_of_falls() {
     let drawn = |words: &[u64]| {
-        let mut entropy = Scripted::new(words);
+        let mut entropy = Entropy::scripted(words);
         let variate = Variate::exponential(&mut entropy);
-        (variate.whole, variate.fraction.head(), entropy.taken)
+        (variate.whole, variate.fraction.head(), entropy.taken())
     };
     assert_eq!(drawn(&[5, 6]), (0, 5, 2));
     assert_eq!(drawn(&[5, 4, 3, 9]), (0, 5, 4));
@@ -39,31 +39,31 @@ fn a_fraction_is_kept_after_an_even_number_of_falls() {
 #[test]
 fn equal_heads_are_told_apart_by_further_bits() {
     // 5 against 5: the second words decide, and the fraction keeps the word it was given.
-    let mut entropy = Scripted::new(&[5, 5, 2, 1]);
+    let mut entropy = Entropy::scripted(&[5, 5, 2, 1]);
     let variate = Variate::exponential(&mut entropy);
     assert_eq!((variate.whole, variate.cell()), (0, ((UBig::from(5_u8) << 64) + UBig::ONE, 128)));
-    let mut entropy = Scripted::new(&[5, 5, 7, 7, 4, 3]);
+    let mut entropy = Entropy::scripted(&[5, 5, 7, 7, 4, 3]);
     assert_eq!(Variate::exponential(&mut entropy).cell().1, 192);
-    assert_eq!(entropy.taken, 6);
+    assert_eq!(entropy.taken(), 6);
     // One of them already has more bits than the other.
-    let mut entropy = Scripted::new(&[9, 8, 9, 3]);
+    let mut entropy = Entropy::scripted(&[9, 8, 9, 3]);
     let mut long = LazyUniform::draw(&mut entropy);
     long.refine(&mut entropy);
     let mut short = LazyUniform::draw(&mut entropy);
     assert!(is_below(&mut short, &mut long, &mut entropy));
-    assert_eq!((entropy.taken, short.cell().1), (4, 128));
+    assert_eq!((entropy.taken(), short.cell().1), (4, 128));
 }
 
 #[test]
 fn a_bound_is_compared_with_the_number_and_not_with_its_first_bits() {
     for (second, expected) in [(0, true), (u64::MAX, false)] {
         // The first word leaves [1/3 - 2^-64 / 3, 1/3 + 2^-64 2/3) open.
-        let mut entropy = Scripted::new(&[u64::MAX / 3, second, second]);
+        let mut entropy = Entropy::scripted(&[u64::MAX / 3, second, second]);
         let mut variate = Variate::uniform(&mut entropy);
         assert_eq!(variate.is_below(&ratio(1, 3), &mut entropy), expected);
-        assert_eq!(entropy.taken, 2);
+        assert_eq!(entropy.taken(), 2);
     }
-    let mut entropy = Scripted::new(&[1 << 63]);
+    let mut entropy = Entropy::scripted(&[1 << 63]);
     let mut variate = Variate { whole: 3, ..Variate::uniform(&mut entropy) };
     assert!(!variate.is_below(&ratio(7, 2), &mut entropy));
     assert!(variate.is_below(&ratio(71, 20), &mut entropy));
@@ -89,13 +89,13 @@ fn coins_show_heads_as_often_as_the_cost_says() {
 /// The coin's words run over all multiples of 2^-10, further bits are zero: it is below p for ceil(p 2^10) of them.
 #[test]
 fn all_words_of_a_truncated_coin_give_the_probability() {
-    let half = Variate::uniform(&mut Scripted::new(&[1 << 63]));
+    let half = Variate::uniform(&mut Entropy::scripted(&[1 << 63]));
     for (rate, probability) in [(1, f64::exp(-0.5)), (3, f64::exp(-1.5)), (9, f64::exp(-4.5))] {
         let heads = (0..1024_u64).filter(|word| {
             let (rate, none) = (ratio(rate, 1), ratio(0, 1));
-            let mut entropy = Scripted::new(&[0; 6]);
+            let mut entropy = Entropy::scripted(&[0; 6]);
             let mut variate = Variate { whole: 0, fraction: half.fraction.clone() };
-            let mut coin = LazyUniform::draw(&mut Scripted::new(&[word << 54]));
+            let mut coin = LazyUniform::draw(&mut Entropy::scripted(&[word << 54]));
             let quick = variate.certainly_survives(coin.head(), &rate, &none);
             let exact = variate.survives_exactly(&mut coin, |t| t * &rate, &mut entropy);
             assert!(quick.is_none_or(|quick| quick == exact));
@@ -125,8 +125,8 @@ fn doubles_decide_as_the_integers_do_or_not_at_all() {
 #[test]
 fn a_coin_on_the_edge_asks_for_more_bits_of_both() {
     // exp(-1/2) = 0.9b4597e3 7cb04ff3... in hexadecimal: a coin that agrees with it in all 64 bits.
-    let mut entropy = Scripted::new(&[1 << 63, 0x9b45_97e3_7cb0_4ff3, 0, 0, 0, 0]);
+    let mut entropy = Entropy::scripted(&[1 << 63, 0x9b45_97e3_7cb0_4ff3, 0, 0, 0, 0]);
     let mut variate = Variate::uniform(&mut entropy);
     assert!(variate.survives(&ratio(1, 1), &ratio(0, 1), &mut entropy));
-    assert_eq!((entropy.taken, variate.cell().1), (4, 128));
+    assert_eq!((entropy.taken(), variate.cell().1), (4, 128));
 }

@@ -22,7 +22,7 @@ pub struct RankedUniform {
 
 impl RankedUniform {
     /// The one that `rank` of the `count` uniforms are smaller than, `rank < count`, to its first 64 bits.
-    pub fn draw<E: Entropy>(rank: u64, count: u64, entropy: &mut E) -> Self {
+    pub fn draw(rank: u64, count: u64, entropy: &mut Entropy) -> Self {
         let mut ranked = Self { head: 0, tail: Vec::new(), count, rank };
         ranked.head = ranked.next_word(entropy);
         ranked
@@ -39,7 +39,7 @@ impl RankedUniform {
         (cell, 64 * (1 + self.tail.len()))
     }
 
-    fn next_word<E: Entropy>(&mut self, entropy: &mut E) -> u64 {
+    fn next_word(&mut self, entropy: &mut Entropy) -> u64 {
         let mut word = 0;
         for known in 0..WORD_BITS {
             if self.count == 1 {
@@ -58,14 +58,14 @@ impl RankedUniform {
 }
 
 impl Lazy for RankedUniform {
-    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+    fn refine(&mut self, entropy: &mut Entropy) {
         let word = self.next_word(entropy);
         self.tail.push(word);
     }
 }
 
 /// How many of so many fair coins show heads.
-fn heads_of<E: Entropy>(coins: u64, entropy: &mut E) -> u64 {
+fn heads_of(coins: u64, entropy: &mut Entropy) -> u64 {
     let words = (0..coins / WORD_BITS).map(|_| u64::from(entropy.next_u64().count_ones())).sum::<u64>();
     match coins % WORD_BITS {
         0 => words,
@@ -76,7 +76,7 @@ fn heads_of<E: Entropy>(coins: u64, entropy: &mut E) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::testing::{Scripted, seeded};
+    use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
 
     /// The chance that the one with `rank` smaller ones among `count` uniforms is below `x`: more than `rank` are.
@@ -116,10 +116,10 @@ mod tests {
     #[test]
     fn bits_are_those_of_the_halves() {
         // Of three, two lie in the lower half; of these, both in its upper half; of these, one in each.
-        let mut entropy = Scripted::new(&[0b101 << 61, 0, 0b10 << 62, u64::MAX, 7]);
+        let mut entropy = Entropy::scripted(&[0b101 << 61, 0, 0b10 << 62, u64::MAX, 7]);
         let mut ranked = RankedUniform::draw(1, 3, &mut entropy);
         assert_eq!(ranked.head(), 0b011 << 61 | u64::MAX >> 3);
-        assert_eq!(entropy.taken, 4);
+        assert_eq!(entropy.taken(), 4);
         ranked.refine(&mut entropy);
         assert_eq!(ranked.cell(), ((UBig::from(ranked.head()) << 64) + UBig::from(7_u8), 128));
     }

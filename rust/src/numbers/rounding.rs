@@ -65,7 +65,6 @@ pub fn floor_quotient(numerator: &IBig, denominator: &UBig) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
     use crate::entropy::testing::seeded;
 
     #[test]

@@ -7,58 +7,33 @@ use pyo3::sync::PyOnceLock;
 
 use super::errors::{invalid_scores, to_python};
 use crate::error::{SelectError, reserved};
+use crate::numbers::score::Kind;
+use crate::scan::score_view::View;
+use crate::selection::rows::Matrix;
 
-/// The element types the core is compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    F64,
-    F32,
-    I64,
-    U64,
-    I32,
-    U32,
-    I16,
-    U16,
-    I8,
-    U8,
-}
-
-impl Kind {
-    /// The type of the elements, which is told by a code for what they are and by their size.
-    fn of(buffer: &PyUntypedBuffer) -> Option<Self> {
-        let size = buffer.item_size();
-        let code = match buffer.format().to_bytes() {
-            // Without a mark of the order of bytes, or with one that says this machine's; `^` is that of NumPy where numbers
-            // are not aligned.
-            [code] | [b'@' | b'=' | b'^', code] => *code,
-            [b'<', code] if cfg!(target_endian = "little") || size == 1 => *code,
-            [b'>' | b'!', code] if cfg!(target_endian = "big") || size == 1 => *code,
-            _ => return None,
-        };
-        match (code, size) {
-            (b'd', 8) => Some(Self::F64),
-            (b'f', 4) => Some(Self::F32),
-            (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', 8) => Some(Self::I64),
-            (b'B' | b'H' | b'I' | b'L' | b'Q' | b'N', 8) => Some(Self::U64),
-            (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', 4) => Some(Self::I32),
-            (b'B' | b'H' | b'I' | b'L' | b'Q' | b'N', 4) => Some(Self::U32),
-            (b'h', 2) => Some(Self::I16),
-            (b'H', 2) => Some(Self::U16),
-            (b'b', 1) => Some(Self::I8),
-            (b'B', 1) => Some(Self::U8),
-            _ => None,
-        }
-    }
-
-    /// Bytes of one score.
-    #[inline]
-    pub fn size(self) -> usize {
-        match self {
-            Self::F64 | Self::I64 | Self::U64 => 8,
-            Self::F32 | Self::I32 | Self::U32 => 4,
-            Self::I16 | Self::U16 => 2,
-            Self::I8 | Self::U8 => 1,
-        }
+/// The type of the elements, which is told by a code for what they are and by their size.
+fn kind_of(buffer: &PyUntypedBuffer) -> Option<Kind> {
+    let size = buffer.item_size();
+    let code = match buffer.format().to_bytes() {
+        // Without a mark of the order of bytes, or with one that says this machine's; `^` is that of NumPy where numbers
+        // are not aligned.
+        [code] | [b'@' | b'=' | b'^', code] => *code,
+        [b'<', code] if cfg!(target_endian = "little") || size == 1 => *code,
+        [b'>' | b'!', code] if cfg!(target_endian = "big") || size == 1 => *code,
+        _ => return None,
+    };
+    match (code, size) {
+        (b'd', 8) => Some(Kind::F64),
+        (b'f', 4) => Some(Kind::F32),
+        (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', 8) => Some(Kind::I64),
+        (b'B' | b'H' | b'I' | b'L' | b'Q' | b'N', 8) => Some(Kind::U64),
+        (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', 4) => Some(Kind::I32),
+        (b'B' | b'H' | b'I' | b'L' | b'Q' | b'N', 4) => Some(Kind::U32),
+        (b'h', 2) => Some(Kind::I16),
+        (b'H', 2) => Some(Kind::U16),
+        (b'b', 1) => Some(Kind::I8),
+        (b'B', 1) => Some(Kind::U8),
+        _ => None,
     }
 }
 
@@ -73,6 +48,23 @@ pub struct Exported<const N: usize> {
 
 pub type Memory = Exported<1>;
 pub type Memory2 = Exported<2>;
+
+impl Memory {
+    /// The scores, where they are.
+    #[inline]
+    pub fn view(&self) -> View<'_> {
+        // SAFETY: it describes memory that is readable as long as it is held.
+        unsafe { View::new(self.first, self.kind, self.shape[0], self.strides[0]) }
+    }
+}
+
+impl Memory2 {
+    /// The scores of several selections, where they are.
+    pub fn matrix(&self) -> Matrix<'_> {
+        // SAFETY: it describes memory that is readable as long as it is held.
+        unsafe { Matrix::new(self.first, self.kind, self.shape.into(), self.strides.into()) }
+    }
+}
 
 impl<const N: usize> Exported<N> {
     /// Bytes of scores.
@@ -93,7 +85,7 @@ impl<const N: usize> Exported<N> {
 
     fn read(scores: &Bound<'_, PyAny>) -> Option<Self> {
         let held = PyUntypedBuffer::get(scores).ok()?;
-        let kind = Kind::of(&held)?;
+        let kind = kind_of(&held)?;
         let (shape, strides) = (held.shape().try_into().ok()?, held.strides().try_into().ok()?);
         // Elements behind pointers, which only libraries for pictures have.
         let is_direct = held.suboffsets().is_none();
@@ -150,42 +142,3 @@ pub fn array<'py, T: Number>(py: Python<'py>, shape: impl IntoPyObject<'py>, val
     PyBuffer::<T>::get(&made)?.copy_from_slice(py, values)?;
     Ok(made)
 }
-
-/// Run `$body` with `$view` a typed view of `$memory`.
-macro_rules! with_view {
-    ($memory:expr, $view:ident => $body:expr) => {
-        $crate::python::arrays::with_element!($memory.kind, Element => {
-            // SAFETY: `Memory` describes memory that is readable as long as it is held.
-            let $view = unsafe {
-                $crate::scan::score_view::View::<Element>::new($memory.first.cast(), $memory.shape[0], $memory.strides[0])
-            };
-            $body
-        })
-    };
-}
-pub(super) use with_view;
-
-/// Run `$body` with `$element` the type of `$kind`.
-macro_rules! with_element {
-    ($kind:expr, $element:ident => $body:expr) => {{
-        macro_rules! run {
-            ($type:ty) => {{
-                type $element = $type;
-                $body
-            }};
-        }
-        match $kind {
-            $crate::python::arrays::Kind::F64 => run!(f64),
-            $crate::python::arrays::Kind::F32 => run!(f32),
-            $crate::python::arrays::Kind::I64 => run!(i64),
-            $crate::python::arrays::Kind::U64 => run!(u64),
-            $crate::python::arrays::Kind::I32 => run!(i32),
-            $crate::python::arrays::Kind::U32 => run!(u32),
-            $crate::python::arrays::Kind::I16 => run!(i16),
-            $crate::python::arrays::Kind::U16 => run!(u16),
-            $crate::python::arrays::Kind::I8 => run!(i8),
-            $crate::python::arrays::Kind::U8 => run!(u8),
-        }
-    }};
-}
-pub(super) use with_element;

@@ -2,12 +2,12 @@
 
 use pyo3::prelude::*;
 
-use super::arrays::{Array, Memory, Numbers, array, with_view};
+use super::arrays::{Array, Memory, Numbers, array};
 use super::sampler::run;
 use crate::density::base_measure::{BaseMeasure, Sample};
 use crate::density::cumulative_counts::CumulativeCounts;
 use crate::density::density_mechanism::Plan;
-use crate::entropy::with_thread_entropy;
+use crate::entropy::with_entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::intervals::answer_range::Range;
@@ -49,15 +49,15 @@ impl DensityPlan {
     #[pyo3(signature = (values, lower, upper, k, epsilon, /))]
     fn of_values(values: &Bound<'_, PyAny>, lower: f64, upper: f64, k: u64, epsilon: f64) -> PyResult<Self> {
         let memory = Memory::of(values)?;
-        with_view!(memory, view => {
-            run(values.py(), usize::MAX, || {
-                if !(lower < upper && lower.is_finite() && upper.is_finite()) {
-                    return Err(SelectError::NotFinite);
-                }
-                let (lower, upper) = (lower + 0.0, upper + 0.0);
-                let (cumulative, positions) = jumps(&Window::of_all(&view, Range::Interval { lower, upper })?, (lower, upper), k)?;
-                plan(cumulative, BaseMeasure::line(positions, k)?, k, epsilon)
-            })
+        let view = memory.view();
+        run(values.py(), usize::MAX, || {
+            if !(lower < upper && lower.is_finite() && upper.is_finite()) {
+                return Err(SelectError::NotFinite);
+            }
+            let (lower, upper) = (lower + 0.0, upper + 0.0);
+            let (cumulative, positions) =
+                jumps(&Window::of_all(&view, Range::Interval { lower, upper })?, (lower, upper), k)?;
+            plan(cumulative, BaseMeasure::line(positions, k)?, k, epsilon)
         })
     }
 
@@ -109,7 +109,7 @@ impl DensityPlan {
 impl DensityPlan {
     fn draw_all(&self, size: usize, mut take: impl FnMut(usize, &Sample)) -> Result<(), SelectError> {
         let mut sample = Sample::new(self.0.cumulative().sample_size() as usize)?;
-        with_thread_entropy(|entropy| {
+        with_entropy(|entropy| {
             for index in 0..size {
                 self.0.draw(&mut sample, entropy)?;
                 take(index, &sample);

@@ -7,7 +7,7 @@ use pyo3::types::{IntoPyDict, PyBytes, PyInt};
 use super::arrays::{Array, Numbers, array};
 use super::errors::invalid_parameter;
 use super::sampler::{run, scale_of};
-use crate::entropy::{ThreadEntropy, with_thread_entropy};
+use crate::entropy::{Entropy, with_entropy};
 use crate::error::reserved;
 use crate::interrupt;
 use crate::intervals::gaussian::Gaussian;
@@ -33,7 +33,7 @@ impl GeometricSampler {
 
     /// One draw of noise.
     fn noise<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let noise = run(py, 0, || with_thread_entropy(|entropy| Ok(self.0.draw(entropy))))?;
+        let noise = run(py, 0, || with_entropy(|entropy| Ok(self.0.draw(entropy))))?;
         let noise = match noise {
             Noise::Small(noise) => IBig::from(noise),
             Noise::Large(noise) => noise,
@@ -70,11 +70,11 @@ impl GaussianSampler {
 fn each_with_noise<'py>(
     py: Python<'py>,
     values: &[i64],
-    noisy: impl Fn(i64, &mut ThreadEntropy) -> i64 + Sync,
+    noisy: impl Fn(i64, &mut Entropy) -> i64 + Sync,
 ) -> PyResult<Array<'py>> {
     let made = run(py, values.len() * 8, || {
         let mut made = reserved(values.len())?;
-        with_thread_entropy(|entropy| {
+        with_entropy(|entropy| {
             for (number, &value) in values.iter().enumerate() {
                 if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
                     interrupt::check()?;
@@ -118,7 +118,7 @@ impl ResponseSampler {
         let bits = bits.0;
         let turned = run(py, bits.len(), || {
             let mut turned = reserved(bits.len())?;
-            with_thread_entropy(|entropy| {
+            with_entropy(|entropy| {
                 for (number, &bit) in bits.iter().enumerate() {
                     if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
                         interrupt::check()?;
@@ -170,7 +170,7 @@ impl Proposals {
 
     /// An offset from the centre, with probability proportional to `exp(-fall * |offset| / b)`.
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let offset = run(py, 0, || with_thread_entropy(|entropy| Ok(self.offsets.draw(entropy))))?;
+        let offset = run(py, 0, || with_entropy(|entropy| Ok(self.offsets.draw(entropy))))?;
         to_int(py, &offset)
     }
 
@@ -178,7 +178,7 @@ impl Proposals {
     #[pyo3(signature = (gap, /))]
     fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
         let x = self.scale.exact_exponent_of_gap(&to_ratio(py, gap)?);
-        run(py, 0, || with_thread_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))))
+        run(py, 0, || with_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))))
     }
 }
 

@@ -3,10 +3,10 @@
 use dashu_int::{IBig, UBig};
 use pyo3::prelude::*;
 
-use super::arrays::{Array, Memory, Numbers, array, with_view};
+use super::arrays::{Array, Memory, Numbers, array};
 use super::errors::invalid_parameter;
 use super::sampler::{run, scale_of};
-use crate::entropy::{Entropy, with_thread_entropy};
+use crate::entropy::with_entropy;
 use crate::float_control::with_standard_floats;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid;
@@ -88,7 +88,7 @@ impl IntervalSampler {
         run(py, usize::MAX, || {
             let pieces = Scored::new(Row::between(&breakpoints)?, scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
-            with_thread_entropy(|entropy| {
+            with_entropy(|entropy| {
                 let piece = chooser.draw(&pieces, entropy);
                 Ok(Point::draw(breakpoints[piece], breakpoints[piece + 1], entropy).rounded(entropy))
             })
@@ -102,7 +102,7 @@ impl IntervalSampler {
         run(py, usize::MAX, || {
             let pieces = Scored::new(Row::Places(&counts), scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
-            with_thread_entropy(|entropy| {
+            with_entropy(|entropy| {
                 let cell = chooser.draw(&pieces, entropy);
                 Ok((cell, entropy.below(counts[cell])))
             })
@@ -138,11 +138,10 @@ pub fn draw_quantiles(
     check_levels(py, &levels)?;
     check_bounds(py, lower, upper)?;
     let memory = Memory::of(values)?;
-    with_view!(memory, view => {
-        run(py, memory.bytes(), move || {
-            let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
-            with_thread_entropy(|entropy| quantiles_by_halving::draw(&view, &levels, range, epsilon, entropy))
-        })
+    let view = memory.view();
+    run(py, memory.bytes(), move || {
+        let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
+        with_entropy(|entropy| quantiles_by_halving::draw(&view, &levels, range, epsilon, entropy))
     })
 }
 
@@ -165,11 +164,10 @@ pub fn joint_quantiles(
     // A value in a wrong group is one too many there and one missing in another.
     let scale = run(py, 0, || Scale::new(epsilon, sensitivity, 4))?;
     let memory = Memory::of(values)?;
-    with_view!(memory, view => {
-        run(py, memory.bytes(), move || {
-            let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
-            with_thread_entropy(|entropy| joint::draw(&view, &levels, range, &scale, entropy))
-        })
+    let view = memory.view();
+    run(py, memory.bytes(), move || {
+        let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
+        with_entropy(|entropy| joint::draw(&view, &levels, range, &scale, entropy))
     })
 }
 
@@ -194,11 +192,10 @@ impl IntervalSampler {
             return Err(invalid_parameter(values.py(), "level", "<out of range>", "a number from 0 to 1"));
         }
         let memory = Memory::of(values)?;
-        with_view!(memory, view => {
-            run(values.py(), memory.bytes(), || {
-                let draw = |entropy: &mut _| quantile::draw(view, level, range, &self.scale, Route::Automatic, entropy);
-                with_thread_entropy(draw)
-            })
+        let view = memory.view();
+        run(values.py(), memory.bytes(), || {
+            let draw = |entropy: &mut _| quantile::draw(view, level, range, &self.scale, Route::Automatic, entropy);
+            with_entropy(draw)
         })
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Memory, with_view};
+use super::arrays::Memory;
 use super::errors::invalid_parameter;
 use super::sampler::{law_named, run};
-use crate::entropy::with_thread_entropy;
+use crate::entropy::with_entropy;
 use crate::error::SelectError;
 use crate::float_control::with_standard_floats;
 use crate::selection::partial::{Terms, Winner, merge};
@@ -130,9 +130,8 @@ impl Partial {
         let py = scores.py();
         let terms = Terms { law: law_named(py, law)?, epsilon, sensitivity, factor };
         let memory = Memory::of(scores)?;
-        let winner = with_view!(memory, view => {
-            run(py, memory.bytes(), || with_thread_entropy(|entropy| Winner::of(&terms, view, partition, entropy)))
-        })?;
+        let view = memory.view();
+        let winner = run(py, memory.bytes(), || with_entropy(|entropy| Winner::of(&terms, view, partition, entropy)))?;
         Ok(Self::new(terms, winner))
     }
 
@@ -159,7 +158,7 @@ impl Partial {
         }
         let scale = run(py, 0, || self.terms.scale())?;
         let first = self.state.merged(&other.state, py, |one, another| {
-            with_thread_entropy(|entropy| Ok(merge(one, another, &scale, entropy)))
+            with_entropy(|entropy| Ok(merge(one, another, &scale, entropy)))
         })?;
         Ok(Self::new(self.terms, first))
     }

@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Memory, with_view};
+use super::arrays::Memory;
 use super::errors::invalid_parameter;
 use super::partial::{UsedBefore, UsedOnce};
 use super::sampler::run;
-use crate::entropy::with_thread_entropy;
+use crate::entropy::with_entropy;
 use crate::float_control::with_standard_floats;
 use crate::selection::many_draws::Law;
 use crate::selection::partial::{Terms, Winner};
@@ -43,9 +43,9 @@ impl PartialOnce {
         let py = scores.py();
         let terms = terms(epsilon, sensitivity, factor);
         let memory = Memory::of(scores)?;
-        let winners = with_view!(memory, view => {
-            run(py, memory.bytes(), || with_thread_entropy(|entropy| first_of(&terms, view, count, partition, entropy)))
-        })?;
+        let view = memory.view();
+        let winners =
+            run(py, memory.bytes(), || with_entropy(|entropy| first_of(&terms, view, count, partition, entropy)))?;
         Ok(Self { terms, count, state: UsedOnce::new(winners) })
     }
 
@@ -72,7 +72,7 @@ impl PartialOnce {
         }
         let scale = run(py, 0, || self.terms.scale())?;
         let first = self.state.merged(&other.state, py, |one, another| {
-            with_thread_entropy(|entropy| merge(one, another, self.count, &scale, entropy))
+            with_entropy(|entropy| merge(one, another, self.count, &scale, entropy))
         })?;
         Ok(Self { terms: self.terms, count: self.count, state: UsedOnce::new(first) })
     }

@@ -7,7 +7,7 @@ use super::arrays::{Array, Numbers, array};
 use super::sampler::{run, scale_of};
 use crate::density::piecewise_quadratic::{PiecewiseScore, Plan};
 use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
-use crate::entropy::with_thread_entropy;
+use crate::entropy::with_entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
@@ -87,7 +87,7 @@ impl PiecewiseSampler {
         let (unit, denominator) = (UBig::from_le_bytes(unit), UBig::from_le_bytes(denominator));
         run(py, 0, || {
             let plan = Plan::new(Peak::new(center, lower, upper, unit, denominator, is_squared)?, self.scale.clone())?;
-            with_thread_entropy(|entropy| Ok(plan.draw(entropy)))
+            with_entropy(|entropy| Ok(plan.draw(entropy)))
         })
     }
 }
@@ -109,7 +109,7 @@ impl PiecewisePlan {
     fn draw_many<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Array<'py>> {
         let points = run(py, usize::MAX, || {
             let mut points: Vec<f64> = reserved(size)?;
-            with_thread_entropy(|entropy| {
+            with_entropy(|entropy| {
                 for _ in 0..size {
                     interrupt::check()?;
                     points.push(self.0.draw(entropy));

@@ -2,15 +2,15 @@
 
 use pyo3::prelude::*;
 
-use super::arrays::{Array, Memory, Memory2, array, with_element, with_view};
+use super::arrays::{Array, Memory, Memory2, array};
 use super::errors::{invalid_parameter, to_python};
-use crate::entropy::with_thread_entropy;
+use crate::entropy::with_entropy;
 use crate::error::SelectError;
 use crate::float_control::with_standard_floats;
 use crate::interrupt::interruptible;
 use crate::numbers::scale::Scale;
 use crate::selection::many_draws::{self, Law};
-use crate::selection::rows::{Matrix, select_rows};
+use crate::selection::rows::select_rows;
 use crate::selection::{lead, once, top_k};
 
 /// From this many bytes of scores on, other Python threads may run meanwhile.
@@ -33,18 +33,16 @@ impl Sampler {
     #[pyo3(signature = (scores, /))]
     fn select(&self, scores: &Bound<'_, PyAny>) -> PyResult<usize> {
         let memory = Memory::of(scores)?;
-        with_view!(memory, view => {
-            run(scores.py(), memory.bytes(), || many_draws::select(self.law, view, &self.scale))
-        })
+        let view = memory.view();
+        run(scores.py(), memory.bytes(), || many_draws::select(self.law, view, &self.scale))
     }
 
     /// `size` independent draws.
     #[pyo3(signature = (scores, size, /))]
     fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
-        let draws = with_view!(memory, view => {
-            run(scores.py(), usize::MAX, || many_draws::select_many(self.law, view, &self.scale, size))
-        })?;
+        let view = memory.view();
+        let draws = run(scores.py(), usize::MAX, || many_draws::select_many(self.law, view, &self.scale, size))?;
         indices(scores.py(), draws)
     }
 
@@ -52,11 +50,8 @@ impl Sampler {
     #[pyo3(signature = (scores, /))]
     fn select_rows<'py>(&self, scores: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         let memory = Memory2::of(scores)?;
-        let draws = with_element!(memory.kind, Element => {
-            // SAFETY: `Memory` describes memory that is readable as long as it is held.
-            let matrix = unsafe { Matrix::<Element>::new(memory.first.cast(), memory.shape.into(), memory.strides.into()) };
-            run(scores.py(), usize::MAX, || select_rows(self.law, &matrix, &self.scale))
-        })?;
+        let matrix = memory.matrix();
+        let draws = run(scores.py(), usize::MAX, || select_rows(self.law, &matrix, &self.scale))?;
         indices(scores.py(), draws)
     }
 
@@ -64,10 +59,9 @@ impl Sampler {
     #[pyo3(signature = (scores, k, /))]
     fn peel<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
-        let picks = with_view!(memory, view => {
-            run(scores.py(), usize::MAX, || {
-                with_thread_entropy(|entropy| top_k::peel(self.law, view, &self.scale, k, entropy))
-            })
+        let view = memory.view();
+        let picks = run(scores.py(), usize::MAX, || {
+            with_entropy(|entropy| top_k::peel(self.law, view, &self.scale, k, entropy))
         })?;
         indices(scores.py(), picks)
     }
@@ -76,10 +70,9 @@ impl Sampler {
     #[pyo3(signature = (scores, step, /))]
     fn select_with_gap(&self, scores: &Bound<'_, PyAny>, step: f64) -> PyResult<(usize, f64)> {
         let memory = Memory::of(scores)?;
-        with_view!(memory, view => {
-            run(scores.py(), memory.bytes(), || {
-                with_thread_entropy(|entropy| lead::select(self.law, view, &self.scale, step, entropy))
-            })
+        let view = memory.view();
+        run(scores.py(), memory.bytes(), || {
+            with_entropy(|entropy| lead::select(self.law, view, &self.scale, step, entropy))
         })
     }
 
@@ -87,11 +80,10 @@ impl Sampler {
     #[pyo3(signature = (scores, k, /))]
     fn once<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
-        let picks = with_view!(memory, view => {
-            run(scores.py(), usize::MAX, || {
-                let comers = with_thread_entropy(|entropy| once::largest(view, &self.scale, k, entropy))?;
-                Ok(comers.iter().map(|comer| comer.index).collect())
-            })
+        let view = memory.view();
+        let picks = run(scores.py(), usize::MAX, || {
+            let comers = with_entropy(|entropy| once::largest(view, &self.scale, k, entropy))?;
+            Ok(comers.iter().map(|comer| comer.index).collect())
         })?;
         indices(scores.py(), picks)
     }
@@ -100,10 +92,9 @@ impl Sampler {
     #[pyo3(signature = (scores, k, step, /))]
     fn once_with_gaps<'py>(&self, scores: &Bound<'py, PyAny>, k: usize, step: f64) -> PyResult<Gapped<'py>> {
         let memory = Memory::of(scores)?;
-        let (picks, gaps) = with_view!(memory, view => {
-            run(scores.py(), usize::MAX, || {
-                with_thread_entropy(|entropy| lead::largest(view, &self.scale, k, step, entropy))
-            })
+        let view = memory.view();
+        let (picks, gaps) = run(scores.py(), usize::MAX, || {
+            with_entropy(|entropy| lead::largest(view, &self.scale, k, step, entropy))
         })?;
         Ok((indices(scores.py(), picks)?, array(scores.py(), gaps.len(), &gaps)?))
     }

@@ -9,7 +9,7 @@ use super::arrays::Array;
 use super::errors::{invalid_parameter, stream_ended};
 use super::integers::to_int;
 use super::sampler::{indices, run, scale_of};
-use crate::entropy::with_thread_entropy;
+use crate::entropy::with_entropy;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::rational::Rational;
 use crate::selection::above_threshold::{Stream, Terms};
@@ -51,7 +51,7 @@ impl ThresholdStream {
         let threshold = to_rational(py, threshold)?;
         let begin = || {
             let terms = Terms::new(threshold, first, second, sensitivity)?;
-            with_thread_entropy(|entropy| Ok(Stream::begin(terms, positives, entropy)))
+            with_entropy(|entropy| Ok(Stream::begin(terms, positives, entropy)))
         };
         Ok(Self(Mutex::new(run(py, 0, begin)?)))
     }
@@ -62,14 +62,14 @@ impl ThresholdStream {
         if !value.is_finite() {
             return Err(invalid_parameter(py, "value", "<not finite>", "a finite number"));
         }
-        run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().test(value, entropy))))?
+        run(py, 0, || with_entropy(|entropy| Ok(self.locked().test(value, entropy))))?
             .map_err(|ended| stream_ended(py, ended))
     }
 
     #[pyo3(signature = (value, /))]
     fn test_exactly(&self, py: Python<'_>, value: Fraction) -> PyResult<bool> {
         let value = to_rational(py, value)?;
-        run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().test_exactly(&value, entropy))))?
+        run(py, 0, || with_entropy(|entropy| Ok(self.locked().test_exactly(&value, entropy))))?
             .map_err(|ended| stream_ended(py, ended))
     }
 
@@ -85,7 +85,7 @@ impl ThresholdStream {
         if step <= Rational::ZERO {
             return Err(invalid_parameter(py, "step", "<not positive>", "a number > 0"));
         }
-        run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().test_with_gap(&value, &step, entropy))))?
+        run(py, 0, || with_entropy(|entropy| Ok(self.locked().test_with_gap(&value, &step, entropy))))?
             .map_err(|ended| stream_ended(py, ended))?
             .map(|steps| to_int(py, &steps))
             .transpose()
@@ -121,7 +121,7 @@ impl LazyFlips {
 
     /// A random order of all items.
     fn order<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
-        let order = run(py, 0, || with_thread_entropy(|entropy| self.locked().order(entropy)))?;
+        let order = run(py, 0, || with_entropy(|entropy| self.locked().order(entropy)))?;
         indices(py, order)
     }
 
@@ -136,6 +136,6 @@ impl LazyFlips {
         if item >= self.locked().len() {
             return Err(invalid_parameter(py, "item", "<out of range>", "one of the items"));
         }
-        run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().is_head(item, &gap, entropy))))
+        run(py, 0, || with_entropy(|entropy| Ok(self.locked().is_head(item, &gap, entropy))))
     }
 }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use super::arrays::{Array, Memory, Numbers, array, with_view};
+use super::arrays::{Array, Memory, Numbers, array};
 use super::errors::invalid_parameter;
 use super::integers::{Fraction, to_ratio};
 use super::sampler::{indices, run, scale_of};
@@ -41,9 +41,9 @@ impl WeightedSampler {
     #[pyo3(signature = (scores, size, /))]
     fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
-        let draws = with_view!(memory, view => {
-            run(scores.py(), usize::MAX, || weighted_candidates::select_many(&self.weights, view, &self.scale, size))
-        })?;
+        let view = memory.view();
+        let draws =
+            run(scores.py(), usize::MAX, || weighted_candidates::select_many(&self.weights, view, &self.scale, size))?;
         indices(scores.py(), draws)
     }
 
@@ -51,9 +51,8 @@ impl WeightedSampler {
     #[pyo3(signature = (scores, k, /))]
     fn peel<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Array<'py>> {
         let memory = Memory::of(scores)?;
-        let picks = with_view!(memory, view => {
-            run(scores.py(), usize::MAX, || weighted_candidates::peel(&self.weights, view, &self.scale, k))
-        })?;
+        let view = memory.view();
+        let picks = run(scores.py(), usize::MAX, || weighted_candidates::peel(&self.weights, view, &self.scale, k))?;
         indices(scores.py(), picks)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
-use crate::numbers::score::Score;
+use crate::numbers::score::{Lane, Score, Stored, with_stored};
 use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::kernels::{self, Filled, Level, MOST_LANES, Maxima};
 use crate::scan::pile::Pile;
@@ -34,15 +34,36 @@ const BYTES_PER_TURN: usize = 256 << 10;
 const BYTES_PER_TURN_ALONE: usize = 16 * BYTES_PER_TURN;
 
 /// Scores with an index over them.
-pub struct Blocks<'a, T> {
-    view: View<'a, T>,
-    /// Largest value of each block, `lanes` to a stripe.
-    block_maxima: Vec<T>,
-    stripe_maxima: Vec<T>,
-    top: T,
+pub struct Blocks<'a> {
+    view: View<'a>,
+    index: Index,
+    top: Score,
     lanes: usize,
     rows: usize,
     level: Level,
+}
+
+/// Largest values: of each block, `lanes` to a stripe, and of each stripe.
+struct Best<W> {
+    of_blocks: Vec<W>,
+    of_stripes: Vec<W>,
+}
+
+/// The same for either kind of score.
+enum Index {
+    Real(Best<f64>),
+    Whole(Best<i64>),
+}
+
+/// Run `$body` with `$best` the maxima and `$top` the number in a score of the same kind.
+macro_rules! with_best {
+    ($index:expr, $top:expr, ($best:ident, $number:ident) => $body:expr) => {
+        match (&$index, $top) {
+            (Index::Real($best), Score::Real($number)) => $body,
+            (Index::Whole($best), Score::Whole($number)) => $body,
+            _ => unreachable!("a score of another kind than those of the index"),
+        }
+    };
 }
 
 /// One block: the items `first + r * lanes` for `r < len`.
@@ -54,42 +75,50 @@ pub struct Block {
     pub len: usize,
 }
 
-/// Types that can be indexed: those that the kernel is compiled for.
-pub trait Indexable: Score {
-    const LANES: usize;
+/// What the pass is compiled for: a type in memory, with the number of lanes that is best for it.
+trait Scanned: Stored {
+    const LANES: usize = kernels::lanes(size_of::<Self>());
 
     /// Scan the stripes that `maxima` has room for, with blocks of so many scores: write it in full, return whether all was
     /// finite.
-    fn scan<const ROWS: usize>(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool;
+    fn scan<const ROWS: usize>(level: Level, view: &View<'_>, maxima: Maxima<'_, Self::Lane>) -> bool;
+
+    /// The index of maxima of this type.
+    fn index(best: Best<Self::Lane>) -> Index;
 }
 
-macro_rules! indexable {
-    ($($type:ty),*) => {$(
-        impl Indexable for $type {
-            const LANES: usize = kernels::lanes(size_of::<$type>());
-
+macro_rules! scanned {
+    ($($kind:ident: $($type:ty),*;)*) => {$($(
+        impl Scanned for $type {
             #[inline]
-            fn scan<const ROWS: usize>(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool {
-                kernels::scan::<_, { kernels::lanes(size_of::<$type>()) }, ROWS>(level, view, maxima)
+            fn scan<const ROWS: usize>(level: Level, view: &View<'_>, maxima: Maxima<'_, Self::Lane>) -> bool {
+                kernels::scan::<Self, { kernels::lanes(size_of::<$type>()) }, ROWS>(level, view, maxima)
+            }
+
+            fn index(best: Best<Self::Lane>) -> Index {
+                Index::$kind(best)
             }
         }
-    )*};
+    )*)*};
 }
 
-indexable!(f64, f32, i64, u64, i32, u32, i16, u16, i8, u8);
+scanned! {
+    Real: f64, f32;
+    Whole: i64, u64, i32, u32, i16, u16, i8, u8;
+}
 
-impl<'a, T: Indexable> Blocks<'a, T> {
+impl<'a> Blocks<'a> {
     /// Index `view` in one pass.
     ///
     /// # Errors
     /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit,
     /// `Interrupted`.
-    pub fn new(view: View<'a, T>) -> Result<Self, SelectError> {
+    pub fn new(view: View<'a>) -> Result<Self, SelectError> {
         Self::with_threads(view, threads_for(&view), Level::detect())
     }
 
     /// With a given number of threads, at a level that this processor has.
-    pub fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
+    pub fn with_threads(view: View<'a>, threads: usize, level: Level) -> Result<Self, SelectError> {
         if view.len() <= FEW {
             Self::of_rows::<ROWS_OF_FEW>(view, threads, level)
         } else {
@@ -97,49 +126,55 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         }
     }
 
-    fn of_rows<const ROWS: usize>(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
+    fn of_rows<const ROWS: usize>(view: View<'a>, threads: usize, level: Level) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
-        let stripes = view.len().div_ceil(T::LANES * ROWS);
-        let mut blocks = Self {
-            view,
-            block_maxima: reserved(stripes * T::LANES)?,
-            stripe_maxima: reserved(stripes)?,
-            top: T::LOWEST,
-            lanes: T::LANES,
-            rows: ROWS,
-            level,
+        let (index, lanes) = with_stored!(view.kind(), T => {
+            (T::index(best_of::<T, ROWS>(&view, threads, level)?), <T as Scanned>::LANES)
+        });
+        let top = match &index {
+            Index::Real(best) => Score::Real(kernels::largest_of(level, &best.of_stripes)),
+            Index::Whole(best) => Score::Whole(kernels::largest_of(level, &best.of_stripes)),
         };
-        let of_blocks = &mut blocks.block_maxima.spare_capacity_mut()[..stripes * T::LANES];
-        let of_stripes = &mut blocks.stripe_maxima.spare_capacity_mut()[..stripes];
-        if !scan::<T, ROWS>(&view, threads, level, of_blocks, of_stripes)? {
-            return Err(SelectError::NotFinite);
-        }
-        // SAFETY: the pass wrote all of both.
-        unsafe {
-            blocks.block_maxima.set_len(stripes * T::LANES);
-            blocks.stripe_maxima.set_len(stripes);
-        }
-        blocks.top = kernels::largest_of(level, &blocks.stripe_maxima);
-        Ok(blocks)
+        Ok(Self { view, index, top, lanes, rows: ROWS, level })
     }
 }
 
+fn best_of<T: Scanned, const ROWS: usize>(
+    view: &View<'_>,
+    threads: usize,
+    level: Level,
+) -> Result<Best<T::Lane>, SelectError> {
+    let stripes = view.len().div_ceil(T::LANES * ROWS);
+    let mut best = Best { of_blocks: reserved(stripes * T::LANES)?, of_stripes: reserved(stripes)? };
+    let of_blocks = &mut best.of_blocks.spare_capacity_mut()[..stripes * T::LANES];
+    let of_stripes = &mut best.of_stripes.spare_capacity_mut()[..stripes];
+    if !scan::<T, ROWS>(view, threads, level, of_blocks, of_stripes)? {
+        return Err(SelectError::NotFinite);
+    }
+    // SAFETY: the pass wrote all of both.
+    unsafe {
+        best.of_blocks.set_len(stripes * T::LANES);
+        best.of_stripes.set_len(stripes);
+    }
+    Ok(best)
+}
+
 /// How many threads a pass is worth.
-fn threads_for<T: Score>(view: &View<'_, T>) -> usize {
-    let worth = view.len() * size_of::<T>() / BYTES_PER_THREAD;
+fn threads_for(view: &View<'_>) -> usize {
+    let worth = view.bytes() / BYTES_PER_THREAD;
     if worth > 1 { worth.min(available_threads()) } else { 1 }
 }
 
 /// The pass over all stripes, in turns that `threads` threads take from a common pile. Writes all maxima in full and
 /// says whether all scores were finite.
-fn scan<T: Indexable, const ROWS: usize>(
-    view: &View<'_, T>,
+fn scan<T: Scanned, const ROWS: usize>(
+    view: &View<'_>,
     threads: usize,
     level: Level,
-    of_blocks: &mut [MaybeUninit<T>],
-    of_stripes: &mut [MaybeUninit<T>],
+    of_blocks: &mut [MaybeUninit<T::Lane>],
+    of_stripes: &mut [MaybeUninit<T::Lane>],
 ) -> Result<bool, SelectError> {
     let bytes = if threads > 1 { BYTES_PER_TURN } else { BYTES_PER_TURN_ALONE };
     let per_turn = (bytes / (T::LANES * ROWS * size_of::<T>())).max(1);
@@ -163,7 +198,7 @@ fn scan<T: Indexable, const ROWS: usize>(
     Ok(finite.into_inner())
 }
 
-impl<T: Score> Blocks<'_, T> {
+impl Blocks<'_> {
     pub fn len(&self) -> usize {
         self.view.len()
     }
@@ -174,17 +209,20 @@ impl<T: Score> Blocks<'_, T> {
 
     /// What exponents are measured from: the largest score, or what [`Blocks::lower_top`] made of it.
     #[inline(always)]
-    pub fn top(&self) -> T {
+    pub fn top(&self) -> Score {
         self.top
     }
 
     #[inline(always)]
-    pub fn get(&self, index: usize) -> T {
+    pub fn get(&self, index: usize) -> Score {
         self.view.get(index)
     }
 
     pub fn stripes(&self) -> usize {
-        self.stripe_maxima.len()
+        match &self.index {
+            Index::Real(best) => best.of_stripes.len(),
+            Index::Whole(best) => best.of_stripes.len(),
+        }
     }
 
     pub fn lanes(&self) -> usize {
@@ -211,19 +249,34 @@ impl<T: Score> Blocks<'_, T> {
     }
 
     /// The items of `block`.
-    pub fn items(&self, block: Block) -> impl Iterator<Item = usize> + use<T> {
+    pub fn items(&self, block: Block) -> impl Iterator<Item = usize> + use<> {
         let lanes = self.lanes;
         (0..block.len).map(move |row| block.first + row * lanes)
     }
 
     #[inline]
-    pub fn stripe_maximum(&self, stripe: usize) -> T {
-        self.stripe_maxima[stripe]
+    pub fn stripe_maximum(&self, stripe: usize) -> Score {
+        match &self.index {
+            Index::Real(best) => Score::Real(best.of_stripes[stripe]),
+            Index::Whole(best) => Score::Whole(best.of_stripes[stripe]),
+        }
     }
 
     #[inline]
-    pub fn block_maxima(&self, stripe: usize) -> &[T] {
-        &self.block_maxima[stripe * self.lanes..][..self.lanes]
+    pub fn block_maximum(&self, stripe: usize, lane: usize) -> Score {
+        let place = stripe * self.lanes + lane;
+        match &self.index {
+            Index::Real(best) => Score::Real(best.of_blocks[place]),
+            Index::Whole(best) => Score::Whole(best.of_blocks[place]),
+        }
+    }
+
+    /// What an empty block has.
+    fn lowest(&self) -> Score {
+        match &self.index {
+            Index::Real(_) => Score::Real(Lane::LOWEST),
+            Index::Whole(_) => Score::Whole(Lane::LOWEST),
+        }
     }
 
     /// Whether the maxima are those of the items that are left, as their scores are now.
@@ -232,8 +285,9 @@ impl<T: Score> Blocks<'_, T> {
             interrupt::check()?;
             for lane in 0..self.lanes {
                 let left = self.items(self.block(stripe, lane)).filter(|&item| is_left(item));
-                let maximum = left.fold(T::LOWEST, |best, item| best.or_larger(self.get(item)));
-                if maximum != self.block_maxima(stripe)[lane] {
+                // Of a block without items nothing is asked.
+                let maximum = left.map(|item| self.get(item)).reduce(Score::or_larger);
+                if maximum.is_some_and(|maximum| maximum != self.block_maximum(stripe, lane)) {
                     return Ok(false);
                 }
             }
@@ -243,94 +297,112 @@ impl<T: Score> Blocks<'_, T> {
 
     /// Replace the maximum of one block, after one of its items was removed; `None` if none is left.
     /// Returns the largest maximum of all blocks; the top stays what it was.
-    pub fn set_maximum(&mut self, block: Block, maximum: Option<T>) -> T {
+    pub fn set_maximum(&mut self, block: Block, maximum: Option<Score>) -> Score {
         self.replace_maximum(block, maximum);
-        kernels::largest_of(self.level, &self.stripe_maxima)
+        match &self.index {
+            Index::Real(best) => Score::Real(kernels::largest_of(self.level, &best.of_stripes)),
+            Index::Whole(best) => Score::Whole(kernels::largest_of(self.level, &best.of_stripes)),
+        }
     }
 
     /// The same for one of several blocks: nobody asks yet for the largest maximum of all.
-    pub fn replace_maximum(&mut self, block: Block, maximum: Option<T>) {
-        self.block_maxima[block.stripe * self.lanes + block.lane] = maximum.unwrap_or(T::LOWEST);
-        self.stripe_maxima[block.stripe] = kernels::largest_of(self.level, self.block_maxima(block.stripe));
+    pub fn replace_maximum(&mut self, block: Block, maximum: Option<Score>) {
+        let maximum = maximum.unwrap_or_else(|| self.lowest());
+        let (stripe, lanes) = (block.stripe, self.lanes);
+        match (&mut self.index, maximum) {
+            (Index::Real(best), Score::Real(maximum)) => best.replace(stripe, lanes, block.lane, maximum, self.level),
+            (Index::Whole(best), Score::Whole(maximum)) => best.replace(stripe, lanes, block.lane, maximum, self.level),
+            _ => unreachable!("a score of another kind than those of the index"),
+        }
     }
 
     /// Measure from `top` from now on; it must not be below any item that is left.
-    pub fn lower_top(&mut self, top: T) {
+    pub fn lower_top(&mut self, top: Score) {
         self.top = top;
     }
 }
 
+impl<W: Lane> Best<W> {
+    fn of_stripe(&self, stripe: usize, lanes: usize) -> &[W] {
+        &self.of_blocks[stripe * lanes..][..lanes]
+    }
+
+    fn replace(&mut self, stripe: usize, lanes: usize, lane: usize, maximum: W, level: Level) {
+        self.of_blocks[stripe * lanes + lane] = maximum;
+        self.of_stripes[stripe] = kernels::largest_of(level, self.of_stripe(stripe, lanes));
+    }
+}
+
 /// Bounds of the weights of items, blocks and stripes, measured from any `top`.
-impl<T: Score> Blocks<'_, T> {
-    /// Sum over the items of a stripe of their blocks' bounds, if that of the stripe's maximum is `largest`.
-    fn sum_of_stripe(&self, top: T, scale: &Scale, bounds: WeightBounds, stripe: usize, largest: u64) -> u64 {
+impl Blocks<'_> {
+    /// Sum over the items of a stripe of their blocks' bounds.
+    pub fn stripe_weight(&self, top: Score, scale: &Scale, bounds: WeightBounds, stripe: usize) -> u64 {
         let count = self.stripe_range(stripe).len();
-        if largest == 1 {
+        if bounds.of(scale, top, self.stripe_maximum(stripe)) == 1 {
             return count as u64; // no block has a larger one than its stripe
         }
         let (rows, rest) = (count / self.lanes, count % self.lanes);
-        let maxima = self.block_maxima(stripe);
-        let mut sum = kernels::sum_of_bounds(self.level, maxima, top, scale, bounds) * rows as u64;
-        if rest > 0 {
-            sum += kernels::sum_of_bounds(self.level, &maxima[..rest], top, scale, bounds);
-        }
-        sum
-    }
-
-    /// Sum over the items of a stripe of their blocks' bounds.
-    pub fn stripe_weight(&self, top: T, scale: &Scale, bounds: WeightBounds, stripe: usize) -> u64 {
-        self.sum_of_stripe(top, scale, bounds, stripe, bounds.of(scale, top, self.stripe_maxima[stripe]))
+        with_best!(self.index, top, (best, top) => {
+            let maxima = best.of_stripe(stripe, self.lanes);
+            let mut sum = kernels::sum_of_bounds(self.level, maxima, top, scale, bounds) * rows as u64;
+            if rest > 0 {
+                sum += kernels::sum_of_bounds(self.level, &maxima[..rest], top, scale, bounds);
+            }
+            sum
+        })
     }
 
     /// The bounds of the maxima of as many stripes, from `first` on, as `into` has places.
     #[inline]
-    pub fn stripe_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) {
-        let maxima = &self.stripe_maxima[first..first + into.len()];
-        kernels::fill_bounds(self.level, maxima, top, scale, bounds, into);
+    pub fn stripe_bounds(&self, top: Score, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) {
+        with_best!(self.index, top, (best, top) => {
+            let maxima = &best.of_stripes[first..first + into.len()];
+            kernels::fill_bounds(self.level, maxima, top, scale, bounds, into);
+        });
     }
 
     /// The bound of every block of a stripe, in the first `lanes` places of `into`.
     #[inline]
     pub fn block_weights<'b>(
         &self,
-        top: T,
+        top: Score,
         scale: &Scale,
         bounds: WeightBounds,
         stripe: usize,
         into: &'b mut [u64; MOST_LANES],
     ) -> &'b [u64] {
-        let maxima = self.block_maxima(stripe);
-        let into = &mut into[..maxima.len()];
-        kernels::fill_bounds(self.level, maxima, top, scale, bounds, into);
+        let into = &mut into[..self.lanes];
+        with_best!(self.index, top, (best, top) => {
+            kernels::fill_bounds(self.level, best.of_stripe(stripe, self.lanes), top, scale, bounds, into);
+        });
         into
     }
 
-    /// The bounds of the items `first`, `first + apart`, ..., one for each place of `into`: at most [`MOST_LANES`].
+    /// The bounds of the items from `first` on, one for each place of `into`: at most [`MOST_LANES`].
     #[inline]
     pub fn item_bounds(
         &self,
-        top: T,
+        top: Score,
         scale: &Scale,
         bounds: WeightBounds,
-        (first, apart): (usize, usize),
+        first: usize,
         into: &mut [u64],
     ) -> Filled {
-        let mut scores = [T::LOWEST; MOST_LANES];
-        let scores = &mut scores[..into.len()];
-        if apart == 1 {
-            self.view.copy_to(first, scores);
-        } else {
-            for (place, score) in scores.iter_mut().enumerate() {
-                *score = self.view.get(first + place * apart);
+        // All are of one kind: that of the view.
+        match top {
+            Score::Real(top) => {
+                let mut scores = [0.0; MOST_LANES];
+                let scores = &mut scores[..into.len()];
+                self.view.convert(first, scores, |score, _| if let Score::Real(value) = score { value } else { 0.0 });
+                kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
+            }
+            Score::Whole(top) => {
+                let mut scores = [0; MOST_LANES];
+                let scores = &mut scores[..into.len()];
+                self.view.convert(first, scores, |score, _| if let Score::Whole(value) = score { value } else { 0 });
+                kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
             }
         }
-        self.score_bounds(top, scale, bounds, scores, into)
-    }
-
-    /// The bounds of some scores, one for each place of `into`.
-    #[inline]
-    pub fn score_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
-        kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
     }
 }
 

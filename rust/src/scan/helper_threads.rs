@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::entropy::ProcessMark;
 use crate::float_control::with_standard_floats;
 use crate::interrupt::{Bell, helping, with_bell};
 use crate::scan::offers::Offers;
@@ -69,7 +68,7 @@ const AWAY: Duration = Duration::from_millis(1);
 const LONGEST_AWAY: Duration = Duration::from_millis(16);
 
 struct Helpers {
-    owner: ProcessMark,
+    owner: u32,
     offers: Offers,
     /// How long giving way takes at most where nobody else wants the processor.
     short: Duration,
@@ -78,7 +77,7 @@ struct Helpers {
 impl Helpers {
     fn of_this_process() -> &'static Self {
         static HELPERS: AtomicPtr<Helpers> = AtomicPtr::new(std::ptr::null_mut());
-        let owner = ProcessMark::now();
+        let owner = std::process::id();
         let mut known = HELPERS.load(Ordering::Acquire);
         loop {
             // SAFETY: what is stored there is never freed.
@@ -97,7 +96,7 @@ impl Helpers {
     }
 
     fn new(short: Duration) -> Self {
-        Self { owner: ProcessMark::now(), offers: Offers::new(), short }
+        Self { owner: std::process::id(), offers: Offers::new(), short }
     }
 
     /// [`with_helpers`], with at least one.

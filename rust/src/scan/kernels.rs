@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 
 use crate::numbers::scale::Scale;
-use crate::numbers::score::Score;
+use crate::numbers::score::{Lane, Stored};
 use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 
@@ -41,13 +41,13 @@ fn prefetch(place: *const u8) {
     let _ = place;
 }
 
-/// Where the pass leaves what it finds: stripe after stripe, the maxima of the lanes and the largest of them.
-pub struct Maxima<'m, T> {
+/// Where the pass leaves what it finds, widened: stripe after stripe, the maxima of the lanes and the largest of them.
+pub struct Maxima<'m, W> {
     /// The stripe the other two begin with.
     pub first_stripe: usize,
     /// `L` to a stripe.
-    pub of_blocks: &'m mut [MaybeUninit<T>],
-    pub of_stripes: &'m mut [MaybeUninit<T>],
+    pub of_blocks: &'m mut [MaybeUninit<W>],
+    pub of_stripes: &'m mut [MaybeUninit<W>],
 }
 
 /// What the instructions change about the pass: over how many parts of a row one check for NaN and infinities is
@@ -63,7 +63,7 @@ struct Lanes<T, const L: usize> {
 impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
     /// Take one row in. Whole arrays in fixed loops, so that they live in vector registers.
     #[inline(always)]
-    fn take<T: Score, const L: usize>(lanes: &mut Lanes<T, L>, row: &[T; L]) {
+    fn take<T: Stored, const L: usize>(lanes: &mut Lanes<T, L>, row: &[T; L]) {
         for lane in 0..L {
             lanes.maxima[lane] = lanes.maxima[lane].or_larger(row[lane]);
         }
@@ -78,7 +78,7 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
     }
 
     #[inline(always)]
-    fn scan<T: Score, const L: usize, const ROWS: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
+    fn scan<T: Stored, const L: usize, const ROWS: usize>(view: &View<'_>, maxima: Maxima<'_, T::Lane>) -> bool {
         let Maxima { first_stripe, of_blocks, of_stripes } = maxima;
         let contiguous = view.contiguous();
         let uncached = view.len() * size_of::<T>() >= UNCACHED_BYTES;
@@ -88,7 +88,7 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
             let start = (first_stripe + stripe) * ROWS * L;
             let count = (view.len() - start).min(ROWS * L);
             lanes.maxima = [T::LOWEST; L];
-            if let Some(first) = contiguous {
+            if let Some(first) = contiguous.map(<*const u8>::cast::<T>) {
                 for row in 0..count / L {
                     // Integer maxima may be reordered, and the compiler would vectorise across rows with slow gathers:
                     // the opaque place keeps it to one row at a time.
@@ -108,13 +108,14 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
             if short > 0 {
                 Self::take(&mut lanes, &gathered(view, start + count - short, short));
             }
-            // SAFETY: as many places as there are lanes, which may be overwritten.
-            unsafe { blocks.as_mut_ptr().cast::<[T; L]>().write(lanes.maxima) };
+            for (block, maximum) in blocks.iter_mut().zip(&lanes.maxima) {
+                block.write(maximum.widened());
+            }
         }
         // In a loop of its own: within the pass, the order of these steps would become that of the pass's lanes.
         for (blocks, top) in of_blocks.iter().zip(of_stripes) {
             // Opaque, like the places above, or the compiler would take several stripes at a time with slow gathers.
-            let blocks = std::hint::black_box(blocks).as_ptr().cast::<[T; L]>();
+            let blocks = std::hint::black_box(blocks).as_ptr().cast::<[T::Lane; L]>();
             // SAFETY: the pass has written all of them.
             top.write(largest(unsafe { blocks.read() }));
         }
@@ -123,13 +124,13 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
 }
 
 #[inline(always)]
-fn scan_baseline<T: Score, const L: usize, const ROWS: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
+fn scan_baseline<T: Stored, const L: usize, const ROWS: usize>(view: &View<'_>, maxima: Maxima<'_, T::Lane>) -> bool {
     Pass::<4, false>::scan::<T, L, ROWS>(view, maxima)
 }
 
 /// `count` values from `start` on, and behind them what changes neither maximum nor check.
 #[inline(never)]
-fn gathered<T: Score, const L: usize>(view: &View<'_, T>, start: usize, count: usize) -> [T; L] {
+fn gathered<T: Stored, const L: usize>(view: &View<'_>, start: usize, count: usize) -> [T; L] {
     let mut values = [T::LOWEST; L];
     view.copy_to(start, &mut values[..count]);
     values
@@ -137,7 +138,7 @@ fn gathered<T: Score, const L: usize>(view: &View<'_, T>, start: usize, count: u
 
 /// Halves onto halves, which stays in vectors until few are left.
 #[inline(always)]
-fn largest<T: Score, const L: usize>(mut values: [T; L]) -> T {
+fn largest<W: Lane, const L: usize>(mut values: [W; L]) -> W {
     let mut width = L;
     while width > 1 {
         width /= 2;
@@ -150,9 +151,9 @@ fn largest<T: Score, const L: usize>(mut values: [T; L]) -> T {
 }
 
 #[inline(always)]
-fn largest_baseline<T: Score>(values: &[T]) -> T {
+fn largest_baseline<W: Lane>(values: &[W]) -> W {
     let (rows, rest) = values.as_chunks::<32>();
-    let mut running = [T::LOWEST; 32];
+    let mut running = [W::LOWEST; 32];
     for row in rows {
         for lane in 0..32 {
             running[lane] = running[lane].or_larger(row[lane]);
@@ -162,21 +163,21 @@ fn largest_baseline<T: Score>(values: &[T]) -> T {
 }
 
 #[inline(always)]
-fn sum_of_bounds_baseline<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds) -> u64 {
-    scores.iter().map(|&score| bounds.of(scale, top, score)).sum()
+fn sum_of_bounds_baseline<W: Lane>(scores: &[W], top: W, scale: &Scale, bounds: WeightBounds) -> u64 {
+    scores.iter().map(|&score| bounds.at(scale.octaves(score.gap_below(top)))).sum()
 }
 
 #[inline(always)]
-fn fill_bounds_baseline<T: Score>(
-    scores: &[T],
-    top: T,
+fn fill_bounds_baseline<W: Lane>(
+    scores: &[W],
+    top: W,
     scale: &Scale,
     bounds: WeightBounds,
     into: &mut [u64],
 ) -> Filled {
     let mut filled = Filled { sum: 0, largest: 0 };
     for (bound, &score) in into.iter_mut().zip(scores) {
-        *bound = bounds.of(scale, top, score);
+        *bound = bounds.at(scale.octaves(score.gap_below(top)));
         filled.sum += *bound;
         filled.largest = filled.largest.max(*bound);
     }
@@ -194,25 +195,25 @@ macro_rules! compiled_for {
     ($features:literal, $pass:ty, $scan:ident, $largest:ident, $sum:ident, $fill:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $scan<T: Score, const L: usize, const ROWS: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
+        fn $scan<T: Stored, const L: usize, const ROWS: usize>(view: &View<'_>, maxima: Maxima<'_, T::Lane>) -> bool {
             <$pass>::scan::<T, L, ROWS>(view, maxima)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $largest<T: Score>(values: &[T]) -> T {
+        fn $largest<W: Lane>(values: &[W]) -> W {
             largest_baseline(values)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $sum<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds) -> u64 {
+        fn $sum<W: Lane>(scores: &[W], top: W, scale: &Scale, bounds: WeightBounds) -> u64 {
             sum_of_bounds_baseline(scores, top, scale, bounds)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $fill<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds, into: &mut [u64]) -> Filled {
+        fn $fill<W: Lane>(scores: &[W], top: W, scale: &Scale, bounds: WeightBounds, into: &mut [u64]) -> Filled {
             fill_bounds_baseline(scores, top, scale, bounds, into)
         }
     };
@@ -241,32 +242,32 @@ macro_rules! at_level {
 /// possibly incomplete. Writes `maxima` in full and returns whether all values were
 /// finite. (With a number of rows that the compiler does not know, the loop takes a tenth longer.)
 #[inline]
-pub fn scan<T: Score, const L: usize, const ROWS: usize>(
+pub fn scan<T: Stored, const L: usize, const ROWS: usize>(
     level: Level,
-    view: &View<'_, T>,
-    maxima: Maxima<'_, T>,
+    view: &View<'_>,
+    maxima: Maxima<'_, T::Lane>,
 ) -> bool {
     at_level!(level, scan_avx512::<T, L, ROWS>, scan_avx2::<T, L, ROWS>, scan_baseline::<T, L, ROWS>, (view, maxima))
 }
 
 /// The largest of `values`, none of which is NaN.
 #[inline]
-pub fn largest_of<T: Score>(level: Level, values: &[T]) -> T {
+pub fn largest_of<W: Lane>(level: Level, values: &[W]) -> W {
     at_level!(level, largest_avx512, largest_avx2, largest_baseline, (values))
 }
 
 /// Sum of the weight bounds of `scores`.
 #[inline]
-pub fn sum_of_bounds<T: Score>(level: Level, scores: &[T], top: T, scale: &Scale, bounds: WeightBounds) -> u64 {
+pub fn sum_of_bounds<W: Lane>(level: Level, scores: &[W], top: W, scale: &Scale, bounds: WeightBounds) -> u64 {
     at_level!(level, sum_avx512, sum_avx2, sum_of_bounds_baseline, (scores, top, scale, bounds))
 }
 
 /// The weight bounds of `scores`, one by one; the two slices must have the same length.
 #[inline]
-pub fn fill_bounds<T: Score>(
+pub fn fill_bounds<W: Lane>(
     level: Level,
-    scores: &[T],
-    top: T,
+    scores: &[W],
+    top: W,
     scale: &Scale,
     bounds: WeightBounds,
     into: &mut [u64],

@@ -7,7 +7,6 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
-use crate::entropy::ProcessMark;
 use crate::scan::concurrency::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scan::concurrency::{Condvar, Mutex, MutexGuard, Thread, current, park, spin_loop};
 
@@ -25,7 +24,7 @@ pub struct Offer {
     joined: AtomicUsize,
     failed: AtomicBool,
     caller: Thread,
-    owner: ProcessMark,
+    owner: u32,
 }
 
 impl Offer {
@@ -56,7 +55,7 @@ impl Drop for Withdraw<'_> {
             looks += 1;
             if looks < LOOKS {
                 spin_loop();
-            } else if self.0.owner == ProcessMark::now() {
+            } else if self.0.owner == std::process::id() {
                 park();
             } else {
                 return; // a child that a signal's handler forked: those who joined are threads of its parent
@@ -101,7 +100,7 @@ impl Offers {
             joined: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             caller: current(),
-            owner: ProcessMark::now(),
+            owner: std::process::id(),
         });
         let withdraw = Withdraw(&offer);
         self.offer(&offer, helpers, hire);

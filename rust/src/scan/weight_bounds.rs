@@ -43,8 +43,8 @@ impl WeightBounds {
 
     /// The bound of a score.
     #[inline(always)]
-    pub fn of<T: Score>(self, scale: &Scale, top: T, score: T) -> u64 {
-        self.at(scale.octaves(top, score))
+    pub fn of(self, scale: &Scale, top: Score, score: Score) -> u64 {
+        self.at(scale.octaves(score.gap_below(top)))
     }
 
     /// What a weight with this bound is at least. The chord lies above the curve by a factor of 1.0615 at most, the steps

@@ -7,7 +7,7 @@
 use dashu_int::{IBig, UBig};
 use zeroize::Zeroize;
 
-use crate::entropy::{Entropy, ProcessMark};
+use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::numbers::coin::{LazyUniform, TWO_TO_64, exp_negative_f64};
 use crate::numbers::decision::{decide, is_less};
@@ -64,7 +64,7 @@ pub struct Stream {
     /// None once the stream has ended.
     offset: Option<Box<Variate>>,
     left: u64,
-    owner: ProcessMark,
+    owner: u32,
 }
 
 /// Why a stream does not answer. Public: it follows from what was answered before, or from what the caller did.
@@ -78,9 +78,9 @@ pub enum Ended {
 
 impl Stream {
     /// A stream that says yes at most `positives` times.
-    pub fn begin<E: Entropy>(terms: Terms, positives: u64, entropy: &mut E) -> Self {
+    pub fn begin(terms: Terms, positives: u64, entropy: &mut Entropy) -> Self {
         let offset = Some(Box::new(Variate::exponential(entropy)));
-        Self { terms, offset, left: positives, owner: ProcessMark::now() }
+        Self { terms, offset, left: positives, owner: std::process::id() }
     }
 
     /// Forget the offset. Nothing is answered from now on.
@@ -95,7 +95,7 @@ impl Stream {
     }
 
     fn offset(&mut self) -> Result<&mut Variate, Ended> {
-        if self.owner != ProcessMark::now() {
+        if self.owner != std::process::id() {
             self.close();
             return Err(Ended::AnotherProcess);
         }
@@ -107,7 +107,7 @@ impl Stream {
     /// # Errors
     /// `Ended` if the stream may not answer any more; nothing is drawn then.
     #[inline]
-    pub fn test<E: Entropy>(&mut self, number: f64, entropy: &mut E) -> Result<bool, Ended> {
+    pub fn test(&mut self, number: f64, entropy: &mut Entropy) -> Result<bool, Ended> {
         self.offset()?;
         let mut coin = LazyUniform::draw(entropy);
         let is_above = match self.at_a_glance(coin.head(), number) {
@@ -122,7 +122,7 @@ impl Stream {
     ///
     /// # Errors
     /// `Ended` as [`Stream::test`].
-    pub fn test_exactly<E: Entropy>(&mut self, number: &Rational, entropy: &mut E) -> Result<bool, Ended> {
+    pub fn test_exactly(&mut self, number: &Rational, entropy: &mut Entropy) -> Result<bool, Ended> {
         self.offset()?;
         let mut coin = LazyUniform::draw(entropy);
         let is_above = self.is_above(&mut coin, number, entropy)?;
@@ -137,11 +137,11 @@ impl Stream {
     ///
     /// # Errors
     /// `Ended` as [`Stream::test`].
-    pub fn test_with_gap<E: Entropy>(
+    pub fn test_with_gap(
         &mut self,
         number: &Rational,
         step: &Rational,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> Result<Option<IBig>, Ended> {
         self.offset()?;
         let mut coin = LazyUniform::draw(entropy);
@@ -197,12 +197,7 @@ impl Stream {
 
     /// Whether coin < exp(-(exponent + ratio R)), as real numbers.
     #[cold]
-    fn is_above<E: Entropy>(
-        &mut self,
-        coin: &mut LazyUniform,
-        number: &Rational,
-        entropy: &mut E,
-    ) -> Result<bool, Ended> {
+    fn is_above(&mut self, coin: &mut LazyUniform, number: &Rational, entropy: &mut Entropy) -> Result<bool, Ended> {
         let (start, ratio) = (self.terms.exponent(number), self.terms.ratio.clone());
         let offset = self.offset()?;
         Ok(decide(&mut (coin, offset), entropy, |(coin, offset)| {

@@ -11,7 +11,6 @@ use crate::interrupt;
 use crate::numbers::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::is_below;
-use crate::numbers::score::Score;
 use crate::selection::thinning::Skipper;
 use crate::selection::weight_line::{Proposals, Round, WeightLine};
 
@@ -22,7 +21,7 @@ const ITEMS_PER_CHECK: usize = 4096;
 
 /// What becomes of those who come in a stage, as they are found.
 pub trait Comers: Default {
-    fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E);
+    fn add(&mut self, index: usize, entropy: &mut Entropy);
     fn is_empty(&self) -> bool;
 }
 
@@ -35,7 +34,7 @@ pub struct AnyOfThem {
 
 impl Comers for AnyOfThem {
     #[inline]
-    fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E) {
+    fn add(&mut self, index: usize, entropy: &mut Entropy) {
         self.count += 1;
         if entropy.below(self.count) == 0 {
             self.kept = index;
@@ -63,7 +62,7 @@ impl Earliest {
 
 impl Comers for Earliest {
     #[inline]
-    fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E) {
+    fn add(&mut self, index: usize, entropy: &mut Entropy) {
         let mut uniform = LazyUniform::draw(entropy);
         let is_first = match &mut self.best {
             Some((_, earliest)) => is_below(&mut uniform, earliest, entropy),
@@ -80,11 +79,11 @@ impl Comers for Earliest {
 }
 
 /// Those who come in the first stage in which anybody does; the best does, at the latest in the last one.
-pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
-    round: &Round<'_, '_, T>,
+pub fn by_stages<C: Comers, L: WeightLine>(
+    round: &Round<'_, '_>,
     line: &mut L,
     is_out: impl Fn(usize) -> bool + Copy,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<(C, Stage), SelectError> {
     if let Some(found) = before_one_half(round, line, is_out, entropy)? {
         return Ok(found);
@@ -95,12 +94,12 @@ pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 }
 
 /// List all who come in the last stage: a best candidate comes with certainty, and whoever is likely to has a coin of its own.
-pub fn list_last<C: Comers, T: Score, E: Entropy, L: WeightLine>(
-    round: &Round<'_, '_, T>,
+pub fn list_last<C: Comers, L: WeightLine>(
+    round: &Round<'_, '_>,
     line: &mut L,
     is_out: impl Fn(usize) -> bool + Copy,
     comers: &mut C,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<(), SelectError> {
     list(LAST, round, line, is_out, comers, entropy)?;
     let mut looked_at = 0_usize;
@@ -117,11 +116,11 @@ pub fn list_last<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 }
 
 /// Those who come in the first of ever longer stages of [0, 1/2) in which anybody does; `None` if nobody comes.
-pub fn before_one_half<C: Comers, T: Score, E: Entropy, L: WeightLine>(
-    round: &Round<'_, '_, T>,
+pub fn before_one_half<C: Comers, L: WeightLine>(
+    round: &Round<'_, '_>,
     line: &mut L,
     is_out: impl Fn(usize) -> bool + Copy,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Option<(C, Stage)>, SelectError> {
     let mut stage = first_stage(line);
     while 2 * stage.end <= 1 << stage.bits {
@@ -152,13 +151,13 @@ pub fn stage_after(stage: Stage) -> Stage {
 pub const LAST: Stage = Stage { start: 1, end: 2, bits: 1 };
 
 /// List those who come in `stage`, having not come before; in the last stage without those of a bound above one half.
-pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
+pub fn list<C: Comers, L: WeightLine>(
     stage: Stage,
-    round: &Round<'_, '_, T>,
+    round: &Round<'_, '_>,
     line: &mut L,
     is_out: impl Fn(usize) -> bool,
     comers: &mut C,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<(), SelectError> {
     let total = line.total();
     let unit = unit_rate(stage, line.bits());

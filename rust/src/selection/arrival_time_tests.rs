@@ -1,6 +1,6 @@
 //! Who comes first, and when: the joint law of a draw's winner and its time.
 
-use crate::entropy::ChaChaStream;
+use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
 use crate::error::SelectError;
 use crate::numbers::lazy_time::Clock;
@@ -11,7 +11,7 @@ use crate::selection::weight_line::Round;
 use crate::selection::{exponential_mechanism, permute_and_flip};
 use crate::testing::{assert_law, exponential_law, exponents, middle, simpson};
 
-type Draw = fn(&Round<'_, '_, f64>, &mut ChaChaStream) -> Result<(usize, Clock), SelectError>;
+type Draw = fn(&Round<'_, '_>, &mut Entropy) -> Result<(usize, Clock), SelectError>;
 
 /// The joint law for these exponents and this instant.
 type Law = fn(&[f64], f64) -> Vec<f64>;

@@ -6,7 +6,7 @@
 //! coins, who is above a level, and halving the step when nobody is. Proof: `proofs/different_sensitivities.md`; model:
 //! `tests/reference/different_sensitivities.py`.
 
-use crate::entropy::{Entropy, ThreadEntropy};
+use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
 use crate::numbers::coin::{Exponential, flip, power_of_two};
@@ -32,7 +32,7 @@ trait Coins: Sync {
     fn exact_exponent(&self, index: usize) -> Ratio;
 
     /// Call `take` for everybody whose coin shows heads.
-    fn heads<E: Entropy>(&self, entropy: &mut E, mut take: impl FnMut(usize, &mut E)) -> Result<(), SelectError>
+    fn heads(&self, entropy: &mut Entropy, mut take: impl FnMut(usize, &mut Entropy)) -> Result<(), SelectError>
     where
         Self: Sized,
     {
@@ -145,13 +145,13 @@ impl<'a> OwnScales<'a> {
     }
 
     /// A coin that shows heads where the noise of a candidate is above `step`.
-    fn is_above<E: Entropy>(&self, step: Extended, index: usize, entropy: &mut E) -> bool {
+    fn is_above(&self, step: Extended, index: usize, entropy: &mut Entropy) -> bool {
         let exact = || self.exactly_over_scale(&step.exact_ratio().into(), index);
         flip(&Exponential { approximate: self.over_scale(step, index), exact }, entropy)
     }
 
     /// The same for a noise that is known to be below two steps: q / (1 + q) instead of q.
-    fn is_in_upper_half<E: Entropy>(&self, step: Extended, index: usize, entropy: &mut E) -> bool {
+    fn is_in_upper_half(&self, step: Extended, index: usize, entropy: &mut Entropy) -> bool {
         loop {
             if entropy.next_u32() >> 31 == 0 {
                 return false;
@@ -163,7 +163,7 @@ impl<'a> OwnScales<'a> {
     }
 
     /// Whoever of `left` has the largest noise.
-    fn largest<E: Entropy>(&self, mut left: Vec<usize>, entropy: &mut E) -> Result<usize, SelectError> {
+    fn largest(&self, mut left: Vec<usize>, entropy: &mut Entropy) -> Result<usize, SelectError> {
         // About a scale of those with the widest noise; any step has the same law.
         let widest = Extended::from_f64(self.most).scaled(1).over(Extended::from_f64(self.epsilon));
         let (mut step, mut is_below) = (Extended { fraction: 0.5, ..widest }, false);
@@ -221,7 +221,7 @@ impl Coins for OwnScales<'_> {
 fn many<C: Coins>(
     coins: &C,
     size: usize,
-    one: impl Fn(&mut ThreadEntropy) -> Result<usize, SelectError> + Sync,
+    one: impl Fn(&mut Entropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {
     let threads = threads_for(size.min(size.saturating_mul(coins.count()) / COINS_PER_THREAD));
     let per_turn = (COINS_PER_THREAD / coins.count()).clamp(1, (size / (8 * threads)).max(1));

@@ -9,7 +9,6 @@ use crate::error::SelectError;
 use crate::numbers::coin::{LazyUniform, Proposal, Stage, below};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::Variate;
-use crate::numbers::score::Score;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::tries::Tries;
 use crate::selection::uniform_visits::{FEW, LIKELY, Tails, visit};
@@ -19,7 +18,7 @@ use crate::selection::weight_line::{BlockLine, Proposals, Round};
 pub const LIKELY_AMONG_MANY: f64 = 0.3;
 
 /// One draw from a fresh index: uniform tries if these are likely to be accepted soon, then block rejection.
-pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
+pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, SelectError> {
     let mut tails = Tails::default();
     if let Some(index) = visit(1, round, false, &mut tails, entropy) {
         return Ok(index);
@@ -33,11 +32,11 @@ pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E
 }
 
 /// One of many draws, with a line at hand.
-pub fn draw_one_of_many<T: Score, E: Entropy, L: Proposals>(
-    round: &Round<'_, '_, T>,
+pub fn draw_one_of_many<L: Proposals>(
+    round: &Round<'_, '_>,
     line: impl FnOnce() -> L,
     begins_with_visits: bool,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
     if begins_with_visits && let Some(index) = visit(FEW, round, false, &mut Tails::default(), entropy) {
         return Ok(index);
@@ -46,11 +45,11 @@ pub fn draw_one_of_many<T: Score, E: Entropy, L: Proposals>(
 }
 
 /// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
-pub fn draw_from<T: Score, E: Entropy, L: Proposals>(
-    round: &Round<'_, '_, T>,
+pub fn draw_from<L: Proposals>(
+    round: &Round<'_, '_>,
     line: &mut L,
-    mut proposing: impl FnMut(&mut E),
-    entropy: &mut E,
+    mut proposing: impl FnMut(&mut Entropy),
+    entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
     let bits = line.bits();
     let mut tries = Tries::default();
@@ -76,15 +75,12 @@ pub fn draw_from<T: Score, E: Entropy, L: Proposals>(
 }
 
 /// Draw a candidate and the time at which it comes: proposals come at the rate of all bounds together.
-pub fn draw_with_time<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
-    entropy: &mut E,
-) -> Result<(usize, Clock), SelectError> {
+pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
     let line = BlockLine::new(round);
     let mut line = line.of(round);
     let bits = line.bits();
     let mut clock = Clock::start(line.total(), bits);
-    let wait = |entropy: &mut E| clock.pass(Variate::exponential(entropy), bits, entropy);
+    let wait = |entropy: &mut Entropy| clock.pass(Variate::exponential(entropy), bits, entropy);
     let index = draw_from(round, &mut line, wait, entropy)?;
     Ok((index, clock))
 }
@@ -94,6 +90,7 @@ mod tests {
     use super::*;
     use crate::entropy::testing::seeded;
     use crate::numbers::scale::Scale;
+    use crate::numbers::score::Kind;
     use crate::scan::block_index::Blocks;
     use crate::scan::score_view::View;
 
@@ -102,7 +99,7 @@ mod tests {
         let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
         let memory = scores.as_mut_ptr();
         // SAFETY: as many doubles, alive and not moved to the end of the test.
-        let view = unsafe { View::new(memory.cast_const(), 500, 8) };
+        let view = unsafe { View::new(memory.cast_const().cast(), Kind::F64, 500, 8) };
         let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
         let round = Round::new(&blocks, &scale);
         let line = BlockLine::new(&round);

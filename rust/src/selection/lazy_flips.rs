@@ -34,7 +34,7 @@ impl LazyFlips {
     ///
     /// # Errors
     /// `Memory`.
-    pub fn order<E: Entropy>(&self, entropy: &mut E) -> Result<Vec<usize>, SelectError> {
+    pub fn order(&self, entropy: &mut Entropy) -> Result<Vec<usize>, SelectError> {
         let mut order = reserved(self.uniforms.len())?;
         order.extend(0..self.uniforms.len());
         for last in (1..order.len()).rev() {
@@ -44,7 +44,7 @@ impl LazyFlips {
     }
 
     /// Whether the uniform of `item`, which is there, is below exp(-gap / b).
-    pub fn is_head<E: Entropy>(&mut self, item: usize, gap: &Ratio, entropy: &mut E) -> bool {
+    pub fn is_head(&mut self, item: usize, gap: &Ratio, entropy: &mut Entropy) -> bool {
         let uniform = self.uniforms[item].get_or_insert_with(|| LazyUniform::draw(entropy));
         let one = Ratio { numerator: UBig::ONE, denominator: UBig::ONE };
         is_below_exponential(uniform, &one, &self.scale.exact_exponent_of_gap(gap), entropy)
@@ -68,7 +68,7 @@ impl Drop for LazyFlips {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::testing::{Scripted, seeded};
+    use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
 
     fn gap(whole: u64) -> Ratio {
@@ -90,12 +90,12 @@ mod tests {
     #[test]
     fn an_item_is_compared_by_the_same_number_again() {
         // exp(-1) is 0.3679: the first word, a half, is above it and below exp(-1/2) = 0.6065.
-        let mut entropy = Scripted::new(&[1 << 63, 1 << 63]);
+        let mut entropy = Entropy::scripted(&[1 << 63, 1 << 63]);
         let mut flips = LazyFlips::new(2, Scale::new(1.0, 2.0, 1).unwrap()).unwrap();
         assert!(!flips.is_head(1, &gap(2), &mut entropy));
         assert!(flips.is_head(1, &gap(1), &mut entropy));
-        assert_eq!(entropy.taken, 1, "one uniform for both");
+        assert_eq!(entropy.taken(), 1, "one uniform for both");
         assert!(flips.is_head(0, &gap(0), &mut entropy), "a gap of 0 is certain");
-        assert_eq!(entropy.taken, 2);
+        assert_eq!(entropy.taken(), 2);
     }
 }

@@ -17,7 +17,7 @@ use crate::numbers::ranked_uniform::RankedUniform;
 use crate::numbers::rational::Rational;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, Indexable};
+use crate::scan::block_index::Blocks;
 use crate::scan::score_view::View;
 use crate::selection::many_draws::Law;
 use crate::selection::once::{self, Comer};
@@ -111,12 +111,12 @@ fn bisect(mut low: UBig, mut high: UBig, unit: &UBig, mut is_true: impl FnMut(&U
 ///
 /// # Errors
 /// As [`Blocks::new`], `InvalidCount` for a single candidate, `InvalidScale` for the step, `Interrupted`, or `Changed`.
-pub fn select<T: Indexable, E: Entropy>(
+pub fn select(
     law: Law,
-    scores: View<'_, T>,
+    scores: View<'_>,
     scale: &Scale,
     step: f64,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<(usize, f64), SelectError> {
     let step = Step::new(step, scale)?;
     if scores.len() == 1 {
@@ -138,12 +138,12 @@ pub fn select<T: Indexable, E: Entropy>(
 ///
 /// # Errors
 /// As [`once::largest`], `InvalidScale` for the step.
-pub fn largest<T: Indexable, E: Entropy>(
-    scores: View<'_, T>,
+pub fn largest(
+    scores: View<'_>,
     scale: &Scale,
     count: usize,
     step: f64,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<(Vec<usize>, Vec<f64>), SelectError> {
     let step = Step::new(step, scale)?;
     if count == 0 || count > scores.len() {
@@ -155,11 +155,11 @@ pub fn largest<T: Indexable, E: Entropy>(
 }
 
 /// The gap between each and the next.
-pub fn gaps_of<T: Score, E: Entropy>(
-    comers: &mut [Comer<T>],
+pub fn gaps_of(
+    comers: &mut [Comer],
     scale: &Scale,
     step: &Step,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let mut gaps = reserved(comers.len())?;
     for place in 1..comers.len() {
@@ -177,7 +177,7 @@ pub fn gaps_of<T: Score, E: Entropy>(
 }
 
 /// Whether -ln(own) + x is larger than -ln(other) by at least `lead`.
-fn clock_leads<E: Entropy>(own: &mut Clock, other: &mut Clock, x: &Rational, lead: &Rational, entropy: &mut E) -> bool {
+fn clock_leads(own: &mut Clock, other: &mut Clock, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
     if lead <= x {
         own.is_before(&(x - lead).into(), other, entropy)
     } else {
@@ -187,11 +187,11 @@ fn clock_leads<E: Entropy>(own: &mut Clock, other: &mut Clock, x: &Rational, lea
 
 /// The exponential mechanism: candidate i comes at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel
 /// noise. The time from the first to the second is independent of the first one's: that of a race of those who are left.
-fn exponential<T: Indexable, E: Entropy>(
-    scores: View<'_, T>,
+fn exponential(
+    scores: View<'_>,
     scale: &Scale,
     step: &Step,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<(usize, f64), SelectError> {
     let mut blocks = Blocks::new(scores)?;
     let first = Race::run(&Round::new(&blocks, scale), entropy)?;
@@ -217,7 +217,7 @@ struct Race {
 }
 
 impl Race {
-    fn run<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<Self, SelectError> {
+    fn run(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<Self, SelectError> {
         let line = BlockLine::new(round);
         let (mut line, mut proposals) = (line.of(round), 0);
         let winner = exponential_mechanism::draw_from(round, &mut line, |_| proposals += 1, entropy)?;
@@ -234,7 +234,7 @@ struct Times {
 }
 
 impl Times {
-    fn draw<E: Entropy>(first: &Race, rest: &Race, entropy: &mut E) -> Self {
+    fn draw(first: &Race, rest: &Race, entropy: &mut Entropy) -> Self {
         let count = first.proposals + rest.proposals - 1;
         Self { share: RankedUniform::draw(first.proposals - 1, count, entropy), rates: [first.rate, rest.rate] }
     }
@@ -259,7 +259,7 @@ impl Times {
     }
 
     /// Whether ln(1 + e^x rest / first) is at least `lead`: first (1 - e^-lead) <= rest e^(x - lead).
-    fn lead_by<E: Entropy>(&mut self, x: &Rational, lead: &Rational, entropy: &mut E) -> bool {
+    fn lead_by(&mut self, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
         let is_first_nearer = lead <= x;
         let distance: Ratio = (x - lead).into();
         let lead: Ratio = lead.clone().into();
@@ -287,17 +287,17 @@ impl Times {
     }
 }
 
-fn laplace<T: Indexable, E: Entropy>(
-    mut blocks: Blocks<'_, T>,
+fn laplace(
+    mut blocks: Blocks<'_>,
     scale: &Scale,
     step: &Step,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<(usize, f64), SelectError> {
     let (second, best) = once::split(&blocks, 2)?;
     let removed = once::take_out(&mut blocks, &best);
     let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
     let [mut winner, mut next] = noisy_max::two_largest(&round, best.first().copied(), second, entropy)?;
-    let is_far = |base: T| round.scale.exponent(round.top, base) > LARGEST_EXPONENT;
+    let is_far = |base: Score| round.scale.exponent(round.top, base) > LARGEST_EXPONENT;
     let bounds = if is_far(winner.base) || is_far(next.base) {
         (0.0, f64::INFINITY)
     } else {

@@ -164,5 +164,5 @@ fn a_single_candidate_has_no_gap_and_counts_have_to_fit() {
         let result = largest(View::of(&[1.0, 2.0]), &scale(), count, 1.0, &mut entropy);
         assert_eq!(result, Err(SelectError::InvalidCount));
     }
-    assert_eq!(largest::<f64, _>(View::of(&[]), &scale(), 1, 1.0, &mut entropy), Err(SelectError::NoCandidates));
+    assert_eq!(largest(View::of::<f64>(&[]), &scale(), 1, 1.0, &mut entropy), Err(SelectError::NoCandidates));
 }

@@ -5,12 +5,11 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::entropy::{Entropy, ThreadEntropy, seeding, with_thread_entropy};
+use crate::entropy::{Entropy, seeding, with_entropy};
 use crate::error::{SelectError, zeros};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
-use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, Indexable};
+use crate::scan::block_index::Blocks;
 use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
@@ -39,16 +38,12 @@ const DRAWS_PER_THREAD: usize = 256;
 ///
 /// # Errors
 /// As [`Blocks::new`], `Entropy`, `Interrupted`, or `Changed` if somebody overwrote the scores.
-pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Result<usize, SelectError> {
+pub fn select(law: Law, scores: View<'_>, scale: &Scale) -> Result<usize, SelectError> {
     let blocks = Blocks::new(scores)?;
-    with_thread_entropy(|entropy| draw(law, &Round::new(&blocks, scale), entropy))
+    with_entropy(|entropy| draw(law, &Round::new(&blocks, scale), entropy))
 }
 
-pub(super) fn draw<T: Score, E: Entropy>(
-    law: Law,
-    round: &Round<'_, '_, T>,
-    entropy: &mut E,
-) -> Result<usize, SelectError> {
+pub(super) fn draw(law: Law, round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, SelectError> {
     match law {
         Law::Exponential => exponential_mechanism::draw_once(round, entropy),
         Law::PermuteAndFlip => permute_and_flip::draw_once(round, entropy),
@@ -60,12 +55,7 @@ pub(super) fn draw<T: Score, E: Entropy>(
 ///
 /// # Errors
 /// As [`select`], and `Memory` if there is none for that many answers.
-pub fn select_many<T: Indexable>(
-    law: Law,
-    scores: View<'_, T>,
-    scale: &Scale,
-    size: usize,
-) -> Result<Vec<usize>, SelectError> {
+pub fn select_many(law: Law, scores: View<'_>, scale: &Scale, size: usize) -> Result<Vec<usize>, SelectError> {
     let blocks = Blocks::new(scores)?;
     let round = Round::new(&blocks, scale);
     if law == Law::LaplaceNoisyMax {
@@ -87,12 +77,12 @@ pub fn select_many<T: Indexable>(
 
 /// One of many draws, with a line of bounds at hand.
 #[inline]
-fn draw_from<T: Score, E: Entropy, L: WeightLine>(
+fn draw_from<L: WeightLine>(
     law: Law,
-    round: &Round<'_, '_, T>,
+    round: &Round<'_, '_>,
     line: impl FnOnce() -> L,
     begins_with_visits: bool,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
     if law == Law::PermuteAndFlip {
         permute_and_flip::draw_from(round, line, begins_with_visits, entropy)
@@ -104,7 +94,7 @@ fn draw_from<T: Score, E: Entropy, L: WeightLine>(
 /// Run `one` for each of `size` draws, on all cores if that is worth it.
 fn repeat(
     size: usize,
-    one: impl Fn(&mut ThreadEntropy) -> Result<usize, SelectError> + Sync,
+    one: impl Fn(&mut Entropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {
     let threads = threads_for(size / DRAWS_PER_THREAD);
     // A common pile of pieces: a reseeding may take place between any two of them.
@@ -127,7 +117,7 @@ pub fn threads_for(worth: usize) -> usize {
 }
 
 /// Draws into some of the places, of which the number of the first one is given.
-pub type Fill<'f> = dyn Fn(usize, &mut [usize], &mut ThreadEntropy) -> Result<(), SelectError> + Sync + 'f;
+pub type Fill<'f> = dyn Fn(usize, &mut [usize], &mut Entropy) -> Result<(), SelectError> + Sync + 'f;
 
 /// Fill `size` places by `fill`, which gets `per_turn` of them at a time, with the first one's number. Every thread has a stream
 /// of its own.
@@ -139,7 +129,7 @@ pub fn share_out(size: usize, per_turn: usize, threads: usize, fill: &Fill<'_>) 
         let _guard = pile.ended_by_unwinding();
         while let Some(turn) = pile.take() {
             let mut piece = pieces[turn.start / per_turn].lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = with_thread_entropy(|entropy| fill(turn.start, &mut piece, entropy)) {
+            if let Err(error) = with_entropy(|entropy| fill(turn.start, &mut piece, entropy)) {
                 pile.fail(error);
             }
         }

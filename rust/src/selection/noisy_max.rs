@@ -35,31 +35,31 @@ const HALF: Stage = Stage { start: 0, end: 1, bits: 1 };
 const MARGIN: f64 = 1e-12;
 
 /// What the draws from one round have in common.
-pub struct Levels<T> {
+pub struct Levels {
     /// How far they lie apart, about.
     step: f64,
-    kept: [OnceLock<Level<T>>; LEVELS_KEPT],
+    kept: [OnceLock<Level>; LEVELS_KEPT],
 }
 
 #[derive(Clone)]
-struct Level<T> {
+struct Level {
     /// The score that the level is at; below the last one there is no score.
-    height: Option<T>,
+    height: Option<Score>,
     /// Candidates with scores above this level and not above the one before.
     near: Vec<usize>,
     /// Bounds of the weights measured from here.
     line: Option<BlockLine>,
 }
 
-impl<T: Score> Level<T> {
-    fn first(round: &Round<'_, '_, T>) -> Self {
+impl Level {
+    fn first(round: &Round<'_, '_>) -> Self {
         Self { height: Some(round.top), near: Vec::new(), line: Some(BlockLine::new(round)) }
     }
 
     /// The level that follows one at `before`.
-    fn after(before: T, step: f64, round: &Round<'_, '_, T>) -> Self {
+    fn after(before: Score, step: f64, round: &Round<'_, '_>) -> Self {
         let height = before.lowered(round.scale.gap_of(step));
-        let is_near = |score: T| score <= before && height.is_none_or(|height| score > height);
+        let is_near = |score: Score| score <= before && height.is_none_or(|height| score > height);
         let mut near = Vec::new();
         round.visit_blocks(
             |maximum| height.is_none_or(|height| maximum > height),
@@ -73,14 +73,14 @@ impl<T: Score> Level<T> {
     }
 }
 
-impl<T: Score> Default for Levels<T> {
+impl Default for Levels {
     fn default() -> Self {
         Self { step: STEP, kept: [const { OnceLock::new() }; LEVELS_KEPT] }
     }
 }
 
-impl<T: Score> Levels<T> {
-    fn get(&self, number: usize, make: impl FnOnce() -> Level<T>) -> Cow<'_, Level<T>> {
+impl Levels {
+    fn get(&self, number: usize, make: impl FnOnce() -> Level) -> Cow<'_, Level> {
         match self.kept.get(number) {
             Some(cell) => Cow::Borrowed(cell.get_or_init(make)),
             None => Cow::Owned(make()),
@@ -89,15 +89,11 @@ impl<T: Score> Levels<T> {
 }
 
 /// Draw the candidate whose score plus Laplace noise is largest; `levels` must be of the same round.
-pub fn draw<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
-    levels: &Levels<T>,
-    entropy: &mut E,
-) -> Result<usize, SelectError> {
+pub fn draw(round: &Round<'_, '_>, levels: &Levels, entropy: &mut Entropy) -> Result<usize, SelectError> {
     let first = levels.get(0, || Level::first(round));
     if let Some(line) = &first.line {
         let is_out = |index| round.removed.contains(index);
-        if let Some((winner, _)) = before_one_half::<AnyOfThem, _, _, _>(round, &mut line.of(round), is_out, entropy)? {
+        if let Some((winner, _)) = before_one_half::<AnyOfThem, _>(round, &mut line.of(round), is_out, entropy)? {
             return Ok(winner.kept);
         }
     }
@@ -110,12 +106,12 @@ pub fn draw<T: Score, E: Entropy>(
 ///
 /// `best` is the candidate whose score is above `second`, if there is one; it is removed. Its noise is drawn, and the walk begins
 /// at `second`: above it stand of the others those who come in the first half of the time, measured from there.
-pub(super) fn two_largest<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
-    best: Option<(usize, T)>,
-    second: T,
-    entropy: &mut E,
-) -> Result<[Contender<T>; 2], SelectError> {
+pub(super) fn two_largest(
+    round: &Round<'_, '_>,
+    best: Option<(usize, Score)>,
+    second: Score,
+    entropy: &mut Entropy,
+) -> Result<[Contender; 2], SelectError> {
     let (mut leaders, mut known) = (Leaders::of(2), Vec::new());
     if let Some((index, score)) = best {
         let is_up = entropy.next_u32() & 1 == 1;
@@ -130,13 +126,13 @@ pub(super) fn two_largest<T: Score, E: Entropy>(
 
 /// Go through the levels below `above` until all leaders stand above one. Everybody stands below `above`, but for the leaders and
 /// those who are `known`: their noise was drawn.
-fn descend<T: Score, E: Entropy>(
-    leaders: &mut Leaders<T>,
+fn descend(
+    leaders: &mut Leaders,
     mut known: Vec<usize>,
-    mut above: T,
-    levels: &Levels<T>,
-    round: &Round<'_, '_, T>,
-    entropy: &mut E,
+    mut above: Score,
+    levels: &Levels,
+    round: &Round<'_, '_>,
+    entropy: &mut Entropy,
 ) -> Result<(), SelectError> {
     for number in 1.. {
         interrupt::check()?;
@@ -164,14 +160,14 @@ fn descend<T: Score, E: Entropy>(
 /// List those who stand above the level at `height`, the highest first, and say whether all leaders do: those whose scores are not
 /// above it are asked, stage after stage of the time, until nobody who comes later can be a leader. All are known to stand below
 /// the level at `above`, if there is one.
-fn found_above<T: Score, E: Entropy>(
-    height: T,
+fn found_above(
+    height: Score,
     line: &BlockLine,
-    above: Option<T>,
-    leaders: &mut Leaders<T>,
+    above: Option<Score>,
+    leaders: &mut Leaders,
     known: &mut Vec<usize>,
-    round: &Round<'_, '_, T>,
-    entropy: &mut E,
+    round: &Round<'_, '_>,
+    entropy: &mut Entropy,
 ) -> Result<bool, SelectError> {
     let from_here = round.from(height);
     let below_top = round.scale.exponent(round.top, height);
@@ -217,7 +213,7 @@ struct Everyone {
 }
 
 impl Comers for Everyone {
-    fn add<E: Entropy>(&mut self, index: usize, _: &mut E) {
+    fn add(&mut self, index: usize, _: &mut Entropy) {
         self.indices.push(index);
     }
 
@@ -227,9 +223,9 @@ impl Comers for Everyone {
 }
 
 /// A candidate with its noise, counted from a score `base`: y = -x(base) + E or - E, with E = -ln U.
-pub(super) struct Contender<T> {
+pub(super) struct Contender {
     pub index: usize,
-    pub base: T,
+    pub base: Score,
     is_up: bool,
     uniform: LazyUniform,
     /// y lies between these.
@@ -237,9 +233,9 @@ pub(super) struct Contender<T> {
     pub high: f64,
 }
 
-impl<T: Score> Contender<T> {
+impl Contender {
     /// Enclose y from the first 64 bits of U.
-    fn new(index: usize, base: T, is_up: bool, uniform: LazyUniform, round: &Round<'_, '_, T>) -> Self {
+    fn new(index: usize, base: Score, is_up: bool, uniform: LazyUniform, round: &Round<'_, '_>) -> Self {
         let exponent = round.scale.exponent(round.top, base);
         let head = uniform.head() as f64;
         // U lies in [head, head + 1) 2^-64; both conversions to a double carry a relative error of 2^-53.
@@ -251,7 +247,7 @@ impl<T: Score> Contender<T> {
     }
 
     /// A candidate of that score, given that it stands below the level at `above`, which the score does not exceed.
-    fn below<E: Entropy>(above: T, index: usize, score: T, round: &Round<'_, '_, T>, entropy: &mut E) -> Self {
+    fn below(above: Score, index: usize, score: Score, round: &Round<'_, '_>, entropy: &mut Entropy) -> Self {
         loop {
             let is_up = entropy.next_u32() & 1 == 1;
             let mut contender = Self::new(index, score, is_up, LazyUniform::draw(entropy), round);
@@ -263,12 +259,12 @@ impl<T: Score> Contender<T> {
 
     /// Itself, found above the level that `from_here` measures from, given that it stands below the one at `above`; nobody if it
     /// turns out to stand below both.
-    fn between<E: Entropy>(
+    fn between(
         mut self,
-        above: Option<T>,
-        from_here: &Round<'_, '_, T>,
-        round: &Round<'_, '_, T>,
-        entropy: &mut E,
+        above: Option<Score>,
+        from_here: &Round<'_, '_>,
+        round: &Round<'_, '_>,
+        entropy: &mut Entropy,
     ) -> Option<Self> {
         let Some(above) = above else { return Some(self) };
         while self.is_above(above, round, entropy) {
@@ -282,7 +278,7 @@ impl<T: Score> Contender<T> {
     }
 
     /// Whether it stands above the level at `height`.
-    fn is_above<E: Entropy>(&mut self, height: T, round: &Round<'_, '_, T>, entropy: &mut E) -> bool {
+    fn is_above(&mut self, height: Score, round: &Round<'_, '_>, entropy: &mut Entropy) -> bool {
         let is_based_above = self.base > height;
         if self.is_up != is_based_above {
             // Upwards from a base that is not above: U < exp(-x) for the distance x; downwards from one above: U > exp(-x).
@@ -299,18 +295,18 @@ impl<T: Score> Contender<T> {
 }
 
 /// Those that stand highest so far, the highest first.
-struct Leaders<T> {
-    order: Vec<Contender<T>>,
+struct Leaders {
+    order: Vec<Contender>,
     count: usize,
 }
 
-impl<T: Score> Leaders<T> {
+impl Leaders {
     /// So many of them.
     fn of(count: usize) -> Self {
         Self { order: Vec::with_capacity(count + 1), count }
     }
 
-    fn add<E: Entropy>(&mut self, mut other: Contender<T>, round: &Round<'_, '_, T>, entropy: &mut E) {
+    fn add(&mut self, mut other: Contender, round: &Round<'_, '_>, entropy: &mut Entropy) {
         let mut place = self.order.len();
         while place > 0 && is_higher(round, &mut other, &mut self.order[place - 1], entropy) {
             place -= 1;
@@ -320,18 +316,13 @@ impl<T: Score> Leaders<T> {
     }
 
     /// The last of them, if there are as many.
-    fn last(&mut self) -> Option<&mut Contender<T>> {
+    fn last(&mut self) -> Option<&mut Contender> {
         self.order.get_mut(self.count - 1)
     }
 }
 
 /// Whether y of `a` is larger than y of `b`, as real numbers (they are equal with probability zero).
-fn is_higher<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
-    a: &mut Contender<T>,
-    b: &mut Contender<T>,
-    entropy: &mut E,
-) -> bool {
+fn is_higher(round: &Round<'_, '_>, a: &mut Contender, b: &mut Contender, entropy: &mut Entropy) -> bool {
     if a.low > b.high || b.low > a.high {
         return a.low > b.high;
     }
@@ -339,16 +330,16 @@ fn is_higher<T: Score, E: Entropy>(
 }
 
 /// Whether y of `a` is larger than y of `b` by more than `lead`, decided in integers.
-pub(super) fn is_farther_above<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
-    a: &mut Contender<T>,
-    b: &mut Contender<T>,
+pub(super) fn is_farther_above(
+    round: &Round<'_, '_>,
+    a: &mut Contender,
+    b: &mut Contender,
     lead: &Rational,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> bool {
     // y_a > y_b + lead if and only if up / down > exp(x_a - x_b + lead), where U_b (b up) and U_a (a down) multiply into `up`
     // and U_a (a up) and U_b (b down) into `down`.
-    let exponent = |higher: T, lower: T| Rational::from(round.scale.exact_exponent(higher, lower));
+    let exponent = |higher: Score, lower: Score| Rational::from(round.scale.exact_exponent(higher, lower));
     let distance = exponent(b.base, a.base) - exponent(a.base, b.base) + lead;
     let a_is_farther = distance > Rational::ZERO;
     let distance = Ratio::from(distance);

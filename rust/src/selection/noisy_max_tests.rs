@@ -1,7 +1,8 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::numbers::scale::Scale;
-use crate::scan::block_index::{Blocks, Indexable};
+use crate::numbers::score::{Kind, Stored};
+use crate::scan::block_index::Blocks;
 use crate::scan::score_view::View;
 use crate::selection::many_draws::Law;
 use crate::selection::removed::Removed;
@@ -9,9 +10,9 @@ use crate::testing::{assert_law, law_of, scale};
 
 /// The law does not depend on how far the levels lie apart: far apart nearly everybody has noise of its own, close together
 /// nearly everybody is listed and has to be told from those above.
-fn assert_laplace<T: Indexable + Into<f64>>(scores: &[T]) {
+fn assert_laplace<T: Stored>(scores: &[T]) {
     let mut entropy = seeded(31);
-    let as_floats: Vec<f64> = scores.iter().map(|&score| score.into()).collect();
+    let as_floats: Vec<f64> = scores.iter().map(|&score| score.nearest_f64()).collect();
     let law = law_of(Law::LaplaceNoisyMax, &as_floats, &scale());
     // Of equals every scale has the same law.
     let mut wrong = law_of(Law::LaplaceNoisyMax, &as_floats, &Scale::new(1.3, 1.0, 2).unwrap());
@@ -81,12 +82,11 @@ fn draws_from_scores_that_were_changed_after_the_index_end() {
         let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
         let memory = scores.as_mut_ptr();
         // SAFETY: as many doubles, alive and not moved to the end of the test.
-        let view = unsafe { View::new(memory.cast_const(), 500, 8) };
+        let view = unsafe { View::new(memory.cast_const().cast(), Kind::F64, 500, 8) };
         let blocks = Blocks::new(view).unwrap();
         let (round, levels) = (Round::new(&blocks, &scale), Levels::default());
         let mut entropy = seeded(36);
-        let mut draws =
-            |levels: &Levels<f64>| -> Vec<_> { (0..40).map(|_| draw(&round, levels, &mut entropy)).collect() };
+        let mut draws = |levels: &Levels| -> Vec<_> { (0..40).map(|_| draw(&round, levels, &mut entropy)).collect() };
         assert!(draws(&levels).into_iter().all(|drawn| drawn.is_ok()));
         // SAFETY: as above; nobody refers to them.
         (0..500).for_each(|index| unsafe { memory.add(index).write(later) });
@@ -99,12 +99,12 @@ fn draws_from_scores_that_were_changed_after_the_index_end() {
 }
 
 /// Levels from the top until one lies 64 units of the scale below it or no score does; no more than `most` are counted.
-fn levels_to_the_end<T: Score>(top: T, scale: &Scale, most: usize) -> usize {
-    let next = |&above: &T| above.lowered(scale.gap_of(STEP));
+fn levels_to_the_end(top: Score, scale: &Scale, most: usize) -> usize {
+    let next = |&above: &Score| above.lowered(scale.gap_of(STEP));
     std::iter::successors(Some(top), next).take_while(|&height| scale.exponent(top, height) < 64.0).take(most).count()
 }
 
-fn assert_draws_end_soon<T: Indexable + std::fmt::Debug>(tops: &[T], entropy: &mut impl Entropy) {
+fn assert_draws_end_soon<T: Stored + std::fmt::Debug>(tops: &[T], next: fn(&T) -> Option<T>, entropy: &mut Entropy) {
     // Reciprocals of these scales overflow, underflow, and are everything in between; scores are far closer or far apart.
     let numbers = [5e-324, 1e-300, 1e-6, 1.0, 3.0, 1e6, 1e300, 1e308, f64::MAX];
     for (epsilon, sensitivity) in numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))) {
@@ -112,8 +112,8 @@ fn assert_draws_end_soon<T: Indexable + std::fmt::Debug>(tops: &[T], entropy: &m
             let scale = Scale::new(epsilon, sensitivity, *factor).unwrap();
             let name = format!("{epsilon:e} {sensitivity:e} {factor} {top:?}");
             // Rounded to a score, a level may lie a third higher than it should.
-            assert!(levels_to_the_end(top, &scale, 100) <= 45, "{name}");
-            let scores: Vec<T> = std::iter::successors(Some(top), |score| score.lowered(0.0)).take(3).collect();
+            assert!(levels_to_the_end(top.score(), &scale, 100) <= 45, "{name}");
+            let scores: Vec<T> = std::iter::successors(Some(top), next).take(3).collect();
             let (blocks, levels) = (Blocks::new(View::of(&scores)).unwrap(), Levels::default());
             let round = Round::new(&blocks, &scale);
             assert!((0..20).all(|_| draw(&round, &levels, entropy).is_ok()), "{name}");
@@ -125,10 +125,13 @@ fn assert_draws_end_soon<T: Indexable + std::fmt::Debug>(tops: &[T], entropy: &m
 #[test]
 fn few_levels_are_looked_at_whatever_the_scale_and_the_scores() {
     let mut entropy = seeded(37);
-    assert_draws_end_soon(&[f64::MAX, 1e300, 1.0, 1e-300, 5e-324, 0.0, -0.0, -1.0, -1e300, f64::MIN], &mut entropy);
-    assert_draws_end_soon(&[f32::MAX, 1.0, 1e-45, 0.0, -1.0, f32::MIN], &mut entropy);
-    assert_draws_end_soon(&[i64::MAX, 1 << 53, 0, i64::MIN], &mut entropy);
-    assert_draws_end_soon(&[u8::MAX, 1, 0], &mut entropy);
+    let doubles = [f64::MAX, 1e300, 1.0, 1e-300, 5e-324, 0.0, -0.0, -1.0, -1e300, f64::MIN];
+    assert_draws_end_soon(&doubles, |score| Some(score.next_down()).filter(|low| low.is_finite()), &mut entropy);
+    let singles = [f32::MAX, 1.0, 1e-45, 0.0, -1.0, f32::MIN];
+    assert_draws_end_soon(&singles, |score| Some(score.next_down()).filter(|low| low.is_finite()), &mut entropy);
+    assert_draws_end_soon(&[i64::MAX, 1 << 53, 0, i64::MIN], |score| score.checked_sub(1), &mut entropy);
+    assert_draws_end_soon(&[u64::MAX, 1 << 53, 0], |score| score.checked_sub(1), &mut entropy);
+    assert_draws_end_soon(&[u8::MAX, 1, 0], |score| score.checked_sub(1), &mut entropy);
 }
 
 /// Every combination of signs, compared exactly, against what the doubles say where they are far apart.
@@ -144,7 +147,7 @@ fn exact_comparisons_agree_with_the_doubles() {
         let mut contender = || {
             let index = entropy.below(4) as usize;
             let is_up = entropy.next_u32() & 1 == 1;
-            Contender::new(index, scores[index], is_up, LazyUniform::draw(&mut entropy), &round)
+            Contender::new(index, scores[index].into(), is_up, LazyUniform::draw(&mut entropy), &round)
         };
         let (mut a, mut b) = (contender(), contender());
         let expected = match (a.low > b.high, b.low > a.high) {
@@ -156,7 +159,7 @@ fn exact_comparisons_agree_with_the_doubles() {
         for side in [&mut a, &mut b] {
             (side.low, side.high) = (f64::NEG_INFINITY, f64::INFINITY);
         }
-        assert_eq!(is_higher(&round, &mut a, &mut b, &mut Scripted::new(&[])), expected);
+        assert_eq!(is_higher(&round, &mut a, &mut b, &mut Entropy::scripted(&[])), expected);
         compared += 1;
         above += u32::from(expected);
     }
@@ -170,10 +173,11 @@ fn equal_first_words_are_refined_until_they_differ() {
     let blocks = Blocks::new(View::of(&scores)).unwrap();
     let round = Round::new(&blocks, &scale);
     for (second, expected) in [([5, 9], true), ([9, 5], false)] {
-        let mut script = Scripted::new(&[1 << 60, 1 << 60, second[0], second[1]]);
-        let mut contender = |index| Contender::new(index, 1.0, true, LazyUniform::draw(&mut script), &round);
+        let mut script = Entropy::scripted(&[1 << 60, 1 << 60, second[0], second[1]]);
+        let mut contender =
+            |index| Contender::new(index, Score::Real(1.0), true, LazyUniform::draw(&mut script), &round);
         let (mut a, mut b) = (contender(0), contender(1));
         assert_eq!(is_higher(&round, &mut a, &mut b, &mut script), expected, "smaller U, larger noise");
-        assert_eq!(script.taken, 4);
+        assert_eq!(script.taken(), 4);
     }
 }

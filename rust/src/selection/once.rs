@@ -15,7 +15,7 @@ use crate::numbers::coin::{LazyUniform, RATE_BITS, Stage, TWO_TO_64, power_of_tw
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Block, Blocks, Indexable};
+use crate::scan::block_index::{Block, Blocks};
 use crate::scan::score_view::View;
 use crate::selection::arrival_stages::{Comers, LAST, list, list_last, stage_after};
 use crate::selection::removed::Removed;
@@ -32,19 +32,19 @@ const MARGIN: f64 = 1e-12;
 const LARGEST_EXPONENT: f64 = 5e17;
 
 /// A candidate with its noise: its noisy score is `base / b` - ln(time), in units of the scale.
-pub struct Comer<T> {
+pub struct Comer {
     pub index: usize,
     /// The larger of its score and the score that times are measured from.
-    pub base: T,
+    pub base: Score,
     pub clock: Clock,
     /// The noisy score above that one lies between these.
     pub low: f64,
     pub high: f64,
 }
 
-impl<T: Score> Comer<T> {
+impl Comer {
     /// One whose time lies in `stage`, at the place `uniform` of it; `excess` is the exponent of its base.
-    fn new(index: usize, base: T, excess: f64, stage: Stage, uniform: &LazyUniform) -> Self {
+    fn new(index: usize, base: Score, excess: f64, stage: Stage, uniform: &LazyUniform) -> Self {
         let (start, length) = (stage.start as f64, (stage.end - stage.start) as f64);
         let place = |head: f64| (start + length * (head / TWO_TO_64)) * power_of_two(-(stage.bits as i32));
         // The time lies between these; each carries a relative error of a few 2^-53.
@@ -60,7 +60,7 @@ impl<T: Score> Comer<T> {
     }
 
     /// Whether its noisy score is the larger one, as real numbers (they are equal with probability zero).
-    pub fn is_above<E: Entropy>(&mut self, other: &mut Self, scale: &Scale, entropy: &mut E) -> bool {
+    pub fn is_above(&mut self, other: &mut Self, scale: &Scale, entropy: &mut Entropy) -> bool {
         if self.low > other.high || other.low > self.high {
             return self.low > other.high;
         }
@@ -77,12 +77,12 @@ impl<T: Score> Comer<T> {
 /// # Errors
 /// As [`Blocks::new`], `InvalidCount` unless `1 <= count <= scores.len()`, `Interrupted`, or `Changed` if somebody overwrote
 /// the scores.
-pub fn largest<T: Indexable, E: Entropy>(
-    scores: View<'_, T>,
+pub fn largest(
+    scores: View<'_>,
     scale: &Scale,
     count: usize,
-    entropy: &mut E,
-) -> Result<Vec<Comer<T>>, SelectError> {
+    entropy: &mut Entropy,
+) -> Result<Vec<Comer>, SelectError> {
     let mut blocks = Blocks::new(scores)?;
     if count == 0 || count > blocks.len() {
         return Err(SelectError::InvalidCount);
@@ -106,21 +106,22 @@ pub fn largest<T: Indexable, E: Entropy>(
 }
 
 /// The `count`-th largest score, and all that are larger, with their indices: fewer than `count`.
-pub(super) fn split<T: Score>(blocks: &Blocks<'_, T>, count: usize) -> Result<(T, Vec<(usize, T)>), SelectError> {
+pub(super) fn split(blocks: &Blocks<'_>, count: usize) -> Result<(Score, Vec<(usize, Score)>), SelectError> {
     let mut least = None;
     // A level that as many stripes reach, then one that as many blocks reach: at least as many scores do.
     if blocks.stripes() >= count {
-        let mut maxima: Vec<T> = (0..blocks.stripes()).map(|stripe| blocks.stripe_maximum(stripe)).collect();
+        let mut maxima: Vec<Score> = (0..blocks.stripes()).map(|stripe| blocks.stripe_maximum(stripe)).collect();
         least = Some(*maxima.select_nth_unstable_by(count - 1, descending).1);
     }
-    let is_above = |least: Option<T>, score: T| least.is_none_or(|least| score > least);
+    let is_above = |least: Option<Score>, score: Score| least.is_none_or(|least| score > least);
     let stripes = || (0..blocks.stripes()).filter(move |&stripe| is_above(least, blocks.stripe_maximum(stripe)));
     let mut maxima = Vec::new();
     for stripe in stripes() {
         interrupt::check()?;
         // Of a short stripe the last blocks are empty.
         let filled = blocks.stripe_range(stripe).len().min(blocks.lanes());
-        maxima.extend(blocks.block_maxima(stripe)[..filled].iter().copied().filter(|&score| is_above(least, score)));
+        let of_blocks = (0..filled).map(|lane| blocks.block_maximum(stripe, lane));
+        maxima.extend(of_blocks.filter(|&score| is_above(least, score)));
     }
     if maxima.len() >= count {
         least = Some(*maxima.select_nth_unstable_by(count - 1, descending).1);
@@ -129,7 +130,7 @@ pub(super) fn split<T: Score>(blocks: &Blocks<'_, T>, count: usize) -> Result<(T
     for stripe in (0..blocks.stripes()).filter(|&stripe| is_above(least, blocks.stripe_maximum(stripe))) {
         interrupt::check()?;
         for lane in 0..blocks.stripe_range(stripe).len().min(blocks.lanes()) {
-            if is_above(least, blocks.block_maxima(stripe)[lane]) {
+            if is_above(least, blocks.block_maximum(stripe, lane)) {
                 let items = blocks.items(blocks.block(stripe, lane)).map(|index| (index, blocks.get(index)));
                 above.extend(items.filter(|&(_, score)| is_above(least, score)));
             }
@@ -146,13 +147,13 @@ pub(super) fn split<T: Score>(blocks: &Blocks<'_, T>, count: usize) -> Result<(T
 }
 
 /// The largest first; a total order, even of scores that somebody replaces by NaN meanwhile.
-fn descending<T: Score>(one: &T, other: &T) -> Ordering {
-    let is_number = |score: &T| score.partial_cmp(score).is_some();
+fn descending(one: &Score, other: &Score) -> Ordering {
+    let is_number = |score: &Score| score.partial_cmp(score).is_some();
     other.partial_cmp(one).unwrap_or_else(|| is_number(other).cmp(&is_number(one)))
 }
 
 /// Take candidates out of the index: their blocks' maxima are those of what is left.
-pub(super) fn take_out<T: Indexable>(blocks: &mut Blocks<'_, T>, out: &[(usize, T)]) -> Removed {
+pub(super) fn take_out(blocks: &mut Blocks<'_>, out: &[(usize, Score)]) -> Removed {
     let mut removed = Removed::default();
     for &(index, _) in out {
         removed.insert(index, blocks.len());
@@ -169,11 +170,11 @@ pub(super) fn take_out<T: Indexable>(blocks: &mut Blocks<'_, T>, out: &[(usize, 
 }
 
 /// Add those who are not among the `comers` yet, in the order of ever later stages, until `count` have certainly come.
-fn add_others<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
+fn add_others(
+    round: &Round<'_, '_>,
     count: usize,
-    comers: &mut Vec<Comer<T>>,
-    entropy: &mut E,
+    comers: &mut Vec<Comer>,
+    entropy: &mut Entropy,
 ) -> Result<(), SelectError> {
     let line = BlockLine::new(round);
     let mut line = line.of(round);
@@ -222,7 +223,7 @@ struct Listed {
 }
 
 impl Comers for Listed {
-    fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E) {
+    fn add(&mut self, index: usize, entropy: &mut Entropy) {
         self.all.push((index, LazyUniform::draw(entropy)));
     }
 
@@ -233,7 +234,7 @@ impl Comers for Listed {
 
 /// The largest noisy score first. What doubles say of the order is right nearly everywhere: exact comparisons of neighbours
 /// correct the rest.
-fn sort<T: Score, E: Entropy>(comers: &mut [Comer<T>], scale: &Scale, entropy: &mut E) -> Result<(), SelectError> {
+fn sort(comers: &mut [Comer], scale: &Scale, entropy: &mut Entropy) -> Result<(), SelectError> {
     comers.sort_unstable_by(|one, other| other.low.total_cmp(&one.low));
     for end in 1..comers.len() {
         if end.is_multiple_of(4096) {

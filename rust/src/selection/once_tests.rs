@@ -1,10 +1,11 @@
 use super::*;
 use crate::entropy::testing::seeded;
+use crate::numbers::score::Stored;
 use crate::selection::many_draws::Law;
 use crate::testing::{assert_law, law_of, scale, simpson, wrong_scale};
 
 /// Draw the indices alone.
-fn picks<T: Indexable>(scores: &[T], scale: &Scale, count: usize, entropy: &mut impl Entropy) -> Vec<usize> {
+fn picks<T: Stored>(scores: &[T], scale: &Scale, count: usize, entropy: &mut Entropy) -> Vec<usize> {
     largest(View::of(scores), scale, count, entropy).unwrap().iter().map(|comer| comer.index).collect()
 }
 
@@ -167,8 +168,8 @@ fn the_split_is_that_of_a_sorted_vector() {
             let blocks = Blocks::new(View::of(&scores)).unwrap();
             for count in [1, 2, 7, len / 2, len - 1, len].into_iter().filter(|count| (1..=len).contains(count)) {
                 let (least, above) = split(&blocks, count).unwrap();
-                assert_eq!(least, sorted[count - 1], "{len} {kinds} {count}");
-                let expected: Vec<i32> = sorted.iter().copied().filter(|&score| score > least).collect();
+                assert_eq!(least, sorted[count - 1].into(), "{len} {kinds} {count}");
+                let expected: Vec<i32> = sorted.iter().copied().filter(|score| score.score() > least).collect();
                 let mut found: Vec<i32> = above.iter().map(|&(index, _)| scores[index]).collect();
                 found.sort_unstable_by(|one, other| other.cmp(one));
                 assert_eq!(found, expected, "{len} {kinds} {count}");
@@ -210,7 +211,7 @@ fn noisy_scores_lie_in_their_enclosures() {
         (LAST, 0.0),
     ] {
         for _ in 0..500 {
-            let comer = Comer::new(0, 0.0, excess, stage, &LazyUniform::draw(&mut entropy));
+            let comer = Comer::new(0, Score::Real(0.0), excess, stage, &LazyUniform::draw(&mut entropy));
             let truth = excess - crate::testing::middle(&comer.clock).ln();
             assert!(comer.low < truth && truth < comer.high && comer.high - comer.low < 1e-11 * (1.0 + truth));
         }
@@ -229,7 +230,7 @@ fn the_count_has_to_fit_and_scores_to_stay() {
     let blocks = Blocks::new(View::of(&scores)).unwrap();
     let scale = Scale::new(1e3, 1.0, 1).unwrap();
     // Nobody is left near the score that times are measured from, as if somebody had lowered all scores meanwhile.
-    let round = Round { top: 1e6, ..Round::new(&blocks, &scale) };
+    let round = Round { top: Score::Real(1e6), ..Round::new(&blocks, &scale) };
     let mut comers = Vec::new();
     add_others(&round, 3, &mut comers, &mut entropy).unwrap();
     assert!(comers.is_empty());

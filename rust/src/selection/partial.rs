@@ -7,7 +7,7 @@ use crate::error::SelectError;
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Height;
-use crate::scan::block_index::{Blocks, Indexable};
+use crate::scan::block_index::Blocks;
 use crate::scan::score_view::View;
 use crate::selection::many_draws::Law;
 use crate::selection::weight_line::Round;
@@ -43,16 +43,16 @@ impl Winner {
     ///
     /// # Errors
     /// As [`Blocks::new`] but for `NoCandidates`, `NotMergeable` for a law without times, `Interrupted` and `Changed`.
-    pub fn of<T: Indexable, E: Entropy>(
+    pub fn of(
         terms: &Terms,
-        scores: View<'_, T>,
+        scores: View<'_>,
         partition: u64,
-        entropy: &mut E,
+        entropy: &mut Entropy,
     ) -> Result<Option<Self>, SelectError> {
         let scale = terms.scale()?;
         let first = match terms.law {
-            Law::Exponential => exponential_mechanism::draw_with_time::<T, E>,
-            Law::PermuteAndFlip => permute_and_flip::draw_with_time::<T, E>,
+            Law::Exponential => exponential_mechanism::draw_with_time,
+            Law::PermuteAndFlip => permute_and_flip::draw_with_time,
             Law::LaplaceNoisyMax => return Err(SelectError::NotMergeable),
         };
         if scores.is_empty() {
@@ -60,16 +60,16 @@ impl Winner {
         }
         let blocks = Blocks::new(scores)?;
         let (index, clock) = first(&Round::new(&blocks, &scale), entropy)?;
-        Ok(Some(Self { partition, index: index as u64, top: blocks.top().height(), clock }))
+        Ok(Some(Self { partition, index: index as u64, top: Height::of(blocks.top(), scores.kind()), clock }))
     }
 
     /// The first of both; further bits of their times are drawn as far as it takes.
-    pub fn first_of<E: Entropy>(mut self, mut other: Self, scale: &Scale, entropy: &mut E) -> Self {
+    pub fn first_of(mut self, mut other: Self, scale: &Scale, entropy: &mut Entropy) -> Self {
         if self.is_before(&mut other, scale, entropy) { self } else { other }
     }
 
     /// Whether its time comes before that of the other one.
-    pub fn is_before<E: Entropy>(&mut self, other: &mut Self, scale: &Scale, entropy: &mut E) -> bool {
+    pub fn is_before(&mut self, other: &mut Self, scale: &Scale, entropy: &mut Entropy) -> bool {
         // Seen from the partition with the higher top, the other one's times are exp(x) as long.
         let (own, others) = (self.top.exactly(), other.top.exactly());
         let x = scale.exact_exponent_of_gap(&(&own - &others).into());
@@ -82,7 +82,7 @@ impl Winner {
 }
 
 /// `None` is the selection from no scores, neutral in every merge.
-pub fn merge<E: Entropy>(one: Option<Winner>, other: Option<Winner>, scale: &Scale, entropy: &mut E) -> Option<Winner> {
+pub fn merge(one: Option<Winner>, other: Option<Winner>, scale: &Scale, entropy: &mut Entropy) -> Option<Winner> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.first_of(other, scale, entropy)),
         (one, other) => one.or(other),

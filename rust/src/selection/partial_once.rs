@@ -5,7 +5,7 @@
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::numbers::scale::Scale;
-use crate::scan::block_index::Indexable;
+use crate::numbers::score::Height;
 use crate::scan::score_view::View;
 use crate::selection::once;
 use crate::selection::partial::{Terms, Winner};
@@ -18,21 +18,22 @@ const HEAD: [u8; 5] = *b"dppo\x01";
 ///
 /// # Errors
 /// As [`once::largest`] but for `NoCandidates`.
-pub fn first_of<T: Indexable, E: Entropy>(
+pub fn first_of(
     terms: &Terms,
-    scores: View<'_, T>,
+    scores: View<'_>,
     count: usize,
     partition: u64,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<Winner>, SelectError> {
     let scale = terms.scale()?;
     if scores.is_empty() {
         return Ok(Vec::new());
     }
+    let kind = scores.kind();
     let comers = once::largest(scores, &scale, count.min(scores.len()), entropy)?;
-    let winner = |comer: once::Comer<T>| {
+    let winner = |comer: once::Comer| {
         let once::Comer { index, base, clock, .. } = comer;
-        Winner { partition, index: index as u64, top: base.height(), clock }
+        Winner { partition, index: index as u64, top: Height::of(base, kind), clock }
     };
     Ok(comers.into_iter().map(winner).collect())
 }
@@ -41,12 +42,12 @@ pub fn first_of<T: Indexable, E: Entropy>(
 ///
 /// # Errors
 /// `Memory`.
-pub fn merge<E: Entropy>(
+pub fn merge(
     one: Vec<Winner>,
     other: Vec<Winner>,
     count: usize,
     scale: &Scale,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<Winner>, SelectError> {
     let mut first = reserved(count.min(one.len() + other.len()))?;
     let (mut one, mut other) = (one.into_iter().peekable(), other.into_iter().peekable());

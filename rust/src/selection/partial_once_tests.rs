@@ -1,5 +1,5 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::selection::many_draws::Law;
 use crate::testing::assert_law;
 
@@ -54,7 +54,7 @@ fn merging_keeps_as_many_as_are_wanted_and_there_are() {
     let (few, many, none) = (of(&[1e6], 0), of(&[3e6, 4e6, 0.0, 0.0], 1), of(&[], 2));
     assert_eq!((few.len(), many.len(), none.len()), (1, 3, 0));
     let both = |one: &[Winner], other: &[Winner]| {
-        merge(one.to_vec(), other.to_vec(), 3, &scale, &mut Scripted::new(&[])).unwrap()
+        merge(one.to_vec(), other.to_vec(), 3, &scale, &mut Entropy::scripted(&[])).unwrap()
     };
     assert!(both(&few, &none) == few && both(&none, &few) == few && both(&none, &none).is_empty());
     let merged = both(&few, &many);

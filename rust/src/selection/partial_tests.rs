@@ -1,6 +1,7 @@
 use super::*;
-use crate::entropy::testing::{Scripted, seeded};
+use crate::entropy::testing::seeded;
 use crate::numbers::decision::Lazy;
+use crate::numbers::score::Stored;
 use crate::selection::partial_bytes::{from_bytes, to_bytes};
 use crate::testing::{assert_law, law_of};
 
@@ -15,7 +16,7 @@ fn laws(law: Law, scores: &[f64]) -> [Vec<f64>; 2] {
     [2, 1].map(|factor| law_of(law, scores, &terms(law, factor).scale().unwrap()))
 }
 
-fn of<T: Indexable, E: Entropy>(terms: &Terms, scores: &[T], partition: u64, entropy: &mut E) -> Option<Winner> {
+fn of<T: Stored>(terms: &Terms, scores: &[T], partition: u64, entropy: &mut Entropy) -> Option<Winner> {
     Winner::of(terms, View::of(scores), partition, entropy).unwrap()
 }
 
@@ -72,7 +73,7 @@ fn merging_is_associative_and_commutative_on_what_is_known() {
         for _ in 0..500 {
             let [a, b, c] = [0, 1, 2].map(|part| of(&terms(law, 2), &scores[part], part as u64, &mut entropy));
             let both = |one: &Option<Winner>, other: &Option<Winner>| {
-                merge(one.clone(), other.clone(), &scale, &mut Scripted::new(&[]))
+                merge(one.clone(), other.clone(), &scale, &mut Entropy::scripted(&[]))
             };
             let left = both(&both(&a, &b), &c);
             let right = both(&a, &both(&b, &c));
@@ -122,13 +123,13 @@ fn tops_beyond_the_doubles_are_compared_exactly() {
 
 #[test]
 fn what_cannot_be_drawn_is_refused_and_draws_nothing() {
-    let mut entropy = Scripted::new(&[]);
+    let mut entropy = Entropy::scripted(&[]);
     let laplace = Winner::of(&terms(Law::LaplaceNoisyMax, 1), View::of(&[1.0]), 0, &mut entropy);
     assert_eq!(laplace.err(), Some(SelectError::NotMergeable));
     let poison = Winner::of(&terms(Law::Exponential, 1), View::of(&[1.0, f64::NAN]), 0, &mut entropy);
     assert_eq!(poison.err(), Some(SelectError::NotFinite));
-    assert!(of::<f64, _>(&terms(Law::Exponential, 1), &[], 0, &mut entropy).is_none());
-    assert_eq!(entropy.taken, 0);
+    assert!(of::<f64>(&terms(Law::Exponential, 1), &[], 0, &mut entropy).is_none());
+    assert_eq!(entropy.taken(), 0);
 }
 
 #[test]

@@ -8,13 +8,12 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::numbers::lazy_time::Clock;
-use crate::numbers::score::Score;
 use crate::selection::arrival_stages::{AnyOfThem, Earliest, by_stages};
 use crate::selection::uniform_visits::{FEW, LIKELY, Tails, visit};
 use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
 /// One draw from a fresh index: of equals, say, the first one visited is all that is looked at.
-pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
+pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, SelectError> {
     let mut tails = Tails::default();
     if let Some(index) = visit(1, round, true, &mut tails, entropy) {
         return Ok(index);
@@ -28,11 +27,11 @@ pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E
 }
 
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
-pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
-    round: &Round<'_, '_, T>,
+pub fn draw_from<L: WeightLine>(
+    round: &Round<'_, '_>,
     line: impl FnOnce() -> L,
     begins_with_visits: bool,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
     let mut tails = Tails::default();
     if begins_with_visits && let Some(index) = visit(FEW, round, true, &mut tails, entropy) {
@@ -42,24 +41,21 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
 }
 
 /// A uniform one of the heads among those who were not visited.
-fn among_others<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
+fn among_others(
+    round: &Round<'_, '_>,
     tails: &Tails,
     line: &mut impl WeightLine,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
     let is_out = |index| round.removed.contains(index) || tails.contains(index);
-    by_stages::<AnyOfThem, _, _, _>(round, line, is_out, entropy).map(|(them, _)| them.kept)
+    by_stages::<AnyOfThem, _>(round, line, is_out, entropy).map(|(them, _)| them.kept)
 }
 
 /// Draw a candidate and the time at which it comes.
-pub fn draw_with_time<T: Score, E: Entropy>(
-    round: &Round<'_, '_, T>,
-    entropy: &mut E,
-) -> Result<(usize, Clock), SelectError> {
+pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
     let line = BlockLine::new(round);
     let is_out = |index| round.removed.contains(index);
-    let (first, stage) = by_stages::<Earliest, _, _, _>(round, &mut line.of(round), is_out, entropy)?;
+    let (first, stage) = by_stages::<Earliest, _>(round, &mut line.of(round), is_out, entropy)?;
     first.within(stage).ok_or(SelectError::Changed)
 }
 
@@ -68,6 +64,7 @@ mod tests {
     use super::*;
     use crate::entropy::testing::seeded;
     use crate::numbers::scale::Scale;
+    use crate::numbers::score::Kind;
     use crate::scan::block_index::Blocks;
     use crate::scan::score_view::View;
     use crate::testing::assert_law;
@@ -119,7 +116,7 @@ mod tests {
         let mut scores: Vec<f64> = (0..5000).map(|index| f64::from(index % 90)).collect();
         let memory = scores.as_mut_ptr();
         // SAFETY: as many doubles, alive and not moved to the end of the test.
-        let view = unsafe { View::new(memory.cast_const(), 5000, 8) };
+        let view = unsafe { View::new(memory.cast_const().cast(), Kind::F64, 5000, 8) };
         let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
         let draw = || draw_once(&Round::new(&blocks, &scale), &mut seeded(44));
         assert!(draw().is_ok());

@@ -33,14 +33,14 @@ impl Turn {
     }
 
     #[inline]
-    pub fn flip<E: Entropy>(&self, entropy: &mut E) -> bool {
+    pub fn flip(&self, entropy: &mut Entropy) -> bool {
         let uniform = LazyUniform::draw(entropy);
         if uniform.head() == self.head { self.flip_exactly(uniform, entropy) } else { uniform.head() < self.head }
     }
 
     #[cold]
     #[inline(never)]
-    fn flip_exactly<E: Entropy>(&self, mut uniform: LazyUniform, entropy: &mut E) -> bool {
+    fn flip_exactly(&self, mut uniform: LazyUniform, entropy: &mut Entropy) -> bool {
         decide(&mut uniform, entropy, |uniform| {
             let (cell, bits) = uniform.cell();
             is_less(&(&cell << 64, (&cell + UBig::ONE) << 64), &enclosure(&self.x, bits + 64))
@@ -60,7 +60,7 @@ fn enclosure(x: &Ratio, precision: usize) -> (UBig, UBig) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::testing::{Scripted, seeded};
+    use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
 
     fn turn(x: f64) -> Turn {
@@ -103,9 +103,9 @@ mod tests {
             for (last, expected) in [(words[11] - 1, true), (words[11] + 1, false)] {
                 let mut script = words.clone();
                 script[11] = last;
-                let mut entropy = Scripted::new(&script);
+                let mut entropy = Entropy::scripted(&script);
                 assert_eq!(coin.flip(&mut entropy), expected, "x = {x}");
-                assert_eq!(entropy.taken, 12);
+                assert_eq!(entropy.taken(), 12);
             }
         }
     }

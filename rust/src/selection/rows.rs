@@ -9,8 +9,8 @@ use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
-use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, Indexable};
+use crate::numbers::score::Kind;
+use crate::scan::block_index::Blocks;
 use crate::scan::helper_threads::available_threads;
 use crate::scan::kernels::Level;
 use crate::scan::score_view::View;
@@ -30,57 +30,74 @@ const LINE: usize = 64;
 
 /// Scores of several selections: `rows` times `columns` values in memory that belongs to somebody else.
 #[derive(Clone, Copy)]
-pub struct Matrix<'a, T> {
-    first: *const T,
+pub struct Matrix<'a> {
+    first: *const u8,
+    kind: Kind,
     rows: usize,
     columns: usize,
     /// Bytes from a row to the next, and from a column to the next.
     strides: (isize, isize),
-    memory: std::marker::PhantomData<&'a [T]>,
+    memory: std::marker::PhantomData<&'a [u8]>,
 }
 
-// SAFETY: as a view, it only reads, and `T` is plain data.
-unsafe impl<T: Score> Send for Matrix<'_, T> {}
-unsafe impl<T: Score> Sync for Matrix<'_, T> {}
+// SAFETY: as a view, it only reads, and numbers are plain data.
+unsafe impl Send for Matrix<'_> {}
+unsafe impl Sync for Matrix<'_> {}
 
-impl<'a, T: Indexable> Matrix<'a, T> {
+impl<'a> Matrix<'a> {
     /// # Safety
     /// Every row has to be what [`View::new`] demands.
-    pub unsafe fn new(first: *const T, (rows, columns): (usize, usize), strides: (isize, isize)) -> Self {
-        Self { first, rows, columns, strides, memory: std::marker::PhantomData }
+    pub unsafe fn new(first: *const u8, kind: Kind, (rows, columns): (usize, usize), strides: (isize, isize)) -> Self {
+        Self { first, kind, rows, columns, strides, memory: std::marker::PhantomData }
     }
 
-    fn row(&self, row: usize) -> View<'a, T> {
+    fn row(&self, row: usize) -> View<'a> {
         // SAFETY: by the contract of `new`; only an address is computed for rows that have no columns.
         unsafe {
-            View::new(self.first.wrapping_byte_offset(row as isize * self.strides.0), self.columns, self.strides.1)
+            let first = self.first.wrapping_offset(row as isize * self.strides.0);
+            View::new(first, self.kind, self.columns, self.strides.1)
         }
     }
 
     fn bytes_per_row(&self) -> usize {
-        self.columns * size_of::<T>()
+        self.columns * self.kind.size()
     }
 
     /// How many rows are read together: those that share lines of memory, if each is too long to stay in a cache meanwhile.
     fn read_together(&self) -> usize {
-        let size = size_of::<T>();
+        let size = self.kind.size();
         let lie_across = self.strides.0.unsigned_abs() == size && self.strides.1.unsigned_abs() > size;
         if lie_across && self.bytes_per_row() >= COPIED_FROM { LINE / size } else { 1 }
     }
 
-    /// Some rows, read together: their values side by side.
-    fn copied(&self, first: usize, count: usize) -> Result<Vec<T>, SelectError> {
-        let mut copy = reserved(count * self.columns)?;
-        copy.resize(count * self.columns, T::LOWEST);
+    /// Some rows, read together: their values side by side, as they are in memory.
+    fn copied(&self, first: usize, count: usize) -> Result<Vec<u8>, SelectError> {
+        let bytes = count * self.bytes_per_row();
+        let mut copy = reserved(bytes)?;
+        copy.resize(bytes, 0);
+        match self.kind.size() {
+            8 => self.copy_sized::<8>(first, count, &mut copy)?,
+            4 => self.copy_sized::<4>(first, count, &mut copy)?,
+            2 => self.copy_sized::<2>(first, count, &mut copy)?,
+            _ => self.copy_sized::<1>(first, count, &mut copy)?,
+        }
+        Ok(copy)
+    }
+
+    fn copy_sized<const SIZE: usize>(&self, first: usize, count: usize, copy: &mut [u8]) -> Result<(), SelectError> {
+        let (copy, _) = copy.as_chunks_mut::<SIZE>();
         for column in 0..self.columns {
             if column.is_multiple_of(COPIED_FROM) {
                 interrupt::check()?;
             }
             for place in 0..count {
-                copy[place * self.columns + column] = self.row(first + place).get(column);
+                let offset = (first + place) as isize * self.strides.0 + column as isize * self.strides.1;
+                // SAFETY: a number of the matrix, by the contract of `new`; any bytes will do.
+                copy[place * self.columns + column] =
+                    unsafe { self.first.offset(offset).cast::<[u8; SIZE]>().read_unaligned() };
             }
         }
-        Ok(copy)
+        Ok(())
     }
 }
 
@@ -88,7 +105,7 @@ impl<'a, T: Indexable> Matrix<'a, T> {
 ///
 /// # Errors
 /// As [`select`], for any of the rows; `NoCandidates` also if there is no row.
-pub fn select_rows<T: Indexable>(law: Law, matrix: &Matrix<'_, T>, scale: &Scale) -> Result<Vec<usize>, SelectError> {
+pub fn select_rows(law: Law, matrix: &Matrix<'_>, scale: &Scale) -> Result<Vec<usize>, SelectError> {
     let Matrix { rows, columns, .. } = *matrix;
     if rows == 0 || columns == 0 {
         return Err(SelectError::NoCandidates);
@@ -105,7 +122,12 @@ pub fn select_rows<T: Indexable>(law: Law, matrix: &Matrix<'_, T>, scale: &Scale
             let copy = if together > 1 { matrix.copied(first, draws.len())? } else { Vec::new() };
             for (place, slot) in draws.iter_mut().enumerate() {
                 interrupt::check()?;
-                let row = copy.chunks(columns).nth(place).map_or_else(|| matrix.row(first + place), View::of);
+                let of_copy = copy.chunks(matrix.bytes_per_row()).nth(place);
+                // SAFETY: as many bytes as a row of numbers of that kind has.
+                let row = of_copy.map_or_else(
+                    || matrix.row(first + place),
+                    |bytes| unsafe { View::new(bytes.as_ptr(), matrix.kind, columns, matrix.kind.size() as isize) },
+                );
                 *slot = one(law, row, scale, level, entropy)?;
             }
         }
@@ -115,13 +137,7 @@ pub fn select_rows<T: Indexable>(law: Law, matrix: &Matrix<'_, T>, scale: &Scale
 
 /// One draw from one row, by this thread alone.
 #[inline]
-fn one<T: Indexable, E: Entropy>(
-    law: Law,
-    row: View<'_, T>,
-    scale: &Scale,
-    level: Level,
-    entropy: &mut E,
-) -> Result<usize, SelectError> {
+fn one(law: Law, row: View<'_>, scale: &Scale, level: Level, entropy: &mut Entropy) -> Result<usize, SelectError> {
     draw(law, &Round::new(&Blocks::with_threads(row, 1, level)?, scale), entropy)
 }
 

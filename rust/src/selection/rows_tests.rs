@@ -1,25 +1,26 @@
 use super::*;
 use crate::interrupt::testing::ended;
+use crate::numbers::score::Stored;
 use crate::testing::{LAWS, assert_law, law_of, scale, wrong_scale};
 
 /// The rows one after the other, as a matrix.
-fn matrix<T: Indexable>(values: &[T], columns: usize) -> Matrix<'_, T> {
+fn matrix<T: Stored>(values: &[T], columns: usize) -> Matrix<'_> {
     let size = size_of::<T>() as isize;
     let strides = (columns as isize * size, size);
     // SAFETY: rows side by side in a slice.
-    unsafe { Matrix::new(values.as_ptr(), (values.len() / columns, columns), strides) }
+    unsafe { Matrix::new(values.as_ptr().cast(), T::KIND, (values.len() / columns, columns), strides) }
 }
 
 /// The same values column after column.
-fn across<T: Indexable>(values: &[T], columns: usize) -> Vec<T> {
+fn across<T: Stored>(values: &[T], columns: usize) -> Vec<T> {
     let rows = values.len() / columns;
     (0..values.len()).map(|place| values[place % rows * columns + place / rows]).collect()
 }
 
-fn matrix_across<T: Indexable>(values: &[T], columns: usize) -> Matrix<'_, T> {
+fn matrix_across<T: Stored>(values: &[T], columns: usize) -> Matrix<'_> {
     let (rows, size) = (values.len() / columns, size_of::<T>() as isize);
     // SAFETY: columns side by side in a slice.
-    unsafe { Matrix::new(values.as_ptr(), (rows, columns), (size, rows as isize * size)) }
+    unsafe { Matrix::new(values.as_ptr().cast(), T::KIND, (rows, columns), (size, rows as isize * size)) }
 }
 
 #[test]
@@ -42,7 +43,7 @@ fn each_row_has_its_own_law_whichever_way_it_lies() {
 #[test]
 fn long_rows_across_memory_are_read_together_and_keep_their_places() {
     // One best a row, far ahead, in a column that depends on the row; 16-bit rows share lines in 32s, and 37 is no multiple.
-    fn check<T: Indexable>(columns: usize, rows: usize, low: T, high: T) {
+    fn check<T: Stored>(columns: usize, rows: usize, low: T, high: T) {
         let best = |row: usize| row * 7919 % columns;
         let values: Vec<T> = (0..rows * columns)
             .map(|place| if place % columns == best(place / columns) { high } else { low })
@@ -79,7 +80,7 @@ fn no_rows_and_no_columns_are_no_candidates() {
     let none: [f32; 0] = [];
     for shape in [(0, 0), (0, 4), (4, 0)] {
         // SAFETY: there is nothing to read.
-        let matrix = unsafe { Matrix::new(none.as_ptr(), shape, (0, 4)) };
+        let matrix = unsafe { Matrix::new(none.as_ptr().cast(), Kind::F32, shape, (0, 4)) };
         assert_eq!(select_rows(Law::Exponential, &matrix, &scale()), Err(SelectError::NoCandidates));
     }
 }
@@ -88,7 +89,7 @@ fn no_rows_and_no_columns_are_no_candidates() {
 fn one_row_repeated_by_a_stride_of_zero_is_drawn_from_again_and_again() {
     let scores = [3.0, 1.0, 2.0, 3.0];
     // SAFETY: all rows are the one.
-    let matrix = unsafe { Matrix::new(scores.as_ptr(), (50_000, 4), (0, 8)) };
+    let matrix = unsafe { Matrix::new(scores.as_ptr().cast(), Kind::F64, (50_000, 4), (0, 8)) };
     let mut draws = select_rows(Law::PermuteAndFlip, &matrix, &scale()).unwrap().into_iter();
     let law = |scale: &Scale| law_of(Law::PermuteAndFlip, &scores, scale);
     assert_law("one row", 50_000, &law(&scale()), &law(&wrong_scale()), || draws.next().unwrap());
@@ -98,6 +99,6 @@ fn one_row_repeated_by_a_stride_of_zero_is_drawn_from_again_and_again() {
 fn a_call_that_is_asked_to_end_does() {
     let row = vec![0.0; 100_000];
     // SAFETY: all rows are the one.
-    let matrix = unsafe { Matrix::new(row.as_ptr(), (1 << 18, 100_000), (0, 8)) };
+    let matrix = unsafe { Matrix::new(row.as_ptr().cast(), Kind::F64, (1 << 18, 100_000), (0, 8)) };
     assert_eq!(ended(|| select_rows(Law::Exponential, &matrix, &scale())), Err(SelectError::Interrupted));
 }

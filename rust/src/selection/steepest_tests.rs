@@ -1,5 +1,4 @@
 use super::*;
-use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
 use crate::numbers::rational::nearest_f64;
 

@@ -24,7 +24,7 @@ pub struct Skipper {
 impl Skipper {
     /// A new one, if the next ringing item lies within `total`; `None` if nobody rings within that.
     #[inline]
-    pub fn within<E: Entropy>(total: u128, entropy: &mut E) -> Option<Self> {
+    pub fn within(total: u128, entropy: &mut Entropy) -> Option<Self> {
         let uniform = LazyUniform::draw(entropy);
         // U < 1 - total <= exp(-total): no logarithm is needed to see that.
         if u128::from(uniform.head()) < (1_u128 << 64).saturating_sub(total << (64 - RATE_BITS)) {
@@ -55,7 +55,7 @@ impl Skipper {
 
     /// Whether -ln U > rate, that is U < exp(-rate): nobody rings within that total rate.
     #[inline]
-    pub fn is_beyond<E: Entropy>(&mut self, rate: u128, entropy: &mut E) -> bool {
+    pub fn is_beyond(&mut self, rate: u128, entropy: &mut Entropy) -> bool {
         if rate < self.surely_beyond || rate > self.surely_within {
             return rate < self.surely_beyond;
         }
@@ -76,7 +76,7 @@ fn to_f64(rate: u128) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::testing::{Scripted, seeded};
+    use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
 
     const ONE: u128 = 1 << RATE_BITS;
@@ -85,13 +85,13 @@ mod tests {
     fn the_place_is_where_the_uniform_says() {
         // U = exp(-2.25): with a rate of 1/2 an item, four are passed and the fifth rings.
         let head = (libm::exp(-2.25) * 18_446_744_073_709_551_616.0) as u64;
-        let mut entropy = Scripted::new(&[head]);
+        let mut entropy = Entropy::scripted(&[head]);
         let mut skipper = Skipper::within(10 * ONE, &mut entropy).unwrap();
         assert_eq!(skipper.surely_passes(1 << 59), 4);
         assert!(skipper.is_beyond(4 << 59, &mut entropy) && !skipper.is_beyond(5 << 59, &mut entropy));
         // Near one it rings at once, near zero hardly ever.
-        assert_eq!(Skipper::within(ONE, &mut Scripted::new(&[u64::MAX])).unwrap().surely_passes(1 << 59), 0);
-        assert!(Skipper::within(5 * ONE, &mut Scripted::new(&[1])).is_none());
+        assert_eq!(Skipper::within(ONE, &mut Entropy::scripted(&[u64::MAX])).unwrap().surely_passes(1 << 59), 0);
+        assert!(Skipper::within(5 * ONE, &mut Entropy::scripted(&[1])).is_none());
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
         }
         // 1 - 1/8 is below exp(-1/8) = 0.8825: both of these are beyond, and one unit of 2^-10 above it is not.
         for (head, is_within) in [((7 << 61) - 1, false), (7 << 61, false), (905 << 54, true)] {
-            assert_eq!(Skipper::within(1 << 57, &mut Scripted::new(&[head])).is_some(), is_within);
+            assert_eq!(Skipper::within(1 << 57, &mut Entropy::scripted(&[head])).is_some(), is_within);
         }
     }
 }

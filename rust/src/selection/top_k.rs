@@ -7,7 +7,8 @@ use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
-use crate::scan::block_index::{Blocks, Indexable};
+use crate::numbers::score::Score;
+use crate::scan::block_index::Blocks;
 use crate::scan::score_view::View;
 use crate::selection::many_draws::Law;
 use crate::selection::noisy_max::Levels;
@@ -21,7 +22,7 @@ const LARGEST_FALL: f64 = 0.2;
 const ROUNDS_PER_GUESS: usize = 32;
 
 /// Take `index` out: later draws skip it, and its block's maximum is that of what is left. Returns the best left.
-pub(super) fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Removed, index: usize) -> T {
+pub(super) fn remove(blocks: &mut Blocks<'_>, removed: &mut Removed, index: usize) -> Score {
     removed.insert(index, blocks.len());
     let block = blocks.block_of(index);
     let left = blocks.items(block).filter(|&item| !removed.contains(item)).map(|item| blocks.get(item));
@@ -37,12 +38,12 @@ pub(super) fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Rem
 /// # Errors
 /// As [`Blocks::new`], `InvalidCount` unless `1 <= k <= scores.len()`, `Interrupted`, or `Changed` if somebody overwrote
 /// the scores.
-pub fn peel<T: Indexable, E: Entropy>(
+pub fn peel(
     law: Law,
-    scores: View<'_, T>,
+    scores: View<'_>,
     scale: &Scale,
     k: usize,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Result<Vec<usize>, SelectError> {
     let mut blocks = Blocks::new(scores)?;
     if k == 0 || k > blocks.len() {

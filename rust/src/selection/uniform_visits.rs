@@ -6,7 +6,6 @@
 
 use crate::entropy::Entropy;
 use crate::numbers::coin::flip;
-use crate::numbers::score::Score;
 use crate::selection::weight_line::Round;
 
 /// The most visits, the first one among them.
@@ -32,12 +31,12 @@ impl Tails {
 
 /// At most so many visits: who shows heads, if not all are `tails`. If items are visited `once`, nobody counts again.
 #[inline]
-pub fn visit<T: Score, E: Entropy>(
+pub fn visit(
     visits: usize,
-    round: &Round<'_, '_, T>,
+    round: &Round<'_, '_>,
     once: bool,
     tails: &mut Tails,
-    entropy: &mut E,
+    entropy: &mut Entropy,
 ) -> Option<usize> {
     for _ in 0..visits {
         let index = entropy.below(round.blocks.len() as u64) as usize;

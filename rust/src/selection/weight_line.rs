@@ -20,33 +20,33 @@ const SAMPLED_ITEMS: u64 = 64;
 
 /// What one selection is made from: scores, the score they are measured from, and who is out.
 #[derive(Clone, Copy)]
-pub struct Round<'r, 'a, T> {
-    pub blocks: &'r Blocks<'a, T>,
+pub struct Round<'r, 'a> {
+    pub blocks: &'r Blocks<'a>,
     pub scale: &'r Scale,
-    pub top: T,
+    pub top: Score,
     pub removed: &'r Removed,
 }
 
-impl<'r, 'a, T: Score> Round<'r, 'a, T> {
+impl<'r, 'a> Round<'r, 'a> {
     /// Everybody, measured from the best score.
-    pub fn new(blocks: &'r Blocks<'a, T>, scale: &'r Scale) -> Self {
+    pub fn new(blocks: &'r Blocks<'a>, scale: &'r Scale) -> Self {
         Self { blocks, scale, top: blocks.top(), removed: &NOBODY }
     }
 
     /// The same measured from another score.
-    pub fn from(&self, top: T) -> Self {
+    pub fn from(&self, top: Score) -> Self {
         Self { top, ..*self }
     }
 
     /// exp(-x) of an item. Its score is read once, so that filter and fallback speak of the same number.
     #[inline(always)]
-    pub fn exponential(&self, index: usize) -> Exponential<impl Fn() -> Ratio + Copy + use<'r, T>> {
+    pub fn exponential(&self, index: usize) -> Exponential<impl Fn() -> Ratio + Copy + use<'r>> {
         self.exponential_of(self.blocks.get(index))
     }
 
     /// exp(-x) of a score.
     #[inline(always)]
-    pub fn exponential_of(&self, score: T) -> Exponential<impl Fn() -> Ratio + Copy + use<'r, T>> {
+    pub fn exponential_of(&self, score: Score) -> Exponential<impl Fn() -> Ratio + Copy + use<'r>> {
         let (scale, top) = (self.scale, self.top);
         Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
     }
@@ -64,11 +64,11 @@ impl<'r, 'a, T: Score> Round<'r, 'a, T> {
     }
 
     /// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
-    pub fn visit_blocks(&self, wanted: impl Fn(T) -> bool, mut visit: impl FnMut(usize, T)) {
+    pub fn visit_blocks(&self, wanted: impl Fn(Score) -> bool, mut visit: impl FnMut(usize, Score)) {
         let blocks = self.blocks;
         for stripe in (0..blocks.stripes()).filter(|&stripe| wanted(blocks.stripe_maximum(stripe))) {
             interrupt::check_deep();
-            for (lane, _) in blocks.block_maxima(stripe).iter().enumerate().filter(|&(_, &maximum)| wanted(maximum)) {
+            for lane in (0..blocks.lanes()).filter(|&lane| wanted(blocks.block_maximum(stripe, lane))) {
                 blocks.items(blocks.block(stripe, lane)).for_each(|index| visit(index, blocks.get(index)));
             }
         }
@@ -101,7 +101,7 @@ pub trait Proposals {
     fn own_weight(&self, place: &Place) -> u64;
 
     #[inline]
-    fn propose<E: Entropy>(&mut self, entropy: &mut E) -> Place {
+    fn propose(&mut self, entropy: &mut Entropy) -> Place {
         let position = entropy.below(self.total());
         self.at(position)
     }
@@ -125,7 +125,7 @@ pub struct BlockLine {
 }
 
 impl BlockLine {
-    pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Self {
+    pub fn new(round: &Round<'_, '_>) -> Self {
         let weights = WeightBounds::for_count(round.blocks.len());
         let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new(), likely: Vec::new() };
         line.rebuild(round);
@@ -133,7 +133,7 @@ impl BlockLine {
     }
 
     /// Compute all bounds, after the round's top changed.
-    pub fn rebuild<T: Score>(&mut self, round: &Round<'_, '_, T>) {
+    pub fn rebuild(&mut self, round: &Round<'_, '_>) {
         let stripes = round.blocks.stripes();
         self.whole_stripes.resize(stripes, 0);
         round.blocks.stripe_bounds(round.top, round.scale, self.weights, 0, &mut self.whole_stripes);
@@ -150,7 +150,7 @@ impl BlockLine {
     }
 
     /// The length of a stripe whose own bound is in its place.
-    fn weigh<T: Score>(&mut self, round: &Round<'_, '_, T>, stripe: usize) -> u64 {
+    fn weigh(&mut self, round: &Round<'_, '_>, stripe: usize) -> u64 {
         // One bound for all of a stripe, if all such stripes together come to no more than one item at the top.
         let whole = self.whole_stripes[stripe].saturating_mul(round.blocks.stripe_range(stripe).len() as u64);
         let most = (1 << self.weights.bits) / round.blocks.stripes() as u64;
@@ -162,7 +162,7 @@ impl BlockLine {
     }
 
     /// Compute one stripe's bounds, after its blocks changed.
-    pub fn refresh<T: Score>(&mut self, round: &Round<'_, '_, T>, stripe: usize) {
+    pub fn refresh(&mut self, round: &Round<'_, '_>, stripe: usize) {
         let before = self.ends[stripe] - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
         self.whole_stripes[stripe] = self.weights.of(round.scale, round.top, round.blocks.stripe_maximum(stripe));
         let change = self.weigh(round, stripe).wrapping_sub(before);
@@ -172,23 +172,23 @@ impl BlockLine {
     }
 
     /// To be read; `round` must be the one that the bounds were computed for.
-    pub fn of<'l, 'r, 'a, T>(&'l self, round: &'l Round<'r, 'a, T>) -> BlockLineOf<'l, 'r, 'a, T> {
+    pub fn of<'l, 'r, 'a>(&'l self, round: &'l Round<'r, 'a>) -> BlockLineOf<'l, 'r, 'a> {
         BlockLineOf { line: self, round, known: usize::MAX, bounds: [0; MOST_LANES], lane_ends: [0; MOST_LANES] }
     }
 }
 
 /// A [`BlockLine`] over its scores, with the blocks of the stripe looked at last: among few candidates the next position lies
 /// in it again.
-pub struct BlockLineOf<'l, 'r, 'a, T> {
+pub struct BlockLineOf<'l, 'r, 'a> {
     line: &'l BlockLine,
-    round: &'l Round<'r, 'a, T>,
+    round: &'l Round<'r, 'a>,
     known: usize,
     bounds: [u64; MOST_LANES],
     /// `lane_ends[l]` = sum over the items of the blocks up to and including lane `l`.
     lane_ends: [u64; MOST_LANES],
 }
 
-impl<T: Score> BlockLineOf<'_, '_, '_, T> {
+impl BlockLineOf<'_, '_, '_> {
     #[inline]
     fn bounds_of(&mut self, stripe: usize) {
         if stripe != self.known {
@@ -206,7 +206,7 @@ impl<T: Score> BlockLineOf<'_, '_, '_, T> {
     }
 }
 
-impl<T: Score> Proposals for BlockLineOf<'_, '_, '_, T> {
+impl Proposals for BlockLineOf<'_, '_, '_> {
     fn bits(&self) -> u32 {
         self.line.weights.bits
     }
@@ -245,7 +245,7 @@ impl<T: Score> Proposals for BlockLineOf<'_, '_, '_, T> {
     }
 }
 
-impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
+impl WeightLine for BlockLineOf<'_, '_, '_> {
     fn visit_likely(&mut self, mut visit: impl FnMut(usize)) {
         let line = self.line;
         for &stripe in line.likely.iter().filter(|&&stripe| line.whole_stripes[stripe] == 0) {
@@ -277,7 +277,7 @@ const ITEMS_PER_CHECK: usize = 64 * MOST_LANES;
 const MOST_LIKELY: usize = 128;
 
 impl ItemTable {
-    pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Result<Self, SelectError> {
+    pub fn new(round: &Round<'_, '_>) -> Result<Self, SelectError> {
         let (blocks, weights) = (round.blocks, WeightBounds::for_count(round.blocks.len()));
         let (mut total, mut likely) = (0, Vec::new());
         let mut ends = reserved(blocks.len())?;
@@ -287,7 +287,7 @@ impl ItemTable {
                 interrupt::check()?;
             }
             let bounds = &mut bounds[..MOST_LANES.min(blocks.len() - first)];
-            let filled = blocks.item_bounds(round.top, round.scale, weights, (first, 1), bounds);
+            let filled = blocks.item_bounds(round.top, round.scale, weights, first, bounds);
             ends.extend(bounds.iter().map(|weight| {
                 total += weight;
                 total

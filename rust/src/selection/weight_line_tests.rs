@@ -1,10 +1,10 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::scan::block_index::Indexable;
+use crate::numbers::score::Stored;
 use crate::scan::score_view::View;
 
 /// From one end to the other: every item once, with a bound of its weight, and every place found from any position in it.
-fn walk<T: Score, L: WeightLine>(round: &Round<'_, '_, T>, mut line: L, context: &str) {
+fn walk<L: WeightLine>(round: &Round<'_, '_>, mut line: L, context: &str) {
     let mut entropy = seeded(61);
     let one = (1_u64 << line.bits()) as f64;
     let (mut start, mut seen, mut likely) = (0, vec![false; round.blocks.len()], Vec::new());
@@ -35,18 +35,18 @@ fn walk<T: Score, L: WeightLine>(round: &Round<'_, '_, T>, mut line: L, context:
     assert_eq!(likely, visited, "{context}");
 }
 
-fn walk_both<T: Indexable>(scores: &[T], scale: &Scale, context: &str) {
+fn walk_both<T: Stored>(scores: &[T], scale: &Scale, context: &str) {
     let mut blocks = Blocks::new(View::of(scores)).unwrap();
     let round = Round::new(&blocks, scale);
     let mut line = BlockLine::new(&round);
     walk(&round, line.of(&round), context);
     walk(&round, &ItemTable::new(&round).unwrap(), context);
-    let lower = round.from(scores[scores.len() / 2]);
+    let lower = round.from(scores[scores.len() / 2].into());
     walk(&lower, BlockLine::new(&lower).of(&lower), context);
     // A block without its best, and measured from the same top.
     let block = blocks.block_of(scores.len() / 3);
-    let maximum = blocks.items(block).map(|index| blocks.get(index)).fold(T::LOWEST, T::or_larger);
-    blocks.set_maximum(block, Some(maximum));
+    let maximum = blocks.items(block).map(|index| blocks.get(index)).reduce(Score::or_larger);
+    blocks.set_maximum(block, maximum);
     let round = Round::new(&blocks, scale);
     line.refresh(&round, block.stripe);
     walk(&round, line.of(&round), context);
