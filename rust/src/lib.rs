@@ -5,8 +5,7 @@
 //!
 //! Rooms, each building on those above it: `entropy` (random bits), `numbers` (real numbers that are drawn or computed only as
 //! far as they are asked for), `scan` (one pass over many scores), `selection` (candidates by their scores), `intervals`
-//! (quantiles, prices and whole numbers), `density` (whole distributions), `python` (the module). `json_lines` draws
-//! nothing: it is the one reader of rows that has to be quick and by our own rules.
+//! (quantiles, prices and whole numbers), `density` (whole distributions), `python` (the module).
 
 pub mod density;
 pub mod entropy;
@@ -14,7 +13,6 @@ pub mod error;
 pub mod float_control;
 pub mod interrupt;
 pub mod intervals;
-pub mod json_lines;
 pub mod numbers;
 #[cfg(feature = "python")]
 mod python;

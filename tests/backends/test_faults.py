@@ -31,8 +31,8 @@ ROWS = pa.table({"unit": [f"{SECRET}{row}" for row in range(9)], "value": [row %
 BROKEN = {
     "csv": "files.csv_lines._field",
     "csv-glob": "files.csv_lines._fields_of_lines",
-    "json": "files.json_lines._text",
-    "json-glob": "files.json_lines._text",
+    "json": "files.json_lines._divided",
+    "json-glob": "files.json_lines._divided",
     "parquet": "files.parquet_rows._plan",
     "parquet-glob": "files.parquet_rows.plain_batches",
     "parquet-by-polars": "files.parquet_rows._plan",

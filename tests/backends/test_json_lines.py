@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -17,7 +19,7 @@ import dpselect as dps
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.files import FileSource, json_lines
 from dpselect.backends.files import lines as lines_module
-from dpselect.errors import InvalidDataError
+from dpselect.errors import InvalidDataError, Shown
 from tests.backends.tables import count, gather
 
 Pair = tuple[str | None, str | None]
@@ -53,8 +55,8 @@ def meaning(line: bytes) -> Pair | None:
     return cell(row.get("unit")), cell(row.get("value"))
 
 
-def refuse(constant: str) -> None:
-    raise ValueError(constant)
+def refuse(said: str) -> None:
+    raise ValueError(said)
 
 
 def cell(value: Any) -> str | None:
@@ -86,6 +88,24 @@ written = st.one_of(strings.map(lambda text: b'"' + b"".join(text) + b'"'), numb
 keys = st.sampled_from([b'"unit"', b'"value"', b'"\\u0075nit"', b'"uni\\ud800"'])
 members = st.lists(st.tuples(keys, written).map(b" :".join), max_size=3)
 noise = st.one_of(noise, members.map(lambda each: b"{" + b", ".join(each) + b"}"))
+scalars = st.sampled_from(
+    [b"7", b"-0.5", b"null", b"true", b'"unit"', b'"value"', b'"[{"', b'"}]"', b'"a\xc3\xa9"', b'"\\n"']
+)
+names = st.sampled_from([b'"unit"', b'"value"', b'"other"', b'"u\\"', b'""'])
+blanks = st.sampled_from([b"", b"", b" ", b"\t", b"  ", b"\r"])
+
+
+def nested_in(inside: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
+    lists = st.lists(inside, max_size=3).map(lambda each: b"[" + b",".join(each) + b"]")
+    return st.one_of(lists, members_of(inside))
+
+
+def members_of(value: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
+    written = st.tuples(blanks, names, blanks, st.just(b":"), blanks, value, blanks).map(b"".join)
+    return st.lists(written, max_size=4).map(lambda each: b"{" + b",".join(each) + b"}")
+
+
+noise = st.one_of(noise, members_of(st.recursive(scalars, nested_in, max_leaves=6)))
 lines_of = st.lists(st.one_of(objects, noise), max_size=10)
 
 
@@ -118,6 +138,61 @@ def test_blocks_and_long_lines_cut_nothing_else(block: int, lines: list[bytes], 
         assert read(lines) == expected
 
 
+EASY = [
+    b'{"unit": 1, "value": 2}',
+    b'{"value": "a\\u00e9\\/\\n", "unit": -0.50e+3, "x": [], "y": {}}\r',
+    b' { "other" :{"unit": [1, "}"], "value": null}, "unit":"\xc3\xa9"}',
+    b'{"unit": "unit", "x": "value", "unit": true, "value": [7]}',
+    b"{}",
+]
+
+
+def test_python_reads_only_lines_that_are_not_easy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else reading would take several times as long, and no other test would notice."""
+    expected = Counter(meaning(line) for line in EASY)
+    monkeypatch.setattr(json_lines, "_row", refuse)
+    assert read(EASY) == expected
+    for hard in (b'{"unit": "\\""}', b'{"unit":  1}', b'{"uni\\u0074": 1}', b'{"x": [[[1]]]}', b"{"):
+        with pytest.raises(ValueError, match=re.escape(hard.decode())):
+            read([hard])
+
+
+@settings(max_examples=60)
+@given(lines=lines_of)
+def test_each_way_alone_reads_the_same(lines: list[bytes]) -> None:
+    """Also the lines that Python never sees otherwise."""
+    expected = read(lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_lines, "_EASY", "a^")
+        assert read(lines) == expected
+
+
+NO_OBJECTS = """{ | {}{} | {}, | {"a"} | {"a":} | {"a":1,} | {,} | {a:1} | {"a":1.} | {"a":.1} | {"a":+1} | {"a":1e}
+    {"a":-} | {"a":Infinity} | {"a":nul} | {"a":truely} | {"a":[1,]} | {"a":[1 2]} | {"a":"} | {"a":"\\x"} | {"a":"\\
+    {"a":"\\u12g4"} | {"a":"\\u12 | \ufeff{} | {\xa0} | {}\v | {"a" 1} | {"a":1]} | [{"a":1}} | {"a":"b""c"} | {"a":1e+}
+    {"a":{"b"}} | {"a":[{"b":}]} | {"a":[01]} | {"a":--1} | {"a":1.e1} | {"a":TRUE} | {"a":"\\u+123"} | {"a":1 "b":2}"""
+
+
+@pytest.mark.parametrize("line", re.split(r" \| |\n *", NO_OBJECTS))
+def test_what_is_no_object_is_left_out(line: str) -> None:
+    assert meaning(line.encode()) is None
+    assert read([b'{"unit": 1}', line.encode()]) == {("1", None): 1}
+
+
+@pytest.mark.parametrize("name", ["", "é", "a b", ":", ",", '","', '":', "unit", "{", "}", "[", "\\", "\n", "x" * 300])
+@pytest.mark.parametrize("before", ["", ":", '", "', "{", "é", "\\"])
+def test_keys_may_be_anything(name: str, before: str) -> None:
+    """The same text as a value, in a list or deeper down is no key."""
+    row = {"first": before, "other": [name, {name: 0}], name: f"<{before}>", "last": name, "deeper": {name: 1}}
+    with TemporaryDirectory() as folder:
+        ways = itertools.product([True, False], [None, (",", ":")])
+        lines = [json.dumps(row, ensure_ascii=plain, separators=between).encode() for plain, between in ways]
+        path = write(Path(folder), lines[1:], first=lines[0])
+        assert name in {column.name for column in json_lines.read_columns(str(path), Shown("t"))}
+        batches = json_lines.rows(str(path), [Column(name, Holds.ANYTHING)], advance=lines_module.ignored)
+        assert [cell for batch in batches for cell in batch[0].to_pylist()] == [f"<{before}>"] * len(lines)
+
+
 @pytest.mark.parametrize(
     ("line", "pair"),
     [
@@ -128,9 +203,14 @@ def test_blocks_and_long_lines_cut_nothing_else(block: int, lines: list[bytes], 
         (b'{"unit": ' + b"9" * 10_000 + b"}", ("9" * 10_000, None)),
         (b'{"unit": true, "value": null}', ("true", None)),
         (b'{"unit": {"a": 1}, "value": [1]}', (None, None)),
+        (b'{"unit": 1, "x": {"unit": 2, "value": 3}}', ("1", None)),
         (b'{"unit": 1, "unit": 2, "value": 3, "value": null}', ("2", None)),
         (b'{"unit": "\\u00e9", "value": "\xc3\xa9"}', ("é", "é")),
         (b'{"unit": "\\ud83d\\ude00", "value": "\\ud83d"}', ("😀", None)),
+        (b'{"unit": "\\"\\\\\\/\\b\\f\\n\\r\\t", "value": "\\/\\u0000"}', ('"\\/\b\f\n\r\t', "/\0")),
+        (b'{"unit": "x\\ud83d\\ud83d\\ude00", "value": "\\ude00\\ud83d"}', (None, None)),
+        (b'{"unit": 0E7, "value": false, "x": "\x7f"}', ("0E7", "false")),
+        (b'{"unit": "", "value": ","}', ("", ",")),
         (b"{}", (None, None)),
         (b'{"unit": NaN}', None),
         (b'{"unit": -Infinity}', None),

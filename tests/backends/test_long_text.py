@@ -83,7 +83,7 @@ def mebibytes(first: Path, file: Path, longest: int) -> float:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
 @pytest.mark.parametrize(("longest", "bounded"), [(LONG, True), (1 << 30, False)])
 def test_long_texts_do_not_pile_up(files: list[Path], longest: int, bounded: bool) -> None:
-    # Text is read in blocks of 8 MiB, of which there are several copies; Parquet nearly row by row.
+    # Text is read in blocks of 4 MiB, of which there are several copies; Parquet nearly row by row.
     most = dict(zip(files[1:], (180, 120, 80), strict=True))
     asked = files[1:] if SLOW else files[-1:]
     peaks = [mebibytes(files[0], file, longest) for file in asked]

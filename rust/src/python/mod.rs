@@ -8,7 +8,6 @@ mod density;
 mod errors;
 mod integers;
 mod intervals;
-mod json_lines;
 mod partial;
 mod partial_once;
 mod piecewise;
@@ -27,8 +26,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let _ = crate::scan::helper_threads::available_threads();
     crate::interrupt::answer_by(errors::was_interrupted);
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
-    module.add_function(wrap_pyfunction!(json_lines::json_fields, module)?)?;
-    module.add_function(wrap_pyfunction!(json_lines::json_keys, module)?)?;
     module.add_function(wrap_pyfunction!(seeding::begin_seeded, module)?)?;
     module.add_function(wrap_pyfunction!(seeding::end_seeded, module)?)?;
     module.add_function(wrap_pyfunction!(seeding::seeded_draws, module)?)?;

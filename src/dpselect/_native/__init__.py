@@ -1,6 +1,6 @@
 """The compiled core; everything about it is in ``_core.pyi``.
 
-Only `dpselect.mechanisms` may import it, and `dpselect.backends.files.json_lines` for reading, which draws nothing.
+Only `dpselect.mechanisms` may import it.
 """
 
 import sys

@@ -24,8 +24,6 @@ __all__ = [
     "generalized_draws",
     "generalized_exponents",
     "joint_quantiles",
-    "json_fields",
-    "json_keys",
     "own_scale_draws",
     "quantiles",
     "seeded_draws",
@@ -426,19 +424,6 @@ def tally(weights: NDArray[np.uint64], size: int, /) -> NDArray[np.int64]:
 
     Their sum has to be from 1 to ``2**63 - 1``.
     """
-
-def json_fields(
-    block: bytes, names: list[str], longest: int, deepest: int, /
-) -> list[tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]]:
-    """For each name what stands under it in the lines of `block` that are kept, as the buffers of an Arrow large string
-    array: one bit a line that says whether there is text, the offsets, the text. Draws nothing, and never fails.
-
-    Left out are lines of more than `longest` bytes, lines that are not one JSON object in UTF-8, and those with more
-    than `deepest` lists and objects inside each other.
-    """
-
-def json_keys(line: bytes, longest: int, deepest: int, /) -> list[str] | None:
-    """The different keys of a line in order, without those that UTF-8 cannot hold; None if the line is left out."""
 
 def joint_quantiles(
     values: object,

@@ -10,7 +10,7 @@ from dpselect.errors import InvalidDataError, Shown
 LONGEST_LINE = 1 << 20
 """Bytes of a line in UTF-8, without its line break; longer ones are left out."""
 
-BLOCK = 1 << 23
+BLOCK = 1 << 22
 """Bytes that are read at a time."""
 
 
