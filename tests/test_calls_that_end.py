@@ -69,14 +69,6 @@ LONG_CALLS = {
         "ends = np.arange(10**6 + 1.0); slopes = np.linspace(1.0, -1.0, ends.size)",
         "core.PiecewiseSampler(1.0, 1.0, 2).plan_concave(ends, slopes, False)",
     ),
-    "planning a density": (
-        "counts = np.random.default_rng(1).integers(0, 9, 50_000).astype(np.uint64)",
-        "core.DensityPlan.of_counts(counts, None, 50_000, 1.0)",
-    ),
-    "draws of a density": (
-        "plan = core.DensityPlan.of_counts(np.full(20, 50, np.uint64), None, 100, 1.0)",
-        "plan.draw_counts(2 * 10**6)",
-    ),
     "merges of states that claim the most that is read": (
         "import struct\n"
         "def state(magnitude):\n"

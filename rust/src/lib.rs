@@ -5,7 +5,7 @@
 //!
 //! Rooms, each building on those above it: `entropy` (random bits), `numbers` (real numbers that are drawn or computed only as
 //! far as they are asked for), `scan` (one pass over many scores), `selection` (candidates by their scores), `intervals`
-//! (quantiles, prices and whole numbers), `density` (whole distributions), `python` (the module).
+//! (quantiles, prices and whole numbers), `density` (scores in lines and parabolas), `python` (the module).
 
 pub mod density;
 pub mod entropy;

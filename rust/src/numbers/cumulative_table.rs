@@ -1,8 +1,6 @@
 //! Choosing an index with probability proportional to a whole number: the one table of running sums that all such
 //! choices use. Integers only, so exact.
 
-use dashu_int::UBig;
-
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
@@ -10,11 +8,11 @@ use crate::interrupt;
 
 /// Whole weights, laid one after another on a line; `ends[i]` is where weight i ends.
 #[derive(Clone, Debug, Default)]
-pub struct CumulativeTable<W = u64> {
-    ends: Vec<W>,
+pub struct CumulativeTable {
+    ends: Vec<u64>,
 }
 
-impl CumulativeTable<u64> {
+impl CumulativeTable {
     /// # Errors
     /// `NoCandidates` if all weights are zero, `InvalidCount` if their sum is 2^63 or more, `Memory`, `Interrupted`.
     pub fn new(weights: impl ExactSizeIterator<Item = u64>) -> Result<Self, SelectError> {
@@ -82,23 +80,6 @@ impl CumulativeTable<u64> {
     }
 }
 
-impl CumulativeTable<UBig> {
-    /// For weights of any size.
-    pub fn of_large(weights: &[UBig]) -> Self {
-        let mut total = UBig::ZERO;
-        let mut add = |weight| {
-            total += weight;
-            total.clone()
-        };
-        Self { ends: weights.iter().map(&mut add).collect() }
-    }
-
-    /// How many of the weights end where `is_passed` says so; it must be true up to some end and false beyond.
-    pub fn passed(&self, is_passed: impl Fn(&UBig) -> bool) -> usize {
-        self.ends.partition_point(is_passed)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,12 +107,11 @@ mod tests {
     #[test]
     fn every_position_belongs_to_one_index() {
         let weights = [0, 3, 1, 0, 0, 2, 0];
-        let (small, large) = (table(&weights).unwrap(), CumulativeTable::of_large(&weights.map(UBig::from)));
+        let small = table(&weights).unwrap();
         let expected = [1, 1, 1, 2, 5, 5];
         assert_eq!(small.total(), 6);
         for (position, index) in (0..small.total()).zip(expected) {
             assert_eq!(small.index_at(position), index);
-            assert_eq!(large.passed(|end| *end <= UBig::from(position)), index);
             assert!(small.start(index) <= position && position < small.start(index) + small.weight(index));
         }
         assert!(weights.iter().enumerate().all(|(index, &weight)| small.weight(index) == weight));

@@ -1,7 +1,6 @@
 pub mod coin;
 pub mod cumulative_table;
 pub mod decision;
-pub mod exact_choice;
 pub mod exp_enclosure;
 pub mod extended_float;
 pub mod lazy_time;

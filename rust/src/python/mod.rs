@@ -4,7 +4,6 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod arrays;
-mod density;
 mod errors;
 mod integers;
 mod intervals;
@@ -34,7 +33,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(unlike::generalized_draws, module)?)?;
     module.add_function(wrap_pyfunction!(unlike::own_scale_draws, module)?)?;
     module.add_class::<unlike::WeightedSampler>()?;
-    module.add_class::<density::DensityPlan>()?;
     module.add_class::<integers::GaussianSampler>()?;
     module.add_class::<integers::GeometricSampler>()?;
     module.add_class::<integers::Proposals>()?;

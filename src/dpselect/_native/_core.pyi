@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "DensityPlan",
     "GaussianSampler",
     "GeometricSampler",
     "Grid",
@@ -51,35 +50,6 @@ class GaussianSampler:
     def __new__(cls, variance: float, block: float) -> GaussianSampler: ...
     def draw_many(self, values: NDArray[np.int64], /) -> NDArray[np.int64]:
         """`values`, each with a draw of its own added, moved into 64 bits (no sum wraps around)."""
-
-@final
-class DensityPlan:
-    """Bands around one data set, from which samples of size k are drawn with probability proportional to their base
-    weight times ``exp(-epsilon d / (2 k))``, d the largest ``|n C_j - k X_j|``; holds no generator state."""
-
-    @staticmethod
-    def of_counts(
-        counts: NDArray[np.uint64], lengths: NDArray[np.float64] | None, k: int, epsilon: float, /
-    ) -> DensityPlan:
-        """For data counted by cell; base weight the product of ``length^c / c!``, or 1 without lengths."""
-
-    @staticmethod
-    def of_values(values: object, lower: float, upper: float, k: int, epsilon: float, /) -> DensityPlan:
-        """For values (as ``scores`` of `Sampler`) moved into the bounds; the base is k independent uniform points."""
-
-    @property
-    def acceptance(self) -> float:
-        """A lower bound, up to rounding, of the share of rounds that are accepted; at least one half."""
-
-    @property
-    def bands(self) -> int:
-        """How many bands there are."""
-
-    def draw_counts(self, size: int, /) -> NDArray[np.int64]:
-        """`size` independent samples, each at the full price: points by cell, shape ``(size, cells)``."""
-
-    def draw_points(self, size: int, /) -> NDArray[np.float64]:
-        """The same for values: points in increasing order, shape ``(size, k)``."""
 
 @final
 class Grid:

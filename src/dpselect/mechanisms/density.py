@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal, cast
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.cumulative_counts import Cells, CumulativeCounts, Histograms, Positions
+from dpselect.mechanisms.distance_shells import Shells
+from dpselect.mechanisms.noisy_histogram import bin_counts
 from dpselect.mechanisms.plans import DrawPlan
-from dpselect.mechanisms.quantile import refused_values
+from dpselect.mechanisms.quantile import plain_values
 from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
-class CountsPlan(DrawPlan[_core.DensityPlan]):
+class CountsPlan(DrawPlan[Shells]):
     """Draws samples of binned data, prepared by `DensityMechanism.plan`. It holds the data: as private as they are.
 
     >>> from dpselect.mechanisms.density import DensityMechanism
@@ -38,14 +39,10 @@ class CountsPlan(DrawPlan[_core.DensityPlan]):
 
     def draw(self) -> npt.NDArray[np.int64]:
         """Draw one sample, shape ``(m,)``, at the cost of one `event`."""
-        return self._native.draw_counts(1)[0]
-
-    def draw_many(self, size: int) -> npt.NDArray[np.int64]:
-        """Draw `size` independent samples, shape ``(size, m)``, each at the cost of one `event`."""
-        return self._native.draw_counts(positive_count(size, "size"))
+        return np.bincount(self._prepared.draw()[0], minlength=self._prepared.data.cells)
 
 
-class PointsPlan(DrawPlan[_core.DensityPlan]):
+class PointsPlan(DrawPlan[Shells]):
     """Draws samples of points, prepared by `DensityMechanism.plan_points`. It holds the data: as private as they are.
 
     >>> from dpselect.mechanisms.density import DensityMechanism
@@ -58,11 +55,7 @@ class PointsPlan(DrawPlan[_core.DensityPlan]):
 
     def draw(self) -> npt.NDArray[np.float64]:
         """Draw one sample, shape ``(k,)``, in increasing order, at the cost of one `event`."""
-        return self._native.draw_points(1)[0]
-
-    def draw_many(self, size: int) -> npt.NDArray[np.float64]:
-        """Draw `size` independent samples, shape ``(size, k)``, each at the cost of one `event`."""
-        return self._native.draw_points(positive_count(size, "size"))
+        return self._prepared.draw()[1]
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -158,8 +151,9 @@ class DensityMechanism(MechanismValue):
         n = sum(numbers.tolist())
         lengths = self._checked_widths(widths, numbers.size)
         k = self._size_within_range(n)
-        native = _core.DensityPlan.of_counts(numbers, lengths, k, self.epsilon)
-        return CountsPlan(native, event=self.event)
+        reached = np.concatenate([[0], np.cumsum(numbers)])
+        base = Histograms(numbers.size, k) if lengths is None else Cells(lengths, k)
+        return CountsPlan(Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon), event=self.event)
 
     def plan_points(self, values: ScoresLike, *, bounds: tuple[float | Fraction, float | Fraction]) -> PointsPlan:
         """Prepare samples of points, from numbers that no bins have been made for; see `plan`.
@@ -176,15 +170,17 @@ class DensityMechanism(MechanismValue):
         lower, upper = finite_bounds(bounds)
         if self.base != "points":
             raise InvalidParameterError("base", self.base, "'points'", "Histograms need bins; count the values first.")
-        try:
-            native_values = native_scores(values)
-            k = self._size_within_range(score_count(native_values))
-            native = _core.DensityPlan.of_values(native_values, float(lower), float(upper), k, self.epsilon)
-        except InvalidScoresError as refused:
-            problem = refused_values(refused)
-        else:
-            return PointsPlan(native, event=self.event)
-        raise problem
+        plain = plain_values(values)
+        if not plain.size:
+            raise InvalidDataError("values", Shown("<none>"), "at least one number")
+        k = self._size_within_range(plain.size)
+        ends = float(lower), float(upper)
+        # The cumulative counts jump at the bounds, whatever lies there, and at every value between them.
+        positions, counts = np.unique(np.concatenate([ends, np.clip(plain, *ends)]) + 0.0, return_counts=True)
+        counts[[0, -1]] -= 1
+        through = np.cumsum(counts)
+        data = CumulativeCounts(through - counts, through, k)
+        return PointsPlan(Shells(data, Positions(positions, k), epsilon=self.epsilon), event=self.event)
 
     def draw(self, counts: ScoresLike, widths: ScoresLike | None = None) -> IntArray:
         """Draw one sample of binned data, at the cost of `epsilon`.
@@ -268,8 +264,11 @@ class DensityMechanism(MechanismValue):
         if widths is None:
             return np.ones(bins)
         expected = f"{bins} finite numbers > 0 with a sum of at most 1e308"
-        lengths = _or_none(lambda: native_scores(widths).astype(np.float64))
-        if lengths is None or lengths.size != bins or not (lengths > 0.0).all() or not sum(lengths.tolist()) <= 1e308:
+        try:
+            lengths = native_scores(widths).astype(np.float64)
+        except InvalidScoresError:
+            lengths = np.empty(0)  # refused as well, but naming the argument that it is about
+        if lengths.size != bins or not (lengths > 0.0).all() or not sum(lengths.tolist()) <= 1e308:
             raise InvalidParameterError("widths", Shown("<something else>"), expected)
         return lengths
 
@@ -295,23 +294,11 @@ def default_sample_size(n: int, *, epsilon: float) -> int:
     return max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
 
 
-def _checked_counts(counts: ScoresLike, name: str = "counts") -> npt.NDArray[np.uint64]:
-    expected = "whole numbers >= 0 in one dimension, not all of them 0"
-    numbers = _or_none(lambda: native_scores(counts))
-    if numbers is None or numbers.dtype.kind not in "iu" or numbers.size == 0:
-        raise InvalidDataError(name, Shown(f"<{type(cast(Any, counts)).__name__}>"), expected)
-    if bool((numbers < 0).any()):
-        raise InvalidDataError(name, Shown("<negative numbers among them>"), expected)
-    if not bool((numbers > 0).any()):
-        raise InvalidDataError(name, Shown("<all 0>"), expected)
-    return numbers.astype(np.uint64)
-
-
-def _or_none(convert: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any] | None:
-    try:
-        return convert()
-    except InvalidScoresError:
-        return None  # the same, but naming the argument that it is about
+def _checked_counts(counts: ScoresLike, name: str = "counts") -> IntArray:
+    numbers = bin_counts(counts, name, below=_LARGEST_DISTANCE)
+    if not numbers.any():
+        raise InvalidDataError(name, Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
+    return numbers
 
 
 def _all_samples(k: int, bins: int) -> IntArray:

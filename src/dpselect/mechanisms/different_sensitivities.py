@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
+from numpy.polynomial.legendre import leggauss
 
 from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
@@ -18,7 +19,6 @@ from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, on
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
-from dpselect.mechanisms.own_scale_law import own_scale_probabilities
 from dpselect.mechanisms.permute_and_flip_law import permute_and_flip_probabilities
 from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores
@@ -32,6 +32,10 @@ _EXPECTED = "finite numbers > 0, one for each candidate"
 _METHODS = ("auto", "generalized", "own_scales", "largest")
 _UP = 1.0 + 2.0**-40
 _EXACTLY_DOUBLES = [("f", 2), ("f", 4), ("f", 8), ("i", 1), ("i", 2), ("i", 4), ("u", 1), ("u", 2), ("u", 4)]
+_NODES, _WEIGHTS = leggauss(24)
+_UNIT_NODES, _UNIT_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
+_TAIL = 45.0
+_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,3 +321,35 @@ def _largest_noise(sensitivities: FloatArray, confidence: float) -> float:
         stays = float(numbers @ np.log1p(-np.exp(-middle / widths))) if middle > 0.0 else -math.inf
         low, high = (low, middle) if stays >= math.log(confidence) else (middle, high)
     return high
+
+
+def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: float) -> FloatArray:
+    r"""Probability of each candidate with noise of the scale ``(sensitivity + largest) / epsilon``, summing to 1.
+
+    By quadrature: candidate i wins with the noisy score :math:`s^* + z` with density :math:`\frac{p_i}{b_i} e^{-z/b_i}
+    \prod_{j \ne i} (1 - p_j e^{-z/b_j})`, where :math:`p_i = e^{-(s^* - s_i)/b_i}`: no other wins below :math:`s^*`,
+    because the best candidate's noise is positive. Proof: ``proofs/different_sensitivities.md``, claim 6.
+
+    >>> equal = np.array([2.0, 2.0])
+    >>> own_scale_probabilities(Gaps.below_best(np.array([4.0 * np.log(2.0), 0.0])), equal, 1.0).round(12)
+    array([0.75, 0.25])
+    """
+    most = float(sensitivities.max())
+    relative = (sensitivities / most + 1.0) / 2.0  # scales in units of the widest, from 1/2 to 1
+    exponents = gaps.scaled(epsilon=epsilon, sensitivity=most, factor=2) / relative
+    end = _TAIL + math.log(sensitivities.size)
+    # The first to stand out has its peak where the product turns from 0 to 1: short pieces at first, then longer ones.
+    edges = np.concatenate([[0.0], np.geomspace(1e-12, end, 160)])
+    width = np.diff(edges)
+    places = (edges[:-1, np.newaxis] + width[:, np.newaxis] * _UNIT_NODES).ravel()
+    weights = (width[:, np.newaxis] * _UNIT_WEIGHTS).ravel()
+    found = np.zeros(sensitivities.size)
+    batch = max(1, _AT_ONCE // sensitivities.size)
+    for start in range(0, places.size, batch):
+        z, weight = places[start : start + batch, np.newaxis], weights[start : start + batch]
+        with np.errstate(under="ignore"):
+            above = np.exp(-exponents - z / relative)
+        log_below = np.log1p(-above)
+        others = np.exp(log_below.sum(axis=1, keepdims=True) - log_below)
+        found += weight @ (above / relative * others)
+    return found / found.sum()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import PureEvent
-from dpselect.mechanisms.bin_counts import bin_counts
+from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.scaled import MechanismValue
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _POINTS = 4096
+_MOST_UNITS = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,3 +141,30 @@ def shares(noisy: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     from_right = np.minimum.accumulate(reached[::-1])[::-1]
     # Half the sum of both never decreases. No other such function has a smaller largest difference from `reached`.
     return np.diff(from_left / 2.0 + from_right / 2.0, prepend=0.0) / total
+
+
+def bin_counts(counts: object, name: str = "counts", *, below: int = _MOST_UNITS) -> npt.NDArray[np.int64]:
+    """The histogram a caller gives as int64, shape ``(m,)``, each >= 0, with a sum below a power of two.
+
+    Raises:
+        InvalidDataError: something else. Its text shows no count.
+
+    >>> bin_counts([3, 0, 2.0])
+    array([3, 0, 2])
+    """
+    expected = "whole numbers >= 0, one for each bin, at least one"
+    try:
+        given = native_scores(cast(ScoresLike, counts))
+    except InvalidScoresError as refused:
+        problem = InvalidDataError(name, refused.got, expected)
+    else:
+        if given.size == 0:
+            problem = InvalidDataError(name, Shown("<no bins>"), expected)
+        elif not bool(np.all((given >= 0) & (given < below) & (given == np.floor(given)))):  # also false of NaN
+            problem = InvalidDataError(name, Shown("<numbers that are no counts>"), expected)
+        elif given.sum(dtype=np.float64) >= below:
+            limit = f"counts with a sum below 2^{below.bit_length() - 1}"
+            problem = InvalidDataError(name, Shown("<too many units>"), limit)
+        else:
+            return given.astype(np.int64)
+    raise problem

@@ -201,12 +201,17 @@ def exp_minus(exponent: Fraction, bits: int) -> Enclosed:
     unit = Fraction(1, 1 << bits)
     if exponent >= bits:  # e^-bits < 2^-bits
         return Fraction(0), unit
-    digits = bits // 3 + 10
+    low, high = exp_minus_in_digits(exponent, bits // 3 + 10)
+    return low, min(high, 1 - unit * Fraction(1, 2**64))
+
+
+def exp_minus_in_digits(exponent: Fraction, digits: int) -> Enclosed:
+    """The same, in proportion: with so many digits, less those of the exponent before its point."""
     down, up = (Context(digits, each, Emin=MIN_EMIN, Emax=MAX_EMAX) for each in (ROUND_FLOOR, ROUND_CEILING))
     over, under = Decimal(exponent.numerator), Decimal(exponent.denominator)
     low = down.next_minus(down.exp(down.minus(up.divide(over, under))))
     high = up.next_plus(up.exp(up.minus(down.divide(over, under))))
-    return max(Fraction(low), Fraction(0)), min(Fraction(high), 1 - unit * Fraction(1, 2**64))
+    return max(Fraction(low), Fraction(0)), Fraction(high)
 
 
 def shares(epsilon: float, delta: float, values: int) -> tuple[Fraction, float]:

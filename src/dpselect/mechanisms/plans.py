@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from abc import abstractmethod
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,17 +12,29 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import positive_count
 
-Native = TypeVar("Native", _core.DensityPlan, _core.PiecewisePlan)
+Prepared = TypeVar("Prepared")
 
 
-class DrawPlan(Generic[Native]):
+class DrawPlan(Generic[Prepared]):
     """The base of all plans: the prepared data, and the cost of each draw. The data are never shown or pickled."""
 
-    __slots__ = ("_event", "_native")
+    __slots__ = ("_event", "_prepared")
 
-    def __init__(self, native: Native, *, event: BoundedRangeEvent) -> None:
-        self._native = native
+    def __init__(self, prepared: Prepared, *, event: BoundedRangeEvent) -> None:
+        self._prepared = prepared
         self._event = event
+
+    @abstractmethod
+    def draw(self) -> Any:
+        """Draw once, at the cost of one `event`."""
+
+    def draw_many(self, size: int) -> npt.NDArray[Any]:
+        """Draw `size` times independently, each at the cost of one `event`; a row for each.
+
+        Raises:
+            InvalidParameterError: `size` is not a whole number >= 1. Nothing is drawn.
+        """
+        return np.stack([self.draw() for _ in range(positive_count(size, "size"))])
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -30,6 +43,9 @@ class DrawPlan(Generic[Native]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at epsilon={self._event.epsilon!r} a draw>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("cannot pickle a plan: it holds the data")
 
 
 class NumberPlan(DrawPlan[_core.PiecewisePlan]):
@@ -53,12 +69,8 @@ class NumberPlan(DrawPlan[_core.PiecewisePlan]):
 
     def draw(self) -> float:
         """Draw one number, at the cost of one `event`, rounded once to the nearest finite double."""
-        return float(self._native.draw_many(1)[0])
+        return float(self._prepared.draw_many(1)[0])
 
     def draw_many(self, size: int) -> npt.NDArray[np.float64]:
-        """Draw `size` independent numbers, shape ``(size,)``, each at the cost of one `event`.
-
-        Raises:
-            InvalidParameterError: `size` is not a whole number >= 1. Nothing is drawn.
-        """
-        return self._native.draw_many(positive_count(size, "size"))
+        """Draw `size` independent numbers, shape ``(size,)``, each at the cost of one `event`."""
+        return self._prepared.draw_many(positive_count(size, "size"))

@@ -13,7 +13,7 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent, PureEvent
 from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.bin_counts import bin_counts
+from dpselect.mechanisms.noisy_histogram import bin_counts
 from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -24,10 +24,11 @@ from dpselect.arguments import positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
+from dpselect.mechanisms.lazy_coins import accepts
 from dpselect.mechanisms.rank_sets import RankSets, uniform_below, uniform_subset
 from dpselect.mechanisms.scaled import ScaledMechanism
 from dpselect.mechanisms.score_vectors import NumericArray, ScoresLike, finite_scores
-from dpselect.mechanisms.weighted_sets import MOST_CELLS, RankedWeights, WeightedSets, accepts, log_sets
+from dpselect.mechanisms.weighted_sets import MOST_CELLS, RankedWeights, WeightedSets, log_sets
 from dpselect.mechanisms.weights import CandidateWeights, unlike
 
 Candidate = TypeVar("Candidate")
@@ -249,7 +250,7 @@ class _SetDraw:
                 number, x, ranks = self._one_far(far)
             else:
                 continue  # filling
-            if number and accepts(Fraction(number, bound) * Fraction(2) ** (_BITS - unit), x):
+            if number and accepts((Fraction(number, bound) * Fraction(2) ** (_BITS - unit)).as_integer_ratio(), x):
                 return ranks
 
     def _bounds(self) -> tuple[FloatArray, int, IntArray]:
@@ -367,7 +368,7 @@ class _WeightedSetDraw:
             if found is None:
                 continue
             x = Fraction(0) if found.t == self._k else _exponent(self._ranked, self._k, found.h, found.t) * self._rate
-            if accepts(found.share, x):
+            if accepts(found.share.as_integer_ratio(), x):
                 return np.sort(self._order[np.array(found.ranks) - 1]).tolist()
 
 

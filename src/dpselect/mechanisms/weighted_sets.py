@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.mechanisms.lazy_coins import heads
-from dpselect.mechanisms.partition_law import exp_minus
 from dpselect.mechanisms.rank_sets import uniform_below
 from dpselect.mechanisms.weights import CandidateWeights
 
@@ -155,22 +153,6 @@ class WeightedSets:
         else:
             denominator <<= exponent
         return Proposal(ranks, h, t, Fraction(numerator, denominator * digits))
-
-
-def accepts(share: Fraction, x: Fraction) -> bool:
-    """A coin of probability ``share e^-x``, at most 1.
-
-    >>> accepts(Fraction(1), Fraction(0)), accepts(Fraction(1), Fraction(10**9))
-    (True, False)
-    """
-    size = max(0, share.numerator.bit_length() - share.denominator.bit_length() + 1)
-
-    def enclosed(bits: int) -> tuple[int, int]:
-        low, high = (Fraction(1),) * 2 if not x else exp_minus(x, bits + size + 8)
-        below, above = share * low * (1 << bits), share * high * (1 << bits)
-        return math.floor(below), math.ceil(above)
-
-    return heads(enclosed, 1) == 1
 
 
 def log_sets(weights: CandidateWeights, k: int) -> float:
