@@ -25,7 +25,7 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test test-slow lint bench house docs mutants sanitize loom address thread fuzz miri paper readme pages wheel clean
+.PHONY: help demo test test-slow lint bench house docs mutants sanitize address thread fuzz miri paper readme pages wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -36,7 +36,7 @@ help:
 	@echo 'make bench     ratios against peers, into docs/benchmarks.md, eight of them into README.md (BIG=1: also 10^8 scores)'
 	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
-	@echo 'make sanitize  all orders of threads, address and thread sanitizers, fuzzers, Miri (nightly Rust)'
+	@echo 'make sanitize  address and thread sanitizers, fuzzers, Miri (nightly Rust)'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, whole distributions, trees and synthetic data'
 	@echo 'make docs      the documents as a site, with notebooks run: docs/_build/index.html'
 	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
@@ -85,13 +85,8 @@ NIGHTLY := env -u RUSTFLAGS cargo +nightly
 SANITIZED = cargo +nightly test --quiet --lib --manifest-path rust/Cargo.toml --target $(HOST) --target-dir rust/target/$@
 FUZZ_SECONDS ?= 60
 
-# Each is a door of its own: `make loom`, `make address` and so on.
-sanitize: loom address thread fuzz miri
-
-# Models of the helper threads, in every order that threads may go and memory may be seen in.
-loom:
-	env RUSTFLAGS='--cfg loom' CARGO_PROFILE_TEST_OPT_LEVEL=0 cargo test --quiet --lib --manifest-path rust/Cargo.toml \
-		--target-dir rust/target/loom -- scan::offers::model
+# Each is a door of its own: `make address`, `make thread` and so on.
+sanitize: address thread fuzz miri
 
 # Laws of so many draws that they alone would take longer than all the rest; others run the same code.
 LONG_LAWS := heads_far_from_the_top_come_as_often_as_they_should every_route_gives_the_law_on_a_grid \
@@ -114,7 +109,7 @@ fuzz: | $(VENV)/.fuzz
 	cd rust && PATH="$(CURDIR)/$(BIN):$$PATH" $(NIGHTLY) fuzz run --target-dir target/fuzz partial_bytes -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0
 
 # What Miri gets through in minutes: memory that threads share, and numbers whose bits come one after another.
-MIRI_TESTS := scan::helper_threads scan::pile numbers::decision numbers::lazy \
+MIRI_TESTS := scan::threads numbers::decision numbers::lazy \
 	--skip far_tails_are_not_rounded_to_never --skip comparisons_agree_with_the_doubles
 
 miri: | $(VENV)/.nightly

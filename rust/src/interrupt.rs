@@ -1,6 +1,6 @@
 //! Long calls end when the person who made them asks for it: every loop without a short bound asks here in between.
 //!
-//! Only the thread that was called asks; its helpers are told by a bell.
+//! Only the thread that was called asks; its helpers are told by a flag.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -23,14 +23,14 @@ enum Call {
     /// It has not come to a question yet, and most never do.
     Begun,
     Asked(Instant),
-    /// On a helper's thread: the bell of the call that it helps, which lives until the help ends.
-    Helping(*const Bell),
+    /// On a helper's thread: the flag of the call that it helps, which lives until the help ends.
+    Helping(*const Cancelled),
 }
 
 thread_local! {
     static CALL: Cell<Call> = const { Cell::new(Call::None) };
     /// What the helpers of the running call listen to, as long as it has any.
-    static BELL: Cell<*const Bell> = const { Cell::new(std::ptr::null()) };
+    static CANCELLED: Cell<*const Cancelled> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Let `wants_to_end` answer from now on, on the thread of the call; the first one given stays.
@@ -49,11 +49,11 @@ struct Ended(SelectError);
 #[inline]
 pub fn interruptible<R>(call: impl FnOnce() -> Result<R, SelectError>) -> Result<R, SelectError> {
     // A signal's handler may call in the middle of a call.
-    let (outer, bell) = (CALL.replace(Call::Begun), BELL.replace(std::ptr::null()));
+    let (outer, cancelled) = (CALL.replace(Call::Begun), CANCELLED.replace(std::ptr::null()));
     // Whatever `call` leaves half done was its own, or is whole at every step: the streams of random bits are.
     let result = catch_unwind(AssertUnwindSafe(call));
     CALL.set(outer);
-    BELL.set(bell);
+    CANCELLED.set(cancelled);
     result.unwrap_or_else(|reason| match reason.downcast::<Ended>() {
         Ok(ended) => Err(ended.0),
         Err(reason) => resume_unwind(reason),
@@ -74,33 +74,33 @@ pub fn check() -> Result<(), SelectError> {
         Call::Asked(asked) if asked.elapsed() < PAUSE => Ok(()),
         Call::Asked(_) => ask(),
         // SAFETY: it lives as long as the helper says so, see `helping`.
-        Call::Helping(bell) if unsafe { (*bell).0.load(Ordering::Relaxed) } => Err(SelectError::Interrupted),
+        Call::Helping(cancelled) if unsafe { (*cancelled).0.load(Ordering::Relaxed) } => Err(SelectError::Interrupted),
         Call::None | Call::Helping(_) => Ok(()),
     }
 }
 
 /// Tells the helpers of a call that it ends.
 #[derive(Default)]
-pub(crate) struct Bell(AtomicBool);
+pub(crate) struct Cancelled(AtomicBool);
 
 /// Do a call's own part of work that others help with; if the call is to end, they are told.
-pub(crate) fn with_bell(bell: &Bell, work: impl FnOnce()) {
-    struct Restore(*const Bell);
+pub(crate) fn with_cancelled(cancelled: &Cancelled, work: impl FnOnce()) {
+    struct Restore(*const Cancelled);
     impl Drop for Restore {
         fn drop(&mut self) {
-            BELL.set(self.0);
+            CANCELLED.set(self.0);
         }
     }
-    let _restore = Restore(BELL.replace(bell));
+    let _restore = Restore(CANCELLED.replace(cancelled));
     work();
 }
 
-/// Help with work until it is done or the bell rings.
+/// Help with work until it is done or cancelled.
 ///
 /// # Errors
 /// What a panic carried.
-pub(crate) fn helping(bell: &Bell, work: impl FnOnce()) -> Result<(), Box<dyn Any + Send>> {
-    let outer = CALL.replace(Call::Helping(bell));
+pub(crate) fn helping(cancelled: &Cancelled, work: impl FnOnce()) -> Result<(), Box<dyn Any + Send>> {
+    let outer = CALL.replace(Call::Helping(cancelled));
     let result = catch_unwind(AssertUnwindSafe(work));
     CALL.set(outer);
     result.or_else(|reason| if reason.is::<Ended>() { Ok(()) } else { Err(reason) })
@@ -127,9 +127,9 @@ fn ask() -> Result<(), SelectError> {
     if !is_to_end {
         return Ok(());
     }
-    // SAFETY: null, or a bell that lives until `with_bell` ends.
-    if let Some(bell) = unsafe { BELL.get().as_ref() } {
-        bell.0.store(true, Ordering::Relaxed);
+    // SAFETY: null, or a flag that lives until `with_cancelled` ends.
+    if let Some(cancelled) = unsafe { CANCELLED.get().as_ref() } {
+        cancelled.0.store(true, Ordering::Relaxed);
     }
     Err(SelectError::Interrupted)
 }

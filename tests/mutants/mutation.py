@@ -18,8 +18,8 @@ class Command:
     """A run of some tests.
 
     Attributes:
-        tool: ``"cargo"`` for the Rust core, ``"loom"`` for its models of threads, ``"pytest"`` for everything above it.
-        arguments: parts of test names for cargo and loom, paths for pytest.
+        tool: ``"cargo"`` for the Rust core, ``"pytest"`` for everything above it.
+        arguments: parts of test names for cargo, paths for pytest.
     """
 
     tool: str
@@ -74,7 +74,7 @@ def _mutation(entry: dict[str, object]) -> Mutation:
     texts = {name: entry.pop(name, None) for name in ("name", "file", "old", "new")}
     commands = [
         Command(tool, tuple(str(each) for each in arguments))
-        for tool in ("cargo", "loom", "pytest")
+        for tool in ("cargo", "pytest")
         if isinstance(arguments := entry.pop(tool, None), list)
     ]
     if entry or not commands or not all(isinstance(text, str) for text in texts.values()):

@@ -37,13 +37,6 @@ FAST_TO_BUILD = {
 }
 """The same instructions in fewer seconds; how fast they run does not matter here."""
 
-MODEL = {
-    "RUSTFLAGS": "--cfg loom",
-    "CARGO_PROFILE_TEST_OPT_LEVEL": "0",
-    "CARGO_TARGET_DIR": str(ROOT / "rust" / "target" / "loom"),
-}
-"""As `make sanitize` tries all orders of threads."""
-
 
 class Verdict(Enum):
     """How a run of tests ended."""
@@ -98,13 +91,13 @@ class Workshop:
         """Build what `command` needs as the copy stands now, and run it for so many seconds at most."""
         if command.tool == "pytest":
             return self._pytest(command.arguments, seconds)
-        return self._cargo_test(command.arguments, MODEL if command.tool == "loom" else {}, seconds)
+        return self._cargo_test(command.arguments, seconds)
 
-    def _cargo_test(self, names: tuple[str, ...], environment: dict[str, str], seconds: float | None) -> Verdict:
+    def _cargo_test(self, names: tuple[str, ...], seconds: float | None) -> Verdict:
         test = ["cargo", "test", "--quiet", "--lib", "--manifest-path", "rust/Cargo.toml"]
-        if self._status([*test, "--no-run"], environment) != 0:
+        if self._status([*test, "--no-run"]) != 0:
             return Verdict.BROKEN
-        return _verdict(self._status([*test, "--", *names], environment, seconds), failed=101)
+        return _verdict(self._status([*test, "--", *names], seconds=seconds), failed=101)
 
     def _pytest(self, paths: tuple[str, ...], seconds: float | None) -> Verdict:
         if not self._build_extension():

@@ -1,4 +1,4 @@
-//! All values as doubles, in turns that threads take from one pile.
+//! All values as doubles, in turns that threads take.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::SelectError;
 use crate::interrupt::check_deep;
 use crate::numbers::score::Kind;
-use crate::scan::helper_threads::{available_threads, with_helpers};
-use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
+use crate::scan::threads::Turns;
+use crate::scan::threads::{available_threads, with_helpers};
 
 /// Values that one more thread is worth its start.
 const VALUES_PER_THREAD: usize = 1 << 18;
-/// Values a thread takes from the common pile at a time.
+/// Values a thread takes at a time.
 const VALUES_PER_TURN: usize = 1 << 15;
 /// Values copied at a time: they stay in the nearest cache.
 pub const CHUNK: usize = 1024;
@@ -32,12 +32,12 @@ pub fn in_turns<R: Send>(
     start: impl Fn() -> Result<R, SelectError> + Sync,
     each: impl Fn(&mut R, &[f64]) -> Result<(), SelectError> + Sync,
 ) -> Result<Vec<R>, SelectError> {
-    let pile = Pile::new(values.len(), VALUES_PER_TURN);
+    let turns = Turns::new(values.len(), VALUES_PER_TURN);
     let results: Mutex<Vec<R>> = Mutex::new(Vec::new());
     with_helpers(threads - 1, &|| {
         let run = || {
             let mut result = start()?;
-            while let Some(turn) = pile.take() {
+            while let Some(turn) = turns.take() {
                 let mut outcome = Ok(());
                 for_chunks_of_turn(values, turn, |chunk| {
                     if outcome.is_ok() {
@@ -50,10 +50,10 @@ pub fn in_turns<R: Send>(
         };
         match run() {
             Ok(result) => results.lock().unwrap_or_else(PoisonError::into_inner).push(result),
-            Err(error) => pile.fail(error),
+            Err(error) => turns.fail(error),
         }
     });
-    pile.outcome()?;
+    turns.outcome()?;
     Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Once and now: a fork in the middle of a first call could otherwise catch a lock in the wrong state.
-    let _ = crate::scan::helper_threads::available_threads();
+    let _ = crate::scan::threads::available_threads();
     crate::interrupt::answer_by(errors::was_interrupted);
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(seeding::begin_seeded, module)?)?;

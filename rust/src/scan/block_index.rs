@@ -15,10 +15,10 @@ use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::{Lane, Score, Stored, with_stored};
-use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::kernels::{self, Filled, Level, MOST_LANES, Maxima};
-use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
+use crate::scan::threads::Turns;
+use crate::scan::threads::{available_threads, with_helpers};
 use crate::scan::weight_bounds::WeightBounds;
 
 /// Scores of a block, and of one where there are few.
@@ -28,7 +28,7 @@ const ROWS_OF_FEW: usize = 8;
 const FEW: usize = 1 << 15;
 /// Scores (in bytes) that one more thread is worth its start.
 const BYTES_PER_THREAD: usize = 1 << 20;
-/// Bytes a thread takes from the common pile at a time.
+/// Bytes a thread takes at a time.
 const BYTES_PER_TURN: usize = 256 << 10;
 /// The same if there is one thread: short enough to be interrupted.
 const BYTES_PER_TURN_ALONE: usize = 16 * BYTES_PER_TURN;
@@ -167,7 +167,7 @@ fn threads_for(view: &View<'_>) -> usize {
     if worth > 1 { worth.min(available_threads()) } else { 1 }
 }
 
-/// The pass over all stripes, in turns that `threads` threads take from a common pile. Writes all maxima in full and
+/// The pass over all stripes, in turns that `threads` threads take. Writes all maxima in full and
 /// says whether all scores were finite.
 fn scan<T: Scanned, const ROWS: usize>(
     view: &View<'_>,
@@ -181,20 +181,20 @@ fn scan<T: Scanned, const ROWS: usize>(
     if of_stripes.len() <= per_turn {
         return Ok(T::scan::<ROWS>(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
     }
-    let pile = Pile::new(of_stripes.len(), per_turn);
-    let turns = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
-    let (turns, finite) = (Mutex::new(turns), AtomicBool::new(true));
+    let turns = Turns::new(of_stripes.len(), per_turn);
+    let parts = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
+    let (parts, finite) = (Mutex::new(parts), AtomicBool::new(true));
     with_helpers(threads - 1, &|| {
-        // As many turns as the pile has; whose is which does not matter.
-        while pile.take().is_some() {
-            let turn = turns.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((turn, (of_blocks, of_stripes))) = turn else { return };
+        // As many parts as turns; which is whose does not matter.
+        while turns.take().is_some() {
+            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((turn, (of_blocks, of_stripes))) = part else { return };
             if !T::scan::<ROWS>(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
                 finite.store(false, Ordering::Relaxed);
             }
         }
     });
-    pile.outcome()?;
+    turns.outcome()?;
     Ok(finite.into_inner())
 }
 

@@ -10,9 +10,9 @@ use crate::error::{SelectError, zeros};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::scan::block_index::Blocks;
-use crate::scan::helper_threads::{available_threads, with_helpers};
-use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
+use crate::scan::threads::Turns;
+use crate::scan::threads::{available_threads, with_helpers};
 use crate::selection::noisy_max::{self, Levels};
 use crate::selection::weight_line::{BlockLine, ItemTable, Round, WeightLine};
 use crate::selection::{exponential_mechanism, permute_and_flip, uniform_visits};
@@ -27,7 +27,7 @@ pub enum Law {
 
 /// Items for which a draw is worth a table of bounds.
 const ITEMS_PER_DRAW: usize = 64;
-/// Draws between two looks at the common pile, at most.
+/// Draws of a turn, at most.
 const LARGEST_PIECE: usize = 4096;
 /// Draws between two questions whether the call is to end; a long draw asks by itself.
 const DRAWS_BETWEEN_QUESTIONS: usize = 64;
@@ -97,7 +97,6 @@ fn repeat(
     one: impl Fn(&mut Entropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {
     let threads = threads_for(size / DRAWS_PER_THREAD);
-    // A common pile of pieces: a reseeding may take place between any two of them.
     let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
     share_out(size, per_turn, threads, &|_, piece, entropy| {
         for (number, slot) in piece.iter_mut().enumerate() {
@@ -123,19 +122,19 @@ pub type Fill<'f> = dyn Fn(usize, &mut [usize], &mut Entropy) -> Result<(), Sele
 /// of its own.
 pub fn share_out(size: usize, per_turn: usize, threads: usize, fill: &Fill<'_>) -> Result<Vec<usize>, SelectError> {
     let mut draws = zeros(size)?;
-    let pile = Pile::new(size, per_turn);
+    let turns = Turns::new(size, per_turn);
     let pieces: Vec<_> = draws.chunks_mut(per_turn).map(Mutex::new).collect();
     with_helpers(threads - 1, &|| {
-        let _guard = pile.ended_by_unwinding();
-        while let Some(turn) = pile.take() {
+        let _guard = turns.ended_by_unwinding();
+        while let Some(turn) = turns.take() {
             let mut piece = pieces[turn.start / per_turn].lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(error) = with_entropy(|entropy| fill(turn.start, &mut piece, entropy)) {
-                pile.fail(error);
+                turns.fail(error);
             }
         }
     });
     drop(pieces);
-    pile.outcome()?;
+    turns.outcome()?;
     Ok(draws)
 }
 

@@ -11,9 +11,9 @@ use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Kind;
 use crate::scan::block_index::Blocks;
-use crate::scan::helper_threads::available_threads;
 use crate::scan::kernels::Level;
 use crate::scan::score_view::View;
+use crate::scan::threads::available_threads;
 use crate::selection::many_draws::{Law, draw, select, share_out, threads_for};
 use crate::selection::weight_line::Round;
 
