@@ -35,7 +35,7 @@ LONG_CALLS = {
     "peeling by permute-and-flip": ("", "sampler('permute_and_flip').peel(np.arange(10**6) * 1e-5, 10**6)"),
     "peeling by the exponential mechanism": ("", "sampler('exponential').peel(np.arange(10**6) * 1e-5, 10**6)"),
     "joint quantiles": (
-        "values = np.random.default_rng(1).random(2 * 10**6); levels = [i / 3000 for i in range(1, 3000)]",
+        "values = np.random.default_rng(1).random(2 * 10**6); levels = [i / 25 for i in range(1, 25)]",
         "core.joint_quantiles(values, levels, 1.0, 1.0, 0.0, 1.0)",
     ),
     "quantiles by halving": (

@@ -245,3 +245,13 @@ def test_bad_values(name: str) -> None:
         dps.quantiles(BAD_SCORES[name], [0.1, 0.5], bounds=(0, 1), epsilon=1.0)
     assert caught.value.name == "values"
     assert_says_nothing(caught.value)
+
+
+def test_joint_quantiles_of_too_many_gaps_are_refused_and_halving_is_named() -> None:
+    values = np.broadcast_to(np.float64(0.5), 25_000_000)  # of one number in memory
+    mechanism = dps.QuantilesMechanism(epsilon=1.0, levels=[0.25, 0.75], bounds=(0, 1))
+    with pytest.raises(dps.InvalidParameterError, match=r"levels=<2 of them>: .*method=.halving") as refused:
+        mechanism.draw(values)
+    assert "25" not in str(refused.value)
+    fewer = dps.QuantilesMechanism(epsilon=1.0, levels=[0.25, 0.75], bounds=(0, 1), method="halving")
+    assert len(fewer.draw(values[:1000])) == 2

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, groupby, pairwise, product
-from operator import contains
 
 Levels = Sequence[Fraction]
 
@@ -84,70 +83,6 @@ def path_law(ends: Sequence[Fraction], *, levels: Levels, decay: Fraction) -> di
 def weight(path: Sequence[int], ends: Sequence[Fraction], *, levels: Levels, decay: Fraction) -> Fraction:
     """What a path is worth: the volume of its answers, times their density."""
     return volume(path, ends) * density(path, len(ends) - 2, levels=levels, decay=decay)
-
-
-def law_by_windows(
-    ends: Sequence[Fraction],
-    *,
-    levels: Levels,
-    decay: Fraction,
-    near: Sequence[range],
-    wide: Sequence[range],
-    rarity: int,
-) -> dict[tuple[int, ...], Fraction]:
-    """The law of rounds that propose a path within `near`, or one that leaves it and keeps to `wide`, or any points.
-
-    Near and far paths are proposed in proportion to their weight, any points with their volume; both others
-    once in ``2 ** rarity``. All are accepted in proportion to their weight over how often they are proposed.
-    """
-    paths = path_law(ends, levels=levels, decay=decay)
-    worth = {path: weight(path, ends, levels=levels, decay=decay) for path in paths}
-    kinds: dict[str, list[tuple[int, ...]]] = {"near": [], "far": [], "beyond": []}
-    for path in paths:
-        is_wide = all(map(contains, wide, path))
-        kinds["near" if all(map(contains, near, path)) else "far" if is_wide else "beyond"].append(path)
-    unit = sum((worth[path] for path in kinds["near"]), Fraction(0))
-    whole = (ends[-1] - ends[0]) ** len(levels) / math.factorial(len(levels))
-    accepted: dict[tuple[int, ...], Fraction] = {}
-    for kind, members in kinds.items():
-        total = sum((worth[path] for path in members), Fraction(0))
-        for path in members:
-            if worth[path] == 0:
-                accepted[path] = Fraction(0)
-                continue
-            proposed = volume(path, ends) / whole if kind == "beyond" else worth[path] / total
-            often = 1 if kind == "near" else Fraction(1, 2) ** rarity
-            chance = worth[path] / (unit * often * proposed)
-            assert chance <= 1, f"these windows leave too much out for {kind} paths"
-            accepted[path] = often * proposed * chance
-    return {path: mass / sum(accepted.values()) for path, mass in accepted.items()}
-
-
-def bound_of_leaving(
-    ends: Sequence[Fraction], *, levels: Levels, decay: Fraction, near: Sequence[range], wide: Sequence[range]
-) -> Fraction:
-    """What answers in any order weigh that leave a near window and no wide one, each worth its gap's whole length."""
-    count = len(ends) - 2
-    lengths = [high - low for low, high in pairwise(ends)]
-    every = gaps(levels)
-    unit = 2 * math.lcm(*(level.denominator for level in levels))
-
-    def cost(index: int, ranks: int) -> Fraction:
-        steps = abs(ranks - every[index] * count) / 2 * unit
-        assert steps.denominator == 1
-        return decay ** int(steps)
-
-    following = {gap: cost(len(levels), count - gap) for gap in wide[-1]}
-    leaving = {gap: Fraction(0) for gap in near[-1]}
-    for level in reversed(range(len(levels))):
-
-        def behind(gap: int, worth: dict[int, Fraction], level: int = level) -> Fraction:
-            return sum((lengths[g] * cost(level, g - gap) * worth[g] for g in wide[level]), Fraction(0))
-
-        mixed = following | leaving
-        leaving = {gap: behind(gap, mixed) for gap in (near[level - 1] if level else range(1))}
-        following = {gap: behind(gap, following) for gap in (wide[level - 1] if level else range(1))}
-    return leaving[0]
 
 
 def volume(path: Sequence[int], ends: Sequence[Fraction]) -> Fraction:

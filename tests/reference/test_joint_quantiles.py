@@ -16,15 +16,12 @@ import dpselect as dps
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.joint_quantiles import (
     answer_law,
-    bound_of_leaving,
     gaps,
-    law_by_windows,
     movements,
     path_law,
     score,
     score_range,
     spread_law,
-    weight,
 )
 from tests.reference.precision import exponential
 from tests.reference.strategies import few_examples
@@ -60,33 +57,6 @@ def test_no_score_moves_by_more_than_the_sensitivity(
     heights = [score(ranks(data, answers), len(data), levels=levels) for data in (values, longer, replaced)]
     assert abs(heights[1] - heights[0]) <= sensitivity(levels)
     assert abs(heights[1] - heights[2]) <= 1
-
-
-RARITY = -20  # so small windows leave much out, so the others are proposed more often than near paths
-WINDOWS = [([range(1, 3)] * 2, [range(5)] * 2), ([range(1, 2), range(2, 4)], [range(3), range(1, 5)])]
-
-
-@pytest.mark.parametrize(("near", "wide"), WINDOWS)
-@pytest.mark.parametrize("inner", [[1, 3, 4, 6], [1, 2, 3, 7], [1, 2, 4, 8]])
-def test_windows_leave_the_law_as_it_is(near: list[range], wide: list[range], inner: list[int]) -> None:
-    ends = [Fraction(end) for end in (0, *inner, 9)]
-    levels, decay = LEVELS[1], Fraction(1, 3)
-    law = path_law(ends, levels=levels, decay=decay)
-    far = [path for path in law if _is_in(path, wide) and not _is_in(path, near)]
-    weighs = sum((weight(path, ends, levels=levels, decay=decay) for path in far), Fraction(0))
-    assert weighs <= bound_of_leaving(ends, near=near, wide=wide, levels=levels, decay=decay)
-    assert law_by_windows(ends, near=near, wide=wide, rarity=RARITY, levels=levels, decay=decay) == law
-
-
-def test_windows_that_leave_too_much_out_are_found() -> None:
-    ends = [Fraction(end) for end in (0, 1, 3, 4, 6, 9)]
-    near, wide = WINDOWS[1]
-    with pytest.raises(AssertionError, match="leave too much out"):
-        law_by_windows(ends, near=near, wide=wide, rarity=20, levels=LEVELS[1], decay=Fraction(1, 3))
-
-
-def _is_in(path: tuple[int, ...], windows: list[range]) -> bool:
-    return all(gap in window for gap, window in zip(path, windows, strict=True))
 
 
 @pytest.mark.parametrize("levels", LEVELS)

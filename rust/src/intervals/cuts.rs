@@ -71,13 +71,6 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    fn between(&self, from: usize, to: usize) -> Stretch {
-        match self {
-            Self::Reals(ends) => Stretch::Reals { low: ends[from], high: ends[to] },
-            Self::Parts { ends, .. } => Stretch::Places { first: ends[from], count: ends[to] - ends[from] },
-        }
-    }
-
     /// Whether every gap has length.
     pub fn all_differ(&self) -> bool {
         match self {
@@ -88,11 +81,10 @@ impl<'a> Cuts<'a> {
 
     #[inline]
     pub fn gap(&self, gap: usize) -> Stretch {
-        self.between(gap, gap + 1)
-    }
-
-    pub fn whole_range(&self) -> Stretch {
-        self.between(0, self.gaps())
+        match self {
+            Self::Reals(ends) => Stretch::Reals { low: ends[gap], high: ends[gap + 1] },
+            Self::Parts { ends, .. } => Stretch::Places { first: ends[gap], count: ends[gap + 1] - ends[gap] },
+        }
     }
 
     /// A uniform point of a gap: the nearest double, or its point of the grid.
@@ -101,29 +93,6 @@ impl<'a> Cuts<'a> {
             Self::Reals(ends) => Point::draw(ends[gap], ends[gap + 1], entropy).rounded(entropy),
             Self::Parts { ends, bits, grid } => {
                 grid.point((ends[gap] + entropy.below(ends[gap + 1] - ends[gap])) >> bits)
-            }
-        }
-    }
-
-    /// A uniform point of the whole range, and its gap.
-    pub fn point_of_range(&self, entropy: &mut Entropy) -> (usize, f64) {
-        match self {
-            Self::Reals(ends) => {
-                let mut point = Point::draw(ends[0], ends[ends.len() - 1], entropy);
-                let rounded = point.rounded(entropy);
-                // Every other value compares with the point as it does with its rounding.
-                let inner = &ends[1..ends.len() - 1];
-                let gap = if point.is_above(rounded, entropy) {
-                    inner.partition_point(|value| *value <= rounded)
-                } else {
-                    inner.partition_point(|value| *value < rounded)
-                };
-                (gap, rounded)
-            }
-            Self::Parts { ends, bits, grid } => {
-                let part = entropy.below(ends[ends.len() - 1]);
-                // The part reaches from `part` to `part + 1`: values at its lower end are below it.
-                (ends[1..ends.len() - 1].partition_point(|value| *value <= part), grid.point(part >> bits))
             }
         }
     }

@@ -1,8 +1,6 @@
 //! Sums over all later gaps of a message times exp(-cost), where the cost grows linearly to both sides of the gap that
 //! has the ranks wanted: running sums, so that all of them together take as long as there are gaps.
 
-use std::ops::Range as Span;
-
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::intervals::joint_costs::Factors;
@@ -35,10 +33,10 @@ impl RunningSums {
         Ok(Self { from_here: room()?, start_to: room()?, first, to_end: room()?, across: room()? })
     }
 
-    /// Sum up `messages` of answer `index` in the gaps of `next`.
-    fn fill(&mut self, messages: &[Weight], gaps: &Gaps<'_>, next: &Span<usize>, index: usize, factors: &Factors<'_>) {
-        let (count, width) = (next.len(), factors.whole(index).max(1));
-        let rank = |at: usize| gaps.rank(next.start + at);
+    /// Sum up `messages` of answer `index`.
+    fn fill(&mut self, messages: &[Weight], gaps: &Gaps<'_>, index: usize, factors: &Factors<'_>) {
+        let (count, width) = (messages.len(), factors.whole(index).max(1));
+        let rank = |at: usize| gaps.rank(at);
         for sums in [&mut self.from_here, &mut self.start_to, &mut self.to_end, &mut self.across] {
             sums.resize(count, Weight::ZERO);
         }
@@ -68,33 +66,32 @@ impl RunningSums {
         }
     }
 
-    /// For each gap of `window`, the sum over all later ones of `next`, which have these `messages` of answer `index`.
+    /// For each gap, the sum over all later ones, which have these `messages` of answer `index`.
     pub fn after(
         &mut self,
         messages: &[Weight],
         gaps: &Gaps<'_>,
-        (window, next): (Span<usize>, Span<usize>),
         index: usize,
         factors: &Factors<'_>,
         mut take: impl FnMut(Weight),
     ) {
-        self.fill(messages, gaps, &next, index, factors);
+        self.fill(messages, gaps, index, factors);
         let whole = factors.whole(index);
         // The first gap with more ranks than wanted.
-        let mut beyond = next.start;
-        for gap in window {
+        let mut beyond = 0;
+        let count = messages.len();
+        for gap in 0..count {
             let wanted = gaps.rank(gap).saturating_add(whole);
-            while beyond < next.end && gaps.rank(beyond) <= wanted {
+            while beyond < count && gaps.rank(beyond) <= wanted {
                 beyond += 1;
             }
             let mut sum = Weight::ZERO;
-            if beyond < next.end {
-                sum = factors.excess(index, gaps.rank(beyond) - wanted - 1).times(self.from_here[beyond - next.start]);
+            if beyond < count {
+                sum = factors.excess(index, gaps.rank(beyond) - wanted - 1).times(self.from_here[beyond]);
             }
-            let first = next.start.max(gap + 1);
-            if first < beyond {
+            if gap + 1 < beyond {
                 let missing = factors.missing(index, wanted - gaps.rank(beyond - 1));
-                sum = sum.plus(missing.times(self.between(first - next.start, beyond - 1 - next.start)));
+                sum = sum.plus(missing.times(self.between(gap + 1, beyond - 1)));
             }
             take(sum);
         }

@@ -6,7 +6,6 @@ pub mod grid;
 pub mod grid_counts;
 pub mod integers;
 pub mod joint_costs;
-pub mod joint_far_bound;
 pub mod joint_gaps;
 pub mod joint_paths;
 pub mod joint_quantiles;

@@ -76,14 +76,10 @@ class CumulativeCounts:
 
 
 class Histograms:
-    """Every histogram weighs the same: one for each way to write k as a sum of the cells' counts.
-
-    Attributes:
-        largest_log: no binary logarithm of a weight is larger, nor its opposite.
-    """
+    """Every histogram weighs the same: one for each way to write k as a sum of the cells' counts."""
 
     def __init__(self, cells: int, k: int) -> None:
-        self.largest_log = float(cells + k)
+        self.largest_log = float(cells + k)  # no binary logarithm of a weight is larger, nor its opposite
 
     def logs(self, start: int, end: int, most: int) -> FloatArray:
         """Binary logarithms of the weights of a group with 0 to `most` points."""

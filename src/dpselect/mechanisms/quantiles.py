@@ -27,6 +27,7 @@ QuantilesMethod = Literal["joint", "halving"]
 METHODS: tuple[str, ...] = get_args(QuantilesMethod)
 LARGEST_JOINT_EPSILON = 100.0
 """With a larger epsilon, doubles could not compare the weights of ranks over millions of values."""
+_MOST_JOINT = 50_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class QuantilesMechanism(MechanismValue):
         step: as for `QuantileMechanism`. Each value counts as the nearest point and is placed at random around it, so
             that a point with many values gets a corresponding width.
         method: ``"joint"`` or ``"halving"``. The first is more accurate for up to about twenty levels with many values
-            between them, the second for more; joint takes longer with many levels.
+            between them, the second for more; joint takes time and memory for each level at each gap between values.
         neighbours: which data sets the guarantee compares; ``"replace_one"`` needs up to twice the noise. Levels 0 and
             1 need less under ``"add_remove"``: see `score_range`.
         values_per_unit: maximum number of values per unit.
@@ -172,12 +173,17 @@ class QuantilesMechanism(MechanismValue):
 
         Raises:
             InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
+            InvalidParameterError: joint, and the levels times the gaps between values are more than 50,000,000.
         """
         increasing = sorted(self.levels)
         grid = None if self._grid is None else native_grid(self._grid)
         try:
             native = native_scores(values)
             if self.method == "joint":
+                if (native.size + 1) * len(increasing) > _MOST_JOINT:
+                    expected = f"at most {_MOST_JOINT:,} levels times gaps between values for joint quantiles"
+                    hint = 'Use method="halving", which is more accurate from about twenty levels on.'
+                    raise InvalidParameterError("levels", Shown(f"<{len(increasing)} of them>"), expected, hint)
                 # The core's scale is twice this divided by epsilon; half of a double is a double.
                 arguments = (increasing, self.epsilon, self.score_range / 2.0, *self._ends, grid)
                 answers = _core.joint_quantiles(native, *arguments)
