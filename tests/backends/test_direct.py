@@ -98,9 +98,13 @@ def test_totals_go_both_ways(ways: Ways, tmp_path: Path) -> None:
     assert streamed == directly
 
 
-def test_a_choice_of_rows_needs_lots_and_those_come_with_the_stream(ways: Ways, tmp_path: Path) -> None:
-    pq.write_table(pa.table({"unit": [1, 2, 3], "value": [5, 5, 6]}), tmp_path / "t.parquet")
-    assert not ways(lambda: gather(tmp_path / "t.parquet", bounds=(0, 9)))[2]
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_choice_of_rows_goes_both_ways(ways: Ways, tmp_path: Path, most: int) -> None:
+    """Lots are drawn after the rows are read."""
+    pq.write_table(pa.table({"unit": [1, 1, 1, 2, 3], "value": [5, 5, 5, 7, 10]}), tmp_path / "t.parquet")
+    streamed, directly, by_itself = ways(lambda: gather(tmp_path / "t.parquet", bounds=(0, 9), most=most))
+    assert by_itself
+    assert streamed == directly == [5.0] * most + [7.0, 9.0]
 
 
 AWKWARD: dict[str, list[tuple[str, list[int]]]] = {

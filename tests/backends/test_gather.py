@@ -136,6 +136,35 @@ def test_each_set_of_a_units_rows_is_equally_likely(repeated: Path, most: int) -
     assert fit(choices(repeated, most=most, rows=5), most=most) > NEVER
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_units_that_choose_and_units_that_do_not_stand_side_by_side(most: int, tmp_path: Path) -> None:
+    unit, row = np.divmod(np.random.default_rng(4).permutation(UNITS * 5), 5)
+    there = (unit % 2 == 0) | (row < most)  # the odd ones have just as many rows as they may
+    pq.write_table(pa.table({"unit": unit[there], "value": (unit * 5 + row)[there]}), tmp_path / "t.parquet")
+    chosen = choices(tmp_path / "t.parquet", most=most, rows=5)
+    assert (chosen[1::2] == np.arange(most)).all()
+    assert fit(chosen[::2], most=most) > NEVER
+    assert fit(chosen, most=most) < NEVER  # control
+
+
+@KINDS
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("value", [7, 7.5])
+def test_only_rows_that_are_chosen_among_draw_lots(
+    kind: str, most: int, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight bytes each. A row without a unit or a number is not among them."""
+    system, drawn = os.urandom, list[int]()
+    monkeypatch.setattr(os, "urandom", lambda size: drawn.append(size) or system(size))
+    few: list[Row] = [(unit, value) for unit in range(9) for _ in range(most)]
+    others: list[Row] = [(None, value)] * 5 + [(1, None)] * 6
+    assert gather(write(tmp_path, [*few, *others], kind=kind), most=most) == [value] * 9 * most
+    assert drawn == []
+    many: list[Row] = [(99, value)] * (most + 4) + [(99, None)]
+    assert gather(write(tmp_path, [*few, *others, *many], kind=kind), most=most) == [value] * 10 * most
+    assert sum(drawn) == 8 * (most + 4)
+
+
 def test_units_choose_independently(repeated: Path) -> None:
     chosen = choices(repeated, most=1, rows=5)[:, 0].reshape(-1, 2)
     counts = np.bincount(chosen[:, 0] * 5 + chosen[:, 1], minlength=25)

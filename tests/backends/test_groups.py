@@ -116,7 +116,7 @@ def test_one_more_unit_moves_at_most_so_many_groups(rows: list[Any], added: list
     larger = [*rows, *(("new", rest) for rest in added)]
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "urandom", lambda size: lots[:size])
-        first = written(folder, rows, kind="csv")  # one batch: Parquet's row groups would begin the lots anew
+        first = written(folder, rows, kind="csv")
         counts = [count_groups(first, CANDIDATES, GROUPS, most=most)]
         usable = [usable_units(first, CANDIDATES, groups=GROUPS, most=most)]
         sums = [total(first, CANDIDATES, bounds=(-7, 10), groups=GROUPS, most=most)]

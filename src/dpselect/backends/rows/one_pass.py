@@ -29,17 +29,15 @@ class OnePass:
 
     Attributes:
         readings: the summaries.
-        names: for each of them, the names in the pass of its columns and lots, by their names in its query.
+        names: for each of them, the names in the pass of its columns, by their names in its query.
         columns: all columns, by their names in the pass. A column that two summaries read alike is there once.
         candidates: the candidates in some of these columns.
-        lots: all lots: each summary has its own, so that they are independent.
     """
 
     readings: tuple[Reading, ...]
     names: tuple[Mapping[str, str], ...]
     columns: Mapping[str, Column]
     candidates: Mapping[str, PublicCandidates | CandidateKind]
-    lots: tuple[str, ...]
 
     @classmethod
     def of(cls, readings: Sequence[Reading]) -> OnePass:
@@ -47,7 +45,6 @@ class OnePass:
         columns: dict[str, Column] = {}
         candidates: dict[str, PublicCandidates | CandidateKind] = {}
         known: dict[Hashable, str] = {}
-        lots: list[str] = []
         names: list[dict[str, str]] = []
         for each in readings:
             held: dict[str, str] = {}
@@ -58,11 +55,8 @@ class OnePass:
                 columns[place], held[name] = column, place
                 if listed is not None:
                     candidates.setdefault(place, listed)
-            for name in each.lots:
-                held[name] = f"lot{len(lots)}"
-                lots.append(held[name])
             names.append(held)
-        return cls(tuple(readings), tuple(names), columns, candidates, tuple(lots))
+        return cls(tuple(readings), tuple(names), columns, candidates)
 
     @property
     def _shared(self) -> list[int]:
@@ -76,7 +70,6 @@ class OnePass:
             source,
             self.columns,
             candidates=self.candidates,
-            lots=self.lots,
             format=format,
             table=_TABLE,
             kept=len(self._shared) < len(self.readings),
@@ -88,7 +81,7 @@ class OnePass:
         shared = self._shared
         if shared:
             asked = [(_together(self.readings[at]), self.names[at]) for at in shared]
-            answers = found_together(connection, asked, unit=self.columns["unit"], lots=self.lots, table=_TABLE)
+            answers = found_together(connection, asked, unit=self.columns["unit"], table=_TABLE)
             found.update(zip(shared, answers, strict=True))
         for at, each in enumerate(self.readings):
             if at not in found:

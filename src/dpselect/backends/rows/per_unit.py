@@ -2,8 +2,7 @@
 
 What a unit contributes to each summary is found from its own rows, by the rules of the summary's own query: one bit for
 each place (a candidate, in a group) that one of its rows has, all of them or one that is then chosen; or one number,
-such as its clipped sum, or the number in its row with the smallest lot. Each summary is made from these, as if it had
-been alone.
+such as its clipped sum. Each summary is made from these, as if it had been alone.
 
 Proof: ``proofs/one_pass.md``.
 """
@@ -19,14 +18,13 @@ from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping
-from dpselect.backends.row_rules import Number, Value, Within, rule
+from dpselect.backends.row_rules import Number, Within, rule
 from dpselect.backends.rows.arrow import BATCH_ROWS
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
-from dpselect.backends.rows.queries import ROW_LOT, is_narrow
-from dpselect.backends.rows.relation import Relation, chooses, joined_lot, value_lot, value_of
+from dpselect.backends.rows.relation import Relation, chooses, value_lot, value_of
 from dpselect.mechanisms.seeding import key_of_a_choice
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
+from dpselect.summaries import PublicCandidates
 
 _BITS = 63
 """Places in a word: a whole number of 64 bits with a sign."""
@@ -187,44 +185,11 @@ def _clipped(total: str, amount: Amount) -> str:
     return f"CASE WHEN {total} IS NOT NULL THEN {clipped} END"  # else null becomes a bound
 
 
-def gathered(column: Column, domain: PublicDomain) -> UnitNumbers:
-    """What `queries.gathered` finds, with one row of each unit and without groups."""
-    if is_narrow(column, domain):
-        low, high = int(domain.lower), int(domain.upper)
-        mask = 2 ** (high - low).bit_length() - 1
-
-        def held(rows: Relation, prefix: str, names: Mapping[str, str]) -> str:
-            value = rule(Value(column, CandidateKind.INTEGER), names["value"], DUCKDB)
-            clipped = f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END"
-            rows.compute(f"{prefix}_what", clipped, required=False)
-            return f"min(({names[ROW_LOT]} & {~mask}) + ({prefix}_what - {low}))"
-
-        return UnitNumbers(held, lambda held: f"(({held} & {mask}) + {low})::DOUBLE", _joined)
-
-    def held_number(rows: Relation, prefix: str, names: Mapping[str, str]) -> str:
-        what = f"{prefix}_what"
-        rows.compute(what, rule(Number(column), names["value"], DUCKDB), required=False)
-        lot = joined_lot(names[ROW_LOT], f"hash({what})")
-        return f"arg_min({what}, CASE WHEN {what} IS NOT NULL THEN {lot} END)"
-
-    lower, upper = DUCKDB.double(domain.lower), DUCKDB.double(domain.upper)
-    return UnitNumbers(
-        held_number,
-        lambda held: f"CASE WHEN {held} IS NOT NULL THEN greatest({lower}, least({upper}, {held})) END",
-        _joined,
-    )
-
-
-def _joined(values: list[NDArray[Any]]) -> list[NDArray[np.float64]]:
-    return [np.concatenate([np.zeros(0), *values])]
-
-
 def found_together(
     connection: Connection,
     asked: Sequence[tuple[Places | UnitNumbers, Mapping[str, str]]],
     *,
     unit: Column,
-    lots: tuple[str, ...],
     table: str,
 ) -> list[Any]:
     """What each summary is made of, from one query that keeps a few words and numbers for each unit.
@@ -233,10 +198,9 @@ def found_together(
         connection: a database with the table.
         asked: the summaries, each with the names of its columns in the table.
         unit: the source's column that the table has as ``unit``.
-        lots: the table's columns of random numbers.
         table: its name.
     """
-    rows = Relation(connection, unit=unit, grouping=None, lots=lots, table=table)
+    rows = Relation(connection, unit=unit, grouping=None, table=table)
     words: list[list[str]] = []
     kept: list[str] = []
     shown: list[str] = []

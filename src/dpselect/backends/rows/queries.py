@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount, Grouping
 from dpselect.backends.row_rules import Name, Number, Value, Within, rule
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.relation import (
@@ -233,9 +235,9 @@ def gathered(
 ) -> list[NDArray[np.float64]]:
     """The numbers in `column`, clipped into the domain, at most `max_rows_per_unit` of each unit in each group.
 
-    Every row draws a random lot; among a unit's rows with a number, those with the smallest lots count. So every set of
-    that many rows is equally likely, and the choice for one unit is independent of the rows of all others. Groups are
-    chosen by other lots.
+    If a unit has more, each of these rows draws a random lot, and those with the smallest lots count. So every set of
+    that many rows is equally likely, and the choice for one unit is independent of the rows of all others. Other units
+    leave nothing to chance, and draw nothing. Groups are chosen by other lots.
 
     Returns:
         The values of each group, in no particular order. They take eight bytes each; all other memory can spill to
@@ -243,21 +245,57 @@ def gathered(
 
     Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
     """
-    keys = ("who",) if grouping is None else ("who", "part")
-    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT,))
-    if max_rows_per_unit == 1 and is_narrow(column, domain):
+    keys, most = ("who",) if grouping is None else ("who", "part"), max_rows_per_unit
+    rows = Relation(connection, unit=unit, grouping=grouping)
+    if most == 1 and _is_narrow(column, domain):
         low, high = int(domain.lower), int(domain.upper)
         value = rule(Value(column, CandidateKind.INTEGER), "value", DUCKDB)
         rows.compute("what", f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END")
-        sql = _one_narrow_of_each(within_groups(rows.sql, grouping), keys, low, high)
+        limited = partial(_one_narrow_of_each, low=low, high=high)
     else:
         rows.compute("what", rule(Number(column), "value", DUCKDB))
-        limited = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)
-        sql = limited(within_groups(rows.sql, grouping), keys)
+        limited = _one_of_each if most == 1 else partial(_several_of_each, most=most)
+    sql = _limited(connection, within_groups(rows.sql, grouping), keys, most, limited)
     clipped = ", ".join(["greatest(?::DOUBLE, least(?::DOUBLE, what)) AS value", *keys[1:]])
     found = connection.execute(f"SELECT {clipped} FROM ({sql})", [domain.lower, domain.upper]).fetchnumpy()
     values = np.asarray(found["value"], np.float64)
     return [values] if grouping is None else _split(values, np.asarray(found["part"], np.int64), len(grouping.groups))
+
+
+def _limited(
+    connection: Connection, sql: str, keys: tuple[str, ...], most: int, limited: Callable[[str, tuple[str, ...]], str]
+) -> str:
+    """SQL for the rows of `sql`, at most `most` with the same `keys`.
+
+    Where there are more, `limited` is SQL for those to keep, of rows that each have a `ROW_LOT`.
+    """
+    whose = ", ".join(keys)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE usable AS {sql}")
+    many = f"SELECT {whose}, count(*) AS number FROM usable GROUP BY {whose} HAVING count(*) > {most}"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE crowds AS {many}")
+    numbers = "SELECT (SELECT count(*) FROM usable), (SELECT coalesce(sum(number), 0)::BIGINT FROM crowds)"
+    ((every, crowded),) = connection.execute(numbers).fetchall()
+    if crowded == 0:
+        return f"SELECT {whose}, what FROM usable"
+    connection.register("lots", _lots(crowded))
+    if crowded == every:
+        return limited("SELECT * FROM usable POSITIONAL JOIN lots", keys)
+    among = f"SELECT usable.* FROM usable SEMI JOIN crowds USING ({whose})"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE crowded AS {among}")
+    chosen = limited("SELECT * FROM crowded POSITIONAL JOIN lots", keys)
+    others = f"SELECT {whose}, what FROM usable ANTI JOIN crowds USING ({whose})"
+    return f"SELECT {whose}, what FROM ({chosen}) UNION ALL {others}"
+
+
+def _lots(number: int) -> Any:
+    """So many numbers of 64 bits, of the operating system's randomness, as a stream."""
+
+    def batches() -> Iterator[RecordBatch]:
+        for begin in range(0, number, BATCH_ROWS):
+            drawn = os.urandom(8 * min(BATCH_ROWS, number - begin))
+            yield pa.RecordBatch.from_arrays([of_numpy(np.frombuffer(drawn, np.int64))], names=[ROW_LOT])
+
+    return pa.RecordBatchReader.from_batches(pa.schema([(ROW_LOT, pa.int64())]), batches())
 
 
 def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
@@ -265,13 +303,13 @@ def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -
     return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])
 
 
-def is_narrow(column: Column, domain: PublicDomain) -> bool:
+def _is_narrow(column: Column, domain: PublicDomain) -> bool:
     """Whether the values are whole numbers between whole bounds that are not far apart."""
     whole = column.holds is Holds.INTEGERS and domain.lower.is_integer() and domain.upper.is_integer()
     return whole and max(-domain.lower, domain.upper) < _EXACT and domain.upper - domain.lower < _NARROW
 
 
-def _one_narrow_of_each(sql: str, keys: tuple[str, ...], low: int, high: int) -> str:
+def _one_narrow_of_each(sql: str, keys: tuple[str, ...], *, low: int, high: int) -> str:
     """What `_one_of_each` returns, for whole numbers from `low` to `high`: the last bits of a lot are the value itself.
 
     The engine keeps one number for each unit. If the other bits of two lots are equal, the smaller value counts.

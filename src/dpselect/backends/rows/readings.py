@@ -13,7 +13,7 @@ from dpselect.backends.rows import per_unit
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.declared import compared, compared_groups
 from dpselect.backends.rows.per_unit import Places, UnitNumbers
-from dpselect.backends.rows.queries import ROW_LOT, banded, counted, gathered, named, totalled, units_counted
+from dpselect.backends.rows.queries import banded, counted, gathered, named, totalled, units_counted
 from dpselect.backends.rows.relation import candidates_of, columns_of
 from dpselect.formats import Format
 from dpselect.summaries import (
@@ -37,7 +37,6 @@ class Reading:
     Attributes:
         columns: the columns that it reads, by their names in the query.
         candidates: the candidates, or the kind of names, in some of these columns; the others are the unit and numbers.
-        lots: names of additional columns of random numbers.
         query: finds what the summary is made of in a database with the table ``rows``.
         summary: makes the summary.
         together: finds the same in one query with other summaries, or None if it needs a query of its own.
@@ -47,7 +46,6 @@ class Reading:
     candidates: Mapping[str, PublicCandidates | CandidateKind] = field(
         default_factory=dict[str, PublicCandidates | CandidateKind]
     )
-    lots: tuple[str, ...] = ()
     query: Callable[[Connection], Any]
     summary: Callable[[Any], Any] = list
     together: Places | UnitNumbers | None = None
@@ -133,10 +131,8 @@ def gather(
     return Reading(
         columns=columns_of(unit, grouping, value=column),
         candidates=candidates_of(grouping),
-        lots=(ROW_LOT,),
         query=partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping),
         summary=lambda found: [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in found],
-        together=per_unit.gathered(column, domain) if most == 1 and grouping is None else None,
     )
 
 

@@ -32,7 +32,6 @@ class Relation:
         connection: a database with the table ``rows``.
         unit: the source's column that ``rows`` has as ``unit``.
         grouping: the groups; ``rows`` has their column as ``part``.
-        lots: names of columns of ``rows`` to keep.
         table: name of the table, instead of ``rows``.
     """
 
@@ -42,13 +41,12 @@ class Relation:
         *,
         unit: Column,
         grouping: Grouping | None,
-        lots: tuple[str, ...] = (),
         table: str = "rows",
     ) -> None:
         self._connection, self._table = connection, table
-        self._read = [f"{unit_key(unit, 'unit', DUCKDB)} AS who", *lots]
+        self._read = [f"{unit_key(unit, 'unit', DUCKDB)} AS who"]
         self._known = unit_is_known(unit, "unit", DUCKDB)  # computed from the column, because a digest is costly
-        self._selected = ["who", *lots]
+        self._selected = ["who"]
         self._required: list[str] = []
         self._joins = ""
         if grouping is not None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, of_numpy, pa
+from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.declared import as_read
 from dpselect.backends.rows.duckdb_dialect import trimmed_units
@@ -111,7 +108,6 @@ class Scan:
     Attributes:
         columns: the source's columns, by their names in the query. ``unit`` is the unit; all others, except those in
             `candidates`, are numbers.
-        lots: names of additional columns, with 64 bits of the operating system's randomness in each row.
         table: name of the table that the engine gets.
         kept: whether the engine keeps the rows until the end, so that several queries can read them; it spills them to
             disk when memory is full. Otherwise the table can be read once.
@@ -124,13 +120,11 @@ class Scan:
         columns: Mapping[str, Column],
         *,
         candidates: Mapping[str, PublicCandidates | CandidateKind],
-        lots: Sequence[str] = (),
         format: Format | None = None,
         table: str = "rows",
         kept: bool = False,
     ) -> None:
-        self.columns, self.lots = dict(columns), tuple(lots)
-        self.table, self.kept = table, kept
+        self.columns, self.table, self.kept = dict(columns), table, kept
         self._short = {name: ShortValues.of(candidates.get(name)) for name in columns if name != "unit"}
         self.failure: SelectionError | None = None
         self._source, self._format = source, format
@@ -151,7 +145,7 @@ class Scan:
     def direct(self) -> DirectScan | None:
         """A direct scan of the same rows, if the engine can read the files by itself."""
         source = self._source
-        if self.lots or not isinstance(source, ParquetBacked):
+        if not isinstance(source, ParquetBacked):
             return None
         files = source.parquet(list(self.columns.values()))
         return None if files is None else DirectScan(files, self.columns, table=self.table)
@@ -176,7 +170,6 @@ class Scan:
     def reader(self) -> Any:
         """The stream."""
         fields = [(name, ARROW_TYPES[column.holds]) for name, column in self.columns.items()]
-        fields += [(name, pa.int64()) for name in self.lots]
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
@@ -186,7 +179,7 @@ class Scan:
                 for batch in self._source.batches(asked, self._advance):
                     if self._stopped:
                         return
-                    yield self._named(dict(zip(asked, batch.columns, strict=True)), batch.num_rows)
+                    yield self._named(dict(zip(asked, batch.columns, strict=True)))
         except SelectionError as error:
             self.failure = error
             raise
@@ -194,13 +187,11 @@ class Scan:
     def _reading(self) -> TranslatedErrors:
         return TranslatedErrors(lambda error: explained(error, self.source))
 
-    def _named(self, read: dict[Column, Any], rows: int) -> RecordBatch:
+    def _named(self, read: dict[Column, Any]) -> RecordBatch:
         arrays = {name: read[column] for name, column in self.columns.items()}
         arrays["unit"] = short_units(trimmed_units(arrays["unit"], self.columns["unit"].holds))
         for name, short in self._short.items():
             arrays[name] = short(as_read(arrays[name], self.columns[name], short.kind, self._format))
-        for name in self.lots:
-            arrays[name] = of_numpy(np.frombuffer(os.urandom(8 * rows), np.int64))
         return pa.RecordBatch.from_pydict(arrays)
 
     def _advance(self, amount: int) -> None:

@@ -179,7 +179,7 @@ class StreamTable:
         return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
 
     def _read(self, reading: Reading, progress: Progress | None) -> list[Any]:
-        scan = Scan(self.source, reading.columns, candidates=reading.candidates, lots=reading.lots, format=self.format)
+        scan = Scan(self.source, reading.columns, candidates=reading.candidates, format=self.format)
         return reading.summary(self._answer(scan, reading.query, progress))
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
