@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::SelectError;
 use crate::interrupt::check_deep;
-use crate::numbers::score::Kind;
 use crate::scan::score_view::View;
 use crate::scan::threads::Turns;
 use crate::scan::threads::{available_threads, with_helpers};
@@ -78,15 +77,9 @@ pub fn append<P>(values: &View<'_>, to: &mut Vec<P>, mut place: impl FnMut(f64) 
 /// may see another number each time.
 fn for_chunks_of_turn(values: &View<'_>, turn: Range<usize>, mut each: impl FnMut(&[f64])) {
     check_deep();
-    if values.kind() == Kind::F64
-        && let Some(first) = values.contiguous()
-        && first.cast::<f64>().is_aligned()
-    {
-        // SAFETY: these are doubles, and the view's contract makes `len` of them readable from the aligned `first` on. If somebody
-        // writes to them meanwhile, that is a race, of which `View` says what is relied on.
-        each(unsafe { std::slice::from_raw_parts(first.cast::<f64>().add(turn.start), turn.len()) });
-    } else {
-        for_copies(values, turn, &mut each);
+    match values.doubles() {
+        Some(doubles) => each(&doubles[turn]),
+        None => for_copies(values, turn, &mut each),
     }
 }
 

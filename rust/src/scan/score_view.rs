@@ -61,6 +61,15 @@ impl<'a> View<'a> {
         (self.stride == self.kind.size() as isize).then_some(self.first)
     }
 
+    /// The values in place, if they are doubles in a row. If somebody writes to them meanwhile, that is a race, of which it is said
+    /// above what is relied on.
+    #[allow(clippy::cast_ptr_alignment, reason = "it is checked")]
+    pub(crate) fn doubles(&self) -> Option<&'a [f64]> {
+        let first = self.contiguous()?.cast::<f64>();
+        // SAFETY: by the contract of `new` as many are readable from there on.
+        (self.kind == Kind::F64 && first.is_aligned()).then(|| unsafe { std::slice::from_raw_parts(first, self.len) })
+    }
+
     /// Copy the values from `start` on to `values`, which must have the view's type.
     ///
     /// # Panics

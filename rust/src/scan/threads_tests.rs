@@ -10,7 +10,8 @@ const TURNS: usize = if cfg!(miri) { 20 } else { 1000 };
 
 /// Share turns out; each has to be taken exactly once, whoever takes it.
 fn share(helpers: usize, turns: usize) {
-    let (all, taken) = (Turns::new(turns, 1), Vec::from_iter((0..turns).map(|_| AtomicUsize::new(0))));
+    let taken: Vec<AtomicUsize> = (0..turns).map(|_| AtomicUsize::new(0)).collect();
+    let all = Turns::new(turns, 1);
     with_helpers(helpers, &|| {
         while let Some(turn) = all.take() {
             taken[turn.start].fetch_add(1, Ordering::Relaxed);
@@ -23,14 +24,14 @@ fn share(helpers: usize, turns: usize) {
 fn on_a_helper(helper: &(dyn Fn() + Sync), own: &(dyn Fn() + Sync)) {
     let (caller, began) = (thread::current().id(), AtomicBool::new(false));
     with_helpers(1, &|| {
-        if thread::current().id() != caller {
-            began.store(true, Ordering::Relaxed);
-            helper();
-        } else {
+        if thread::current().id() == caller {
             while !began.load(Ordering::Relaxed) {
                 thread::yield_now();
             }
             own();
+        } else {
+            began.store(true, Ordering::Relaxed);
+            helper();
         }
     });
 }

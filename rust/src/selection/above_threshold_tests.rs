@@ -125,7 +125,7 @@ fn a_stream_ends_after_its_positives_and_forgets_its_offset() {
 fn a_child_of_a_fork_gets_no_answer() {
     let mut entropy = seeded(3);
     let mut stream = Stream::begin(terms(1.0, 1.0), 2, &mut entropy);
-    stream.owner = stream.owner ^ 1;
+    stream.owner ^= 1;
     assert_eq!(stream.test(1e6, &mut entropy), Err(Ended::AnotherProcess));
     assert!(!stream.is_open());
 }
