@@ -7,6 +7,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from dpselect.backends.rows import engine
 from tests.forked import Forks
 from tests.shared_engine import shared
+from tests.shared_parser import shared_arguments
 from tests.slow import EXAMPLES, SLOW, left_out
 from tests.whole_files import WholeFile, on_spark, parts, shared_by_file
 
@@ -142,6 +144,13 @@ def shared_engine() -> Iterator[None]:
 def _shared_unless_databases_are_tested(request: pytest.FixtureRequest) -> None:
     if request.path.name not in _OF_A_DATABASE:
         request.getfixturevalue("shared_engine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_arguments() -> Iterator[None]:
+    """Unless tests are slow ones, the signature of a command is read once; see `tests.shared_parser`."""
+    with nullcontext() if SLOW else shared_arguments():
+        yield
 
 
 @pytest.fixture(scope="session")
