@@ -16,6 +16,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import FrameType
@@ -113,6 +114,7 @@ def circle(imports: Mapping[str, set[str]]) -> list[str]:
     return []
 
 
+@cache
 def loaded(program: str) -> list[str]:
     """The modules that a new interpreter has after `program`, without those that it had before."""
     listed = (

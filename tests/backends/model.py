@@ -27,7 +27,7 @@ def candidate_of(cell: Cell, candidates: Sequence[Any]) -> int | None:
     kind = type(candidates[0])
     if kind is int:
         whole = not isinstance(cell, bool) and isinstance(cell, int | float | Decimal) and math.isfinite(cell)
-        cell = Fraction(cell) if whole else None
+        cell = int(cell) if whole and cell == int(cell) else None
     elif kind is float:
         cell = number_of(cell)
     elif type(cell) is not kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -239,8 +240,31 @@ def relations(name: str) -> list[Neighbours]:
 @cache
 def expected_law(name: str, neighbours: Neighbours) -> laws.Law:
     """The same for all engines, and for the controls."""
-    ask = table_questions.QUESTIONS[name]
-    return laws.law(laws.planned(ask, neighbours), ask(EXPECTED))
+    return law_of(name, neighbours, table_questions.QUESTIONS[name](EXPECTED))
+
+
+KNOWN: dict[Any, laws.Law] = {}
+
+
+def to_the_last_bit(part: Any) -> Any:
+    """Equal only for summaries that are the same in every bit, in the same order."""
+    if isinstance(part, np.ndarray):
+        return str(part.dtype), part.shape, part.tobytes()
+    if isinstance(part, pa.Array | pa.ChunkedArray):
+        return str(part.type), repr(part.to_pylist())
+    if isinstance(part, list | tuple):
+        return type(part), *map(to_the_last_bit, part)
+    if is_dataclass(part):
+        return type(part), *(to_the_last_bit(getattr(part, each.name)) for each in fields(part))
+    return part
+
+
+def law_of(name: str, neighbours: Neighbours, summary: Any) -> laws.Law:
+    """By day computed once for summaries that are the same to the last bit: engines differ in these, if in anything."""
+    key = name, neighbours, to_the_last_bit(summary)
+    if SLOW or key not in KNOWN:
+        KNOWN[key] = laws.law(laws.planned(table_questions.QUESTIONS[name], neighbours), summary)
+    return KNOWN[key]
 
 
 @pytest.mark.partners(2)
@@ -249,7 +273,7 @@ def test_the_law(answers: Questions, name: str) -> None:
     ask = table_questions.QUESTIONS[name]
     found = ask(answers)
     for neighbours in relations(name):
-        ours, theirs = laws.law(laws.planned(ask, neighbours), found), expected_law(name, neighbours)
+        ours, theirs = law_of(name, neighbours, found), expected_law(name, neighbours)
         assert [each.tolist() for each in ours] == [each.tolist() for each in theirs]
 
 
@@ -270,7 +294,7 @@ def test_the_law_can_differ(name: str) -> None:
         table_questions.table([f"somebody {each}" for each in range(len(table_questions.NOBODY))])
     )
     for neighbours in relations(name):
-        ours, theirs = laws.law(laws.planned(ask, neighbours), ask(others)), expected_law(name, neighbours)
+        ours, theirs = law_of(name, neighbours, ask(others)), expected_law(name, neighbours)
         assert any(differ(one, other) for one, other in zip(ours, theirs, strict=True))
 
 

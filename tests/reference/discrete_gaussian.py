@@ -12,7 +12,8 @@ from tests.reference.precision import exponential
 def law(variance: Fraction, *, reach: int) -> dict[int, Fraction]:
     """Probabilities of noise up to `reach`, beyond which the law is cut off."""
     weights = {y: exponential(-Fraction(y * y) / (2 * variance)) for y in range(-reach, reach + 1)}
-    return {y: weight / sum(weights.values()) for y, weight in weights.items()}
+    total = sum(weights.values())
+    return {y: weight / total for y, weight in weights.items()}
 
 
 def by_rejection(variance: Fraction, *, block: int, reach: int) -> dict[int, Fraction]:
@@ -23,7 +24,8 @@ def by_rejection(variance: Fraction, *, block: int, reach: int) -> dict[int, Fra
 
     proposed = {y: exponential(-Fraction(abs(y), block)) for y in range(-reach, reach + 1)}
     weights = {y: weight * kept(y) for y, weight in proposed.items()}
-    return {y: weight / sum(weights.values()) for y, weight in weights.items()}
+    total = sum(weights.values())
+    return {y: weight / total for y, weight in weights.items()}
 
 
 def worst_delta(variance: Fraction, *, moves: int, epsilon: Fraction, reach: int = 16) -> Fraction:

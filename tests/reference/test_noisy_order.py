@@ -124,9 +124,10 @@ def test_the_bounds_hold(exact: tuple[int, ...], k: int, ratio: Fraction) -> Non
     assert count_error_above(exact, order.count_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
 
 
-def in_doubles(variance: float, *, reach: int) -> dict[int, Fraction]:
-    """Gaussian noise, so exactly that its fractions do not get long."""
-    return {y: Fraction(float(chance)) for y, chance in gaussian_noise(Fraction(variance), reach=reach).items()}
+def in_short(variance: float, *, reach: int) -> dict[int, Fraction]:
+    """Gaussian noise to 100 binary places, so that its fractions do not get long."""
+    law = gaussian_noise(Fraction(variance), reach=reach)
+    return {y: Fraction(round(chance * 2**100), 2**100) for y, chance in law.items()}
 
 
 @pytest.mark.sampled(2)
@@ -135,7 +136,7 @@ def in_doubles(variance: float, *, reach: int) -> dict[int, Fraction]:
 def test_the_bounds_of_gaussian_noise_hold(exact: tuple[int, ...], k: int) -> None:
     """At 90 %, for the exact probabilities. Control: 0 is no bound for counts."""
     order = NoisyOrder.planned(len(exact), k, epsilon=2.0, delta=0.1, max_values_per_unit=1)
-    noise = in_doubles(order.noise.variance, reach=8)
+    noise = in_short(order.noise.variance, reach=8)
     assert order_error_above(exact, order.error_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
     assert count_error_above(exact, order.count_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
     assert count_error_above(exact, 0, k=k, noise=noise) > Fraction(1, 10)
@@ -147,7 +148,7 @@ def test_the_difference_of_two_gaussian_noises(variance: float) -> None:
     mechanism = DiscreteGaussianMechanism(epsilon=1.0, delta=0.5, squared_sensitivity=1)
     object.__setattr__(mechanism, "variance", variance)
     reach = 15 + round(4 * variance**0.5)
-    noise = np.array([float(each) for each in in_doubles(variance, reach=reach).values()])
+    noise = np.array([float(each) for each in in_short(variance, reach=reach).values()])
     difference = np.convolve(noise, noise[::-1])
     for bound in range(12):
         exact = difference[2 * reach + bound + 1 :].sum()
@@ -170,7 +171,7 @@ def test_gaussian_noise_once_fails_no_more_often_than_delta(relation: str, most:
     def failing(**price: float) -> Fraction:
         order: Any = NoisyOrder.planned(2, k, **price, max_values_per_unit=most, neighbours=relation)  # type: ignore[arg-type]
         assert order.noise.squared_sensitivity == (most if relation == "add_remove" else 2)
-        noise = in_doubles(order.noise.variance, reach=30)
+        noise = in_short(order.noise.variance, reach=30)
         known: dict[Any, Any] = {}
 
         def of(data: dict[str, Contribution]) -> dict[Any, Fraction]:
