@@ -7,7 +7,6 @@ import os
 import tempfile
 import warnings
 from collections.abc import Generator, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
 from tests.forked import Forks
+from tests.quick_fractions import quick_fractions
 from tests.shared_engine import shared
 from tests.shared_parser import shared_arguments
 from tests.slow import EXAMPLES, SLOW, left_out
@@ -147,10 +147,13 @@ def _shared_unless_databases_are_tested(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _shared_arguments() -> Iterator[None]:
-    """Unless tests are slow ones, the signature of a command is read once; see `tests.shared_parser`."""
-    with nullcontext() if SLOW else shared_arguments():
+def _quick_by_day() -> Iterator[None]:
+    """Unless tests are slow ones, see `tests.shared_parser` and `tests.quick_fractions`."""
+    if SLOW:
         yield
+    else:
+        with shared_arguments(), quick_fractions():
+            yield
 
 
 @pytest.fixture(scope="session")
