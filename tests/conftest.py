@@ -16,9 +16,10 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
+from dpselect.backends.rows.connection import connected
 from tests.forked import Forks
 from tests.quick_fractions import quick_fractions
-from tests.shared_engine import shared
+from tests.shared_engine import shared_databases
 from tests.shared_parser import shared_arguments
 from tests.slow import EXAMPLES, SLOW, left_out
 from tests.whole_files import WholeFile, on_spark, parts, shared_by_file
@@ -131,29 +132,22 @@ _OF_A_DATABASE = {
 """Files of tests that are about opening databases, and about what these do with memory."""
 
 
-@pytest.fixture(scope="module")
-def shared_engine() -> Iterator[None]:
-    """Unless tests are slow ones, the questions of a file share a database; see `tests.shared_engine`."""
-    with pytest.MonkeyPatch.context() as patch:
-        if not SLOW:
-            patch.setattr(engine, "connected", shared)
-        yield
-
-
 @pytest.fixture(scope="module", autouse=True)
-def _shared_unless_databases_are_tested(request: pytest.FixtureRequest) -> None:
-    if request.path.name not in _OF_A_DATABASE:
-        request.getfixturevalue("shared_engine")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _quick_by_day() -> Iterator[None]:
-    """Unless tests are slow ones, see `tests.shared_parser` and `tests.quick_fractions`."""
-    if SLOW:
+def _own_databases_where_they_are_tested(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.name in _OF_A_DATABASE:
+            patch.setattr(engine, "connected", connected)
         yield
-    else:
-        with shared_arguments(), quick_fractions():
-            yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """By day tests and examples share what is the same for all of them."""
+    runs_tests = hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", None)
+    if SLOW or not runs_tests:
+        return (yield)
+    with shared_arguments(), quick_fractions(), shared_databases():
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """One empty database for all questions of a test process: opening one takes 15 ms, longer than most questions.
 
-It is used in `make test`, except in tests of the database itself. Each question has its own connection, but not a new
-database. In `make test-slow` each question opens its own database, as for users.
+It is used in `make test`, also by the examples of documents, but not in tests of the database itself. Each question has
+its own connection, but not a new database. In `make test-slow` each question opens its own database, as for users.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 
-from dpselect.backends.rows import connection
+import pytest
+
+from dpselect.backends.rows import connection, engine
 from dpselect.backends.rows.connection import Connection, connected
 
 _PLAIN = dict(connection.SETTINGS)
@@ -35,3 +37,11 @@ def shared(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Gen
     else:
         with _database(os.getpid()).cursor() as cursor:
             yield cursor
+
+
+@contextmanager
+def shared_databases() -> Generator[None]:
+    """Until the block ends, questions share a database."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "connected", shared)
+        yield

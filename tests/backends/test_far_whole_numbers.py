@@ -20,7 +20,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionEr
 from tests.backends import engines
 from tests.backends.engines import Source
 
-pytestmark = [engines.deprecations, pytest.mark.usefixtures("shared_engine")]
+pytestmark = engines.deprecations
 
 FIRST = 2**53
 """Doubles skip the whole number after it."""
