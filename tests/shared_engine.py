@@ -11,6 +11,7 @@ import os
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -20,22 +21,27 @@ from dpselect.backends.rows.connection import Connection, connected
 _PLAIN = dict(connection.SETTINGS)
 
 
+_EXAMPLES = Path(__file__).parents[1] / "examples" / "data"
+"""Files that never change while tests run."""
+
+
 @cache
-def _database(_process: int) -> Connection:
+def _database(_process: int, *paths: str) -> Connection:
     """One for each process: a forked process does not have the threads of its parent's database."""
     stack = ExitStack()
     atexit.register(stack.close)
-    return stack.enter_context(connected())
+    return stack.enter_context(connected(paths=paths))
 
 
 @contextmanager
 def shared(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Generator[Connection]:
-    """Like `connected`, on the shared database, unless it is called with other settings."""
-    if memory_limit is not None or paths or connection.SETTINGS != _PLAIN:
+    """Like `connected`, on the shared database, or on one for a file of the examples; not with other settings."""
+    others = any(not Path(path).is_relative_to(_EXAMPLES) for path in paths)
+    if memory_limit is not None or others or connection.SETTINGS != _PLAIN:
         with connected(memory_limit=memory_limit, paths=paths) as own:
             yield own
     else:
-        with _database(os.getpid()).cursor() as cursor:
+        with _database(os.getpid(), *paths).cursor() as cursor:
             yield cursor
 
 

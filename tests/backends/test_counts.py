@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import csv
 
 from tests.backends.tables import Row, brute_force, count, write_csv, write_parquet
 from tests.slow import EXAMPLES
@@ -106,5 +107,5 @@ def test_more_rows_than_a_batch(tmp_path: Path) -> None:
     assert count(path, range(50)) == expected
     assert count(path, list(range(50))) == expected
     lines = tmp_path / "t.csv"
-    np.savetxt(lines, rows.T, fmt="%d", delimiter=",", header="unit,value", comments="")
+    csv.write_csv(pa.table([*rows], names=["unit", "value"]), lines, csv.WriteOptions(quoting_style="none"))
     assert count(lines, range(50)) == expected

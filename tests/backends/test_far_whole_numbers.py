@@ -19,6 +19,7 @@ from dpselect.certificates import check
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError
 from tests.backends import engines
 from tests.backends.engines import Source
+from tests.slow import SLOW
 
 pytestmark = engines.deprecations
 
@@ -76,8 +77,13 @@ SURE = 60.0
 
 
 def test_counts_between_whole_numbers_and_of_them(engine: str, place: Callable[[pa.Table], Source]) -> None:
-    """Spark, which starts a job for each question, is asked the narrowest ones."""
+    """Spark, which starts a job for each question, is asked the narrowest ones.
+
+    By day each way that rows are read is asked all, and each source that joins one of these ways a third.
+    """
     asked = [each for each in BETWEEN if engine != "spark" or each[1] == each[2]]
+    if not SLOW and engine not in (*engines.ASKED_EVERYTHING, "spark"):
+        asked = asked[engines.ALL.index(engine) % 3 :: 3]
     questions: list[tuple[dict[str, Any], Any]] = [
         ({"ask": "count", "column": column, "between": (lower, upper)}, truth) for column, lower, upper, truth in asked
     ]

@@ -236,7 +236,7 @@ def test_what_is_no_number_is_left_out_alone(tmp_path: Path, cell: str) -> None:
     assert gather(write_csv(tmp_path / "t.csv", lines)) == [3.0, 4.0]
 
 
-@settings(max_examples=60)
+@settings(max_examples=max(20, EXAMPLES))
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
 def test_text_is_read_as_the_nearest_double(values: list[float]) -> None:
     with TemporaryDirectory() as folder:

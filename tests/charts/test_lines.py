@@ -84,10 +84,10 @@ def test_points_may_come_in_any_order() -> None:
 
 
 def test_every_one_of_many_points_is_drawn() -> None:
-    at = np.arange(1.0, 20_001.0)
+    at = np.arange(1.0, 6_001.0)  # more than the 5,000 that Altair takes by itself
     drawn = chart(Series(name="a", x=at, y=at**2))
     assert [row["x"] for row in rows(drawn)] == at.tolist()
-    assert saved(drawn, ".svg").count(b",") > 20_000
+    assert saved(drawn, ".svg").count(b",") > 6_000
 
 
 def test_of_curves_that_are_cut_only_what_is_seen_counts_as_close() -> None:
