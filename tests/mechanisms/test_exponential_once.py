@@ -19,6 +19,7 @@ from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import permute_and_flip
 from tests.reference.precision import flip_probabilities
 from tests.reference.top_k import exponential_noise_once, peeled
+from tests.slow import SLOW
 
 _SCORES = [0.0, 3.0, 3.0, -1.0, 4.5]
 
@@ -34,14 +35,15 @@ def _counts(draws: list[tuple[int, ...]], law: dict[tuple[int, ...], Fraction]) 
 
 
 def test_orders_have_the_exact_law() -> None:
+    """By day with as many draws as leave each control unnoticed less than once in 10^15 runs."""
     mechanism = _mechanism()
-    draws = [tuple(mechanism.select(_SCORES)) for _ in range(20_000)]
+    draws = [tuple(mechanism.select(_SCORES)) for _ in range(20_000 if SLOW else 5000)]
     law = exponential_noise_once(flip_probabilities(_SCORES, scale=Fraction(4)), k=2)
     assert _counts(draws, law) >= NEVER
     # The controls: at the scale of one selection, and peeled by permute-and-flip at the same scale.
     assert _counts(draws, exponential_noise_once(flip_probabilities(_SCORES, scale=Fraction(2)), k=2)) < NEVER
     rounds = peeled(permute_and_flip.law_by_heads, flip_probabilities([0.0, 0.0, -4.0], scale=Fraction(4)), k=2)
-    draws = [tuple(mechanism.select([0.0, 0.0, -4.0])) for _ in range(60_000)]
+    draws = [tuple(mechanism.select([0.0, 0.0, -4.0])) for _ in range(60_000 if SLOW else 30_000)]
     assert _counts(draws, rounds) < NEVER
 
 
