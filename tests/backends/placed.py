@@ -17,8 +17,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from deltalake import write_deltalake
-from pyiceberg.catalog.memory import InMemoryCatalog
 
 NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.int16(): pd.Int16Dtype(), pa.bool_(): pd.BooleanDtype()}
 """How pandas keeps whole numbers and booleans if some are missing; as numpy's own they would become floats, objects."""
@@ -87,6 +85,8 @@ def json_lines(rows: pa.Table, path: Path) -> None:
 
 def delta_table(table: pa.Table, folder: Path) -> Any:
     """The path of a Delta table in two versions, for which a name may have any character."""
+    from deltalake import write_deltalake  # here, as most tests of engines place no lakes
+
     write_deltalake(folder / "rows", table.slice(0, 2))
     write_deltalake(folder / "rows", table.slice(2), mode="append")
     return folder / "rows"
@@ -94,6 +94,8 @@ def delta_table(table: pa.Table, folder: Path) -> Any:
 
 def iceberg_table(table: pa.Table, folder: Path) -> Any:
     """Two data files."""
+    from pyiceberg.catalog.memory import InMemoryCatalog
+
     catalogue = InMemoryCatalog("here", warehouse=f"file://{folder}")
     catalogue.create_namespace("shop")
     made = catalogue.create_table("shop.rows", schema=table.schema)

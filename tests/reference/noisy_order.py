@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import prod
+from math import lcm, prod
 
 from tests.reference.counting import Counts
 from tests.reference.geometric import clamped_law
@@ -85,12 +85,26 @@ def _moved_into(noise: Mapping[int, Fraction], count: int, reach: int) -> dict[i
 
 
 def hockey_stick(one: Mapping[Released, Fraction], other: Mapping[Released, Fraction], growth: Fraction) -> Fraction:
-    """By how much the bound ``growth * other`` is exceeded in all, in the worse direction."""
+    """By how much the bound ``growth * other`` is exceeded in all, in the worse direction.
 
-    def above(first: Mapping[Released, Fraction], second: Mapping[Released, Fraction]) -> Fraction:
-        return sum((max(chance - growth * second[each], Fraction(0)) for each, chance in first.items()), Fraction(0))
+    In integers, over one denominator for all.
 
-    return max(above(one, other), above(other, one))
+    >>> one, other = {((0,), (1,)): Fraction(2, 3)}, {((0,), (1,)): Fraction(1, 6)}
+    >>> hockey_stick(one, other, Fraction(3, 2))
+    Fraction(5, 12)
+    """
+    whole = lcm(*(chance.denominator for law in (one, other) for chance in law.values()))
+    here, there = (
+        {each: chance.numerator * (whole // chance.denominator) for each, chance in law.items()} for law in (one, other)
+    )
+
+    def above(first: Mapping[Released, int], second: Mapping[Released, int]) -> int:
+        return sum(
+            max(chance * growth.denominator - growth.numerator * second.get(each, 0), 0)
+            for each, chance in first.items()
+        )
+
+    return Fraction(max(above(here, there), above(there, here)), whole * growth.denominator)
 
 
 def counted_law(
