@@ -41,10 +41,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 _FIRST = (
     "spark",
+    "tests/charts/",
     *("test_processes.py", "test_calls_that_end.py", "test_stopped_server.py", "test_process.py"),
     *("test_lost_answers.py", "test_long_text.py", "test_names.py", "test_worst_losses.py", "test_whole_way.py"),
 )
 """What takes or waits longest: a process that came to it last would be waited for by all others."""
+
+_TOGETHER = {
+    "drawing": (
+        *("tests/charts/", "tests/cli/plan/", "tests/plans/", "tests/web/"),
+        *("test_paper.py", "test_plots.py", "test_pmf_plot.py", "test_site.py", "test_with_counts.py"),
+    ),
+    "scikit-learn": ("tests/sklearn/", "src/dpselect/sklearn/", "docs/sklearn.md"),
+    "accounting": ("tests/accounting/",),
+}
+"""Files for one process each, as they need what takes long to load: the first picture takes two seconds."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -104,14 +115,17 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file is run by one process, and whatever needs Spark is: one Java, which is warm for all but the first test."""
+    """A file is run by one process, and so are all tests on Spark, whose one Java gets warm, and those `_TOGETHER`."""
     from xdist.scheduler import LoadFileScheduling
 
     class OneSpark(LoadFileScheduling):  # type: ignore[misc]
         done = 0
 
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if on_spark(nodeid) else str(super()._split_scope(nodeid))
+            if on_spark(nodeid):
+                return "spark"
+            together = (name for name, parts in _TOGETHER.items() if any(part in nodeid for part in parts))
+            return next(together, str(super()._split_scope(nodeid)))
 
         def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
             """How far it is, is known in files."""
