@@ -177,7 +177,7 @@ def compile_core(*, with_tests: bool) -> None:
     package = ("--verbose", "--no-build-isolation", "--no-deps", "--editable", ".")
     Step("Compiling the core", PYTHON, "-m", "pip", *INSTALL, *package, so_far=so_far).end()
     if with_tests:
-        Step("Compiling the Rust tests", "cargo", "test", "--no-run", *MANIFEST, so_far=so_far).end()
+        Step("Compiling the Rust tests", "cargo", "test", "--lib", "--no-run", *MANIFEST, so_far=so_far).end()
 
 
 def set_up(extra: str, *, rust_tests: bool) -> None:

@@ -151,6 +151,11 @@ const WELL_TOLD: f64 = 2.0 * NO_CHANCE;
 /// Draw, count, and hold the counts against `law` and against `wrong`, which has to fail. Of the `draws` as many are made
 /// as it takes to tell the wrong law well; with SLOW in the environment, all.
 pub fn assert_law(name: &str, draws: u64, law: &[f64], wrong: &[f64], mut draw: impl FnMut() -> usize) {
+    assert_law_of(name, draws, law, wrong, &mut draw);
+}
+
+/// The same, compiled once.
+fn assert_law_of(name: &str, draws: u64, law: &[f64], wrong: &[f64], draw: &mut dyn FnMut() -> usize) {
     assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{name}: the law is one");
     let mut counts = vec![0; law.len()];
     let are_all_made = std::env::var_os("SLOW").is_some();
