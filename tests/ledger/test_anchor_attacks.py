@@ -205,20 +205,33 @@ def test_numbers_that_no_entry_has_are_damage(place: Path, anchor: str, number: 
 def test_the_ledger_itself_is_no_anchor_of_it(place: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(place)
-    for given in (place, f"{place}-wal", f"sqlite:///{place}", link):
-        with pytest.raises(InvalidParameterError, match="another file or database than the ledger's"):
+    for given in (place, f"{place}-wal", link, FileAnchor(place)):
+        with pytest.raises(InvalidParameterError, match="another file than the ledger's"):
             Ledger(place, anchor=given)
-    for server in ("postgresql://ann@host/budget", "postgresql://bob:x@host/budget"):
-        with pytest.raises(InvalidParameterError, match="another file or database than the ledger's"):
-            Ledger("postgresql://ann@host/budget", anchor=server)
+
+
+SERVERS = ["postgresql://u:hunter2@h.invalid/x", "postgresql+psycopg://u:hunter2@h/x", "postgresql://u:hunter2@h@i/x"]
+
+
+@pytest.mark.parametrize("given", [*SERVERS, "postgresql://h/x?password=hunter2", "sqlite:///hunter2.db", "s3://a/b"])
+def test_a_url_is_no_anchor(alone: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    """Neither when a ledger is opened nor when it is noted once, and whatever secret the URL holds."""
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    for act in (lambda: Ledger(tmp_path / "budget.db", anchor=given), lambda: alone.anchor(given)):
+        with pytest.raises(InvalidParameterError) as caught:
+            act()
+        assert str(caught.value) == "anchor=<URL>: expected the path of a file, or an anchor object."
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_what_looks_like_a_server_makes_no_anchor(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for given in ("host=localhost password=hunter2", "u:hunter2@h.invalid", "postgresql://u:hunter2@h@i/x"):
-        with pytest.raises(InvalidParameterError, match=r"^anchor=") as caught:
-            Ledger(place, anchor=given)
-        assert "hunter2" not in str(caught.value)
+    for given in ("host=localhost password=hunter2", "u:hunter2@h.invalid"):
+        for each in (given, Path(given)):
+            with pytest.raises(InvalidParameterError, match=r"^anchor=") as caught:
+                Ledger(place, anchor=each)
+            assert "hunter2" not in str(caught.value)
     assert not list(tmp_path.glob("*hunter2*"))
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +12,9 @@ import sqlalchemy as sa
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, LedgerReadOnlyError
 from dpselect.ledger import Ledger
 from dpselect.ledger.chain import canonical
-from tests.ledger.granted import EIGHTH, Granted, run_at
+from tests.ledger.granted import EIGHTH, Granted
 from tests.ledger.servers import scalar
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "ledger.md"
 NO_RIGHT = "this user of the server has no right to do that. Nothing was written"
 
 
@@ -275,36 +272,3 @@ def test_a_file_has_no_roles(tmp_path: Any) -> None:
         pytest.raises(InvalidParameterError, match="a ledger on a PostgreSQL"),
     ):
         ledger.grant()
-
-
-def test_an_anchor_that_may_only_be_added_to(granted: Granted, postgres: sa.Engine) -> None:
-    """The rights that docs/ledger.md gives the roles on the table of an anchor, in a database of its own."""
-    database = f"{granted.prefix}_anchors"
-    with postgres.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {database}")
-    anchors = {who: sa.make_url(url).set(database=database, query={}) for who, url in granted.urls.items()}
-    host = {"host": sa.make_url(granted.urls["charge"]).query["host"]}
-    urls = {who: url.update_query_dict(host).render_as_string(hide_password=False) for who, url in anchors.items()}
-    owned = sa.make_url(urls["charge"]).set(username="postgres").render_as_string(hide_password=False)
-    granted.owner.anchor(owned)
-    lines = re.findall(r"^GRANT .* dpselect_anchors.*$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(lines) == 2
-    run_at(owned, *[re.sub("dpselect_(charge|manage|read)", rf"{granted.prefix}_\1", line) for line in lines])
-    with Ledger(granted.urls["charge"], wait=20, anchor=urls["charge"]) as charger:
-        charger.charge("clicks", EIGHTH)
-        charger.charge("clicks", EIGHTH)
-        assert charger.verify(only_new=True)[0].entries == 4
-    with Ledger(granted.urls["manage"], wait=20, anchor=urls["manage"]) as manager:
-        manager.set_limit("clicks", epsilon=2)
-    with Ledger(granted.urls["read"], wait=20, anchor=urls["read"]) as reader:
-        assert reader.verify(only_new=True)[0].entries == 5
-    for may, statement in (
-        ("charge", "DELETE FROM dpselect_anchors"),
-        ("manage", "DELETE FROM dpselect_anchors"),
-        ("charge", "UPDATE dpselect_anchors SET line = ''"),
-        ("read", "INSERT INTO dpselect_anchors (ledger, number, line) VALUES ('', 1, '')"),
-    ):
-        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
-            run_at(urls[may], statement)
-    for may in urls:
-        run_at(owned, f"DROP OWNED BY {granted.prefix}_{may}")

@@ -47,7 +47,7 @@ def serve(
         unit: Column that identifies whom a row belongs to: who is protected. Default: chosen on the page.
         ledger: Ledger to charge before an answer is drawn, such as sqlite:///budget.db.
         account: Ledger account to charge.
-        anchor: File or database that records the latest entry of each account, so that an older ledger copy is refused.
+        anchor: File that records the latest entry of each account, so that an older ledger copy is refused.
         host: Address to listen at.
         port: Port to listen at. Default: any that is free.
         no_browser: Print the address, and open no browser.

@@ -129,7 +129,7 @@ SHARED = (
     Option(
         "anchor",
         "text",
-        "File or database that records the latest entry of each account, so that an older ledger copy is refused.",
+        "File that records the latest entry of each account, so that an older ledger copy is refused.",
         default=None,
     ),
     Option(

@@ -6,7 +6,6 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.ledger.anchor_file import FileAnchor as FileAnchor
-    from dpselect.ledger.anchor_table import TableAnchor as TableAnchor
     from dpselect.ledger.anchors import Anchor as Anchor
     from dpselect.ledger.anchors import Head as Head
     from dpselect.ledger.ledger import Ledger as Ledger
@@ -20,7 +19,6 @@ else:
         __name__,
         {
             "dpselect.ledger.anchor_file": "FileAnchor",
-            "dpselect.ledger.anchor_table": "TableAnchor",
             "dpselect.ledger.anchors": "Anchor Head",
             "dpselect.ledger.ledger": "Ledger",
             "dpselect.ledger.records": "Account Entry Receipt Verified",

@@ -135,7 +135,7 @@ whoever may add lines could add one that repeats older heads."""
 
 
 def damaged(anchor: str, place: int) -> AnchorError:
-    """The error for a line or a row that no ledger wrote; `place` says where it is."""
+    """The error for a line that no ledger wrote; `place` says where it is."""
     return AnchorError(anchor, f"its entry at {place} is damaged. Keep the damaged anchor, and restore it from a copy.")
 
 

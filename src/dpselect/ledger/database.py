@@ -63,14 +63,6 @@ class Database:
         """Close the connections; the next use opens new ones."""
         self._at.close()
 
-    def is_nowhere(self) -> bool:
-        """Whether it is a file that does not exist yet, or is empty."""
-        return isinstance(self._at, SqliteDatabase) and self._at.is_nowhere()
-
-    def is_empty(self, connection: sa.Connection, table: str) -> bool:
-        """Whether `table` does not exist."""
-        return not has_table(connection, table)
-
     def lock_whole(self, connection: sa.Connection) -> None:
         """Lock the creation and migration of tables until the transaction ends. Any user may hold this lock."""
         if not isinstance(self._at, SqliteDatabase):

@@ -48,9 +48,8 @@ class Ledger(ManagedLedger):
             ``"postgresql://user@host/database"``, for which the extra ``postgres`` is needed; or the path of a file.
         wait: seconds to wait for another process that holds the lock.
         anchor: where the latest entry of each account is noted, so that an older copy of the ledger is refused: the
-            path of a file, best on another disk; the URL of another database; or an object with the methods of
-            `dpselect.ledger.Anchor`. Every process that charges has to name the same one. None: an older copy is not
-            noticed.
+            path of a file, best on another disk; or an object with the methods of `dpselect.ledger.Anchor`. Every
+            process that charges has to name the same one. None: an older copy is not noticed.
 
     Raises:
         InvalidParameterError: `url` or `anchor` is not one of these.

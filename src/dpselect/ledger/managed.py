@@ -15,8 +15,15 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import AccountTerms, State, described
-from dpselect.ledger.anchor_table import TableAnchor
-from dpselect.ledger.anchoring import anchor_of, head_of, note, noted_now, refuse_behind, refuse_missing_accounts
+from dpselect.ledger.anchoring import (
+    EXPECTED,
+    anchor_of,
+    head_of,
+    note,
+    noted_now,
+    refuse_behind,
+    refuse_missing_accounts,
+)
 from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import exact_fraction, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
@@ -145,14 +152,10 @@ class ManagedLedger(ReadableLedger):
         """
         anchor = anchor_of(to, wait=self._wait, ledger=self._place)
         if anchor is None:
-            raise InvalidParameterError("to", to, "the path of a file, the URL of a database, or an anchor")
+            raise InvalidParameterError("to", to, EXPECTED)
         self._current()
-        try:
-            with self._reading() as connection:
-                return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
-        finally:
-            if isinstance(anchor, TableAnchor):
-                anchor.disconnect()
+        with self._reading() as connection:
+            return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
 
     def write_off(self) -> list[Account]:
         """Count as spent all entries that the anchor knows of and that an older copy of the ledger has lost.

@@ -14,11 +14,10 @@ from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import described
-from dpselect.ledger.anchor_table import TableAnchor
 from dpselect.ledger.anchoring import Expected, anchor_of, refuse_behind, refuse_missing_accounts, refuse_unless_there
 from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import seconds, short_text
-from dpselect.ledger.database import Database
+from dpselect.ledger.database import Database, has_table
 from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Verified
 from dpselect.ledger.restoring import copy_of, new_place
@@ -51,10 +50,8 @@ class ReadableLedger:
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Close the connections to the database and to the anchor's; the next use opens new ones."""
+        """Close the connections to the database; the next use opens new ones."""
         self._database.close()
-        if isinstance(self._anchor, TableAnchor):
-            self._anchor.disconnect()
 
     def account(self, name: str) -> Account:
         """The account in its present state.
@@ -206,6 +203,6 @@ class ReadableLedger:
             refuse_behind(connection, row, noted, ledger=self._database.shown)
 
     def _check_tables(self, connection: sa.Connection) -> None:
-        if self._database.is_empty(connection, accounts.name):
+        if not has_table(connection, accounts.name):
             raise LedgerDamagedError(self._database.shown, "there is no ledger in it. Opening an account makes one.")
         check_version(connection.scalar(sa.select(version_now)), self._database)

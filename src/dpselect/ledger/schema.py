@@ -217,7 +217,7 @@ def place_of(connection: sa.Connection) -> str:
 
 
 def _version(connection: sa.Connection, database: Database, *, create: bool) -> int:
-    if not database.is_empty(connection, migrations.name):
+    if has_table(connection, migrations.name):
         found = connection.scalar(sa.select(sa.func.max(migrations.c.version)))
         check_version(found, database)
         return found or 0

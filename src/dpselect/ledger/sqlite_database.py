@@ -62,10 +62,6 @@ class SqliteDatabase:
         self._connections.close()
         self._opened = None
 
-    def is_nowhere(self) -> bool:
-        """Whether the file is not there yet, or has nothing in it."""
-        return not size_of(self._path)
-
     @contextmanager
     def reading(self) -> Generator[sa.Connection]:
         """A transaction that sees one state of the file and does not wait for writers."""

@@ -35,7 +35,7 @@ def verify_chain(
     Args:
         ledger: File or database of the ledger.
         account: Name of an account. Default: all.
-        anchor: File or database that records the latest entry of each account.
+        anchor: File that records the latest entry of each account.
         expect: An entry that you noted, as ACCOUNT:ENTRY:HASH. May be given several times.
         certificates: Folder of certificates (*.json) whose receipts are looked up.
         only_new: Begin at the entry that the anchor recorded, without reading earlier entries.
@@ -56,11 +56,11 @@ def anchor(ledger: str, /, *, to: str, as_json: Json = False) -> None:
     """Record the latest entry of each account outside the ledger.
 
     Keep the anchor where it is not lost or restored together with the ledger:
-    on another disk, or in another database.
+    on another disk.
 
     Args:
         ledger: File or database of the ledger.
-        to: File to append to, or URL of another database.
+        to: File to append to.
         as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.ledger import Ledger
@@ -97,7 +97,7 @@ def restore(copy: str, /, *, to: Path, anchor: str, write_off: Flag = False, as_
     Args:
         copy: Copy made by `ledger backup`.
         to: File of the ledger. Move away an existing file first.
-        anchor: File or database that records the latest entry of each account.
+        anchor: File that records the latest entry of each account.
         write_off: Count what the copy lacks as spent.
         as_json: Print one JSON object per line instead of a table.
     """

@@ -51,7 +51,7 @@ def open_account(
         set_aside: Part of delta reserved for mechanisms that have a delta of their own.
         unit: Column that identifies who is protected. Default: that of the first answer.
         neighbours: Which tables the guarantee compares: add-remove, or replace-one if the number of units is public.
-        anchor: File or database that records the latest entry of each account.
+        anchor: File that records the latest entry of each account.
         quiet: Print nothing on success.
         as_json: Print a JSON object instead of a table.
     """
@@ -120,7 +120,7 @@ def limit(
         account: Name of the account.
         epsilon: New limit, a decimal or a fraction such as 1/3; at least what is spent.
         reason: Why the limit changes, and who allowed it. The entry contains it.
-        anchor: File or database that records the latest entry of each account.
+        anchor: File that records the latest entry of each account.
         quiet: Print nothing on success.
         as_json: Print a JSON object instead of a table.
     """
@@ -140,7 +140,7 @@ def close(
     Args:
         ledger: File or database of the ledger.
         account: Name of the account.
-        anchor: File or database that records the latest entry of each account.
+        anchor: File that records the latest entry of each account.
         quiet: Print nothing on success.
         as_json: Print a JSON object instead of a table.
     """
