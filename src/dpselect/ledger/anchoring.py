@@ -51,8 +51,8 @@ def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> Anchor | None:
     if not isinstance(given, Anchor):
         raise InvalidParameterError("anchor", given, EXPECTED)
     own = [f"{ledger.database}{ending}" for ending in ("", "-wal", "-shm", "-journal")]
-    is_file = isinstance(given, FileAnchor) and ledger.get_backend_name() == "sqlite"
-    if is_file and os.path.realpath(given.path) in own:
+    is_sqlite = ledger.get_backend_name() == "sqlite"
+    if is_sqlite and isinstance(given, FileAnchor) and os.path.realpath(given.path) in own:
         hint = "Whatever harms the ledger would harm it, too."
         raise InvalidParameterError("anchor", Shown("<the ledger>"), "another file than the ledger's", hint)
     return given
