@@ -53,7 +53,7 @@ test mutants: export PYTHONDONTWRITEBYTECODE :=
 # All Rust tests are in the crate: without --lib it would be compiled once more, for examples that it does not have.
 test: PREPARE := --rust-tests
 test: $(VENV)/.dev
-	$(CARGO) test --quiet --lib --manifest-path rust/Cargo.toml
+	$(CARGO) test --quiet --release --lib --config rust/tests.toml --manifest-path rust/Cargo.toml
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 test-slow: export SLOW := 1
