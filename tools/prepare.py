@@ -39,7 +39,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 RUST = tomllib.loads((ROOT / "rust" / "Cargo.toml").read_text("utf-8"))["package"]["rust-version"]
 BUNDLED = list(Path(os.__file__).parent.glob("ensurepip/_bundled/pip-*.whl"))[:1]
 SECONDS_A_LINE = 4
-NEEDS = {"": (600, 2), "dev": (2500, 5)}
+NEEDS = {"": (600, 2), "dev": (2500, 3)}
 """Megabytes that a new environment takes at least, with what is compiled; and minutes on two processors."""
 
 UNREACHABLE = re.compile(
