@@ -68,7 +68,7 @@ fn every_route_gives_the_law_on_an_interval() {
         let law = normalised(law);
         for route in ROUTES {
             let name = format!("case {number}, {route:?}");
-            assert_law(&name, 12_000, &law, &distorted(&law, 1.5), || {
+            assert_law(&name, 12_000, &law, &distorted(&law, 2.0), || {
                 let range = Range::Interval { lower, upper };
                 let point = draw(View::of(&values), level, range, &scale, route, &mut entropy).unwrap();
                 ((point / (upper - lower) * cells as f64) as usize).min(cells - 1)
@@ -92,7 +92,7 @@ fn every_route_gives_the_law_on_a_grid() {
                     continue; // both points lie dozens of ranks outside any window: right, but only in the long run
                 }
                 let name = format!("case {number}, {count} points, {route:?}");
-                assert_law(&name, 20_000, &law, &distorted(&law, 1.5), || {
+                assert_law(&name, 20_000, &law, &distorted(&law, 2.0), || {
                     let answer =
                         draw(View::of(&values), level, Range::Grid(&grid), &scale, route, &mut entropy).unwrap();
                     points.iter().position(|point| *point == answer).unwrap()
@@ -117,7 +117,7 @@ fn many_values_give_the_law_without_being_sorted() {
         (0..41).map(|cell| (-(f64::from(cell) - 20.0 + 1.0 + 10_000.0 - target).abs() / 2.0).exp()).collect(),
     );
     for route in [Route::Automatic, Route::Window(30), Route::Pivots] {
-        assert_law(&format!("{route:?}"), 4_000, &law, &distorted(&law, 1.5), || {
+        assert_law(&format!("{route:?}"), 4_000, &law, &distorted(&law, 2.0), || {
             let point = draw(View::of(&values), 1.0 / 3.0, range, &scale, route, &mut entropy).unwrap();
             (point.floor() - 10_000.0 + 20.0).clamp(0.0, 40.0) as usize
         });
@@ -126,7 +126,7 @@ fn many_values_give_the_law_without_being_sorted() {
     let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 30_001).unwrap();
     let at = |cell: i32| weight(&values, 1.0 / 3.0, 0.5, f64::from(cell) + 9_980.0, true);
     let law = normalised((0..41).map(at).collect());
-    assert_law("grid", 4_000, &law, &distorted(&law, 1.5), || {
+    assert_law("grid", 4_000, &law, &distorted(&law, 2.0), || {
         let answer = draw(View::of(&values), 1.0 / 3.0, Range::Grid(&grid), &scale, Route::Automatic, &mut entropy);
         (answer.unwrap() - 9_980.0).clamp(0.0, 40.0) as usize
     });

@@ -39,11 +39,11 @@ fn every_law_by_many_draws_of_floats_and_integers() {
             let integers: Vec<i64> = scores.iter().map(|&score| (score * 100.0).round() as i64).collect();
             let hundredths = Scale::new(0.01, 1.0, 2).unwrap();
             for draws in [
-                select_many(law, View::of(&scores), &scale(), 200_000).unwrap(),
-                select_many(law, View::of(&integers), &hundredths, 200_000).unwrap(),
+                select_many(law, View::of(&scores), &scale(), 60_000).unwrap(),
+                select_many(law, View::of(&integers), &hundredths, 60_000).unwrap(),
             ] {
                 let mut draws = draws.into_iter();
-                assert_law(&format!("{law:?}, {name}"), 200_000, &right, &wrong, || draws.next().unwrap());
+                assert_law(&format!("{law:?}, {name}"), 60_000, &right, &wrong, || draws.next().unwrap());
             }
         }
     }
