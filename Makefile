@@ -50,10 +50,9 @@ demo: $(VENV)/.product
 # Tests start some hundred processes: each would compile the package anew if Python were told to leave no bytecode.
 test mutants: export PYTHONDONTWRITEBYTECODE :=
 
-# All Rust tests are in the crate: without --lib it would be compiled once more, for examples that it does not have.
 test: PREPARE := --rust-tests
 test: $(VENV)/.dev
-	$(CARGO) test --quiet --release --lib --config rust/tests.toml --manifest-path rust/Cargo.toml
+	$(CARGO) core-tests --quiet
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 test-slow: export SLOW := 1

@@ -31,7 +31,6 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 MANIFEST = ("--manifest-path", "rust/Cargo.toml")
-TESTS = ("--release", "--lib", "--config", "rust/tests.toml")  # as the Makefile runs them
 INSTALL = ("install", "--no-compile", "--progress-bar", "off")
 DECLARED = (ROOT / "pyproject.toml").read_text("utf-8")
 PROJECT = tomllib.loads(DECLARED)["project"]
@@ -178,7 +177,7 @@ def compile_core(*, with_tests: bool) -> None:
     package = ("--verbose", "--no-build-isolation", "--no-deps", "--editable", ".")
     Step("Compiling the core", PYTHON, "-m", "pip", *INSTALL, *package, so_far=so_far).end()
     if with_tests:
-        Step("Compiling the Rust tests", "cargo", "test", *TESTS, "--no-run", *MANIFEST, so_far=so_far).end()
+        Step("Compiling the Rust tests", "cargo", "core-tests", "--no-run", so_far=so_far).end()
 
 
 def set_up(extra: str, *, rust_tests: bool) -> None:

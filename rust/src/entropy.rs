@@ -175,7 +175,12 @@ pub mod seeding {
     /// Whether the calling thread is in a block that this process began.
     #[inline]
     pub fn is_on() -> bool {
-        BLOCK.get().is_some_and(|(process, ..)| process == std::process::id())
+        current().is_some()
+    }
+
+    #[inline]
+    fn current() -> Block {
+        BLOCK.get().filter(|(process, ..)| *process == std::process::id())
     }
 
     /// How many calls on this thread were answered with known bits, ever.
@@ -186,10 +191,7 @@ pub mod seeding {
     /// Whether the thread is in a block, which then gives the next call's key.
     #[inline]
     pub(super) fn next_key(key: &mut Key) -> bool {
-        let Some((process, of_block, number)) = BLOCK.get() else { return false };
-        if process != std::process::id() {
-            return false;
-        }
+        let Some((process, of_block, number)) = current() else { return false };
         DRAWS.set(DRAWS.get() + 1);
         BLOCK.set(Some((process, of_block, number + 1)));
         let mut nonce = [0; 12];

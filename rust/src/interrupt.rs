@@ -50,7 +50,7 @@ struct Ended(SelectError);
 pub fn interruptible<R>(call: impl FnOnce() -> Result<R, SelectError>) -> Result<R, SelectError> {
     // A signal's handler may call in the middle of a call.
     let (outer, cancelled) = (CALL.replace(Call::Begun), CANCELLED.replace(std::ptr::null()));
-    // Whatever `call` leaves half done was its own, or is whole at every step: the streams of random bits are.
+    // Whatever `call` leaves half done was its own, as its random bits are.
     let result = catch_unwind(AssertUnwindSafe(call));
     CALL.set(outer);
     CANCELLED.set(cancelled);

@@ -158,41 +158,6 @@ macro_rules! with_stored {
 }
 pub(crate) use with_stored;
 
-/// The number inside a [`Score`], for loops over many of one kind.
-pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
-    /// Smaller than or equal to every other finite value.
-    const LOWEST: Self;
-
-    /// [`Score::gap_below`].
-    fn gap_below(self, top: Self) -> f64;
-
-    /// The larger one, without a branch; never NaN if `self` is not.
-    #[inline(always)]
-    fn or_larger(self, other: Self) -> Self {
-        if other > self { other } else { self }
-    }
-}
-
-impl Lane for f64 {
-    const LOWEST: Self = Self::MIN;
-
-    #[inline(always)]
-    fn gap_below(self, top: Self) -> f64 {
-        let gap = top - self;
-        if gap > 0.0 { gap } else { 0.0 }
-    }
-}
-
-impl Lane for i64 {
-    const LOWEST: Self = Self::MIN;
-
-    #[inline(always)]
-    fn gap_below(self, top: Self) -> f64 {
-        // The difference of two integers of 64 bits fits those without a sign.
-        if top > self { top.wrapping_sub(self) as u64 as f64 } else { 0.0 }
-    }
-}
-
 /// A number as memory has it.
 pub trait Stored: Copy + PartialOrd + Send + Sync + 'static {
     const KIND: Kind;
@@ -226,6 +191,41 @@ pub trait Stored: Copy + PartialOrd + Send + Sync + 'static {
 
     /// Whether [`Stored::check`] met a value that is not finite.
     fn is_poison(self) -> bool;
+}
+
+/// The number inside a [`Score`], for loops over many of one kind.
+pub trait Lane: Stored {
+    /// The number in a score of this kind.
+    fn of(score: Score) -> Self;
+
+    /// [`Score::gap_below`].
+    fn gap_below(self, top: Self) -> f64;
+}
+
+impl Lane for f64 {
+    #[inline(always)]
+    fn of(score: Score) -> Self {
+        if let Score::Real(value) = score { value } else { Self::LOWEST }
+    }
+
+    #[inline(always)]
+    fn gap_below(self, top: Self) -> f64 {
+        let gap = top - self;
+        if gap > 0.0 { gap } else { 0.0 }
+    }
+}
+
+impl Lane for i64 {
+    #[inline(always)]
+    fn of(score: Score) -> Self {
+        if let Score::Whole(value) = score { value } else { Self::LOWEST }
+    }
+
+    #[inline(always)]
+    fn gap_below(self, top: Self) -> f64 {
+        // The difference of two integers of 64 bits fits those without a sign.
+        if top > self { top.wrapping_sub(self) as u64 as f64 } else { 0.0 }
+    }
 }
 
 macro_rules! stored_floats {

@@ -17,8 +17,7 @@ use crate::numbers::scale::Scale;
 use crate::numbers::score::{Lane, Score, Stored, with_stored};
 use crate::scan::kernels::{self, Filled, Level, MOST_LANES, Maxima};
 use crate::scan::score_view::View;
-use crate::scan::threads::Turns;
-use crate::scan::threads::{available_threads, with_helpers};
+use crate::scan::threads::{Turns, available_threads, with_helpers};
 use crate::scan::weight_bounds::WeightBounds;
 
 /// Scores of a block, and of one where there are few.
@@ -53,6 +52,15 @@ struct Best<W> {
 enum Index {
     Real(Best<f64>),
     Whole(Best<i64>),
+}
+
+impl Index {
+    fn largest(&self, level: Level) -> Score {
+        match self {
+            Self::Real(best) => Score::Real(kernels::largest_of(level, &best.of_stripes)),
+            Self::Whole(best) => Score::Whole(kernels::largest_of(level, &best.of_stripes)),
+        }
+    }
 }
 
 /// Run `$body` with `$best` the maxima and `$top` the number in a score of the same kind.
@@ -133,10 +141,7 @@ impl<'a> Blocks<'a> {
         let (index, lanes) = with_stored!(view.kind(), T => {
             (T::index(best_of::<T, ROWS>(&view, threads, level)?), <T as Scanned>::LANES)
         });
-        let top = match &index {
-            Index::Real(best) => Score::Real(kernels::largest_of(level, &best.of_stripes)),
-            Index::Whole(best) => Score::Whole(kernels::largest_of(level, &best.of_stripes)),
-        };
+        let top = index.largest(level);
         Ok(Self { view, index, top, lanes, rows: ROWS, level })
     }
 }
@@ -274,8 +279,8 @@ impl Blocks<'_> {
     /// What an empty block has.
     fn lowest(&self) -> Score {
         match &self.index {
-            Index::Real(_) => Score::Real(Lane::LOWEST),
-            Index::Whole(_) => Score::Whole(Lane::LOWEST),
+            Index::Real(_) => Score::Real(Stored::LOWEST),
+            Index::Whole(_) => Score::Whole(Stored::LOWEST),
         }
     }
 
@@ -299,10 +304,7 @@ impl Blocks<'_> {
     /// Returns the largest maximum of all blocks; the top stays what it was.
     pub fn set_maximum(&mut self, block: Block, maximum: Option<Score>) -> Score {
         self.replace_maximum(block, maximum);
-        match &self.index {
-            Index::Real(best) => Score::Real(kernels::largest_of(self.level, &best.of_stripes)),
-            Index::Whole(best) => Score::Whole(kernels::largest_of(self.level, &best.of_stripes)),
-        }
+        self.index.largest(self.level)
     }
 
     /// The same for one of several blocks: nobody asks yet for the largest maximum of all.
@@ -388,21 +390,12 @@ impl Blocks<'_> {
         first: usize,
         into: &mut [u64],
     ) -> Filled {
-        // All are of one kind: that of the view.
-        match top {
-            Score::Real(top) => {
-                let mut scores = [0.0; MOST_LANES];
-                let scores = &mut scores[..into.len()];
-                self.view.convert(first, scores, |score, _| if let Score::Real(value) = score { value } else { 0.0 });
-                kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
-            }
-            Score::Whole(top) => {
-                let mut scores = [0; MOST_LANES];
-                let scores = &mut scores[..into.len()];
-                self.view.convert(first, scores, |score, _| if let Score::Whole(value) = score { value } else { 0 });
-                kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
-            }
-        }
+        with_best!(self.index, top, (_best, top) => {
+            let mut scores = [Stored::LOWEST; MOST_LANES];
+            let scores = &mut scores[..into.len()];
+            self.view.convert(first, scores, |score, _| Lane::of(score));
+            kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
+        })
     }
 }
 

@@ -55,7 +55,7 @@ impl<'a> View<'a> {
         self.len * self.kind.size()
     }
 
-    /// The address of value `index` if the values are contiguous.
+    /// The address of the first value if the values are contiguous.
     #[inline(always)]
     pub(crate) fn contiguous(&self) -> Option<*const u8> {
         (self.stride == self.kind.size() as isize).then_some(self.first)

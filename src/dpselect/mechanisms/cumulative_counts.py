@@ -8,6 +8,7 @@ Proof: ``proofs/density.md``, "Groups".
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -97,7 +98,7 @@ class Histograms:
         return start + points - np.arange(count), np.empty(0)
 
 
-class _Lengths:
+class _Lengths(ABC):
     """Independent uniform points: the product of ``length^count / count!`` over the groups. See `Histograms`."""
 
     def __init__(self, shortest: Fraction, longest: Fraction, k: int) -> None:
@@ -105,8 +106,9 @@ class _Lengths:
         self._log_factorials = np.concatenate([[0.0], np.cumsum(np.log2(self._counts[1:]))])
         self.largest_log = k * (max(abs(log2(shortest)), abs(log2(longest))) + math.log2(k) + 2.0)
 
+    @abstractmethod
     def length(self, start: int, end: int) -> Fraction:
-        raise NotImplementedError
+        """Of a group."""
 
     def logs(self, start: int, end: int, most: int) -> FloatArray:
         return log2(self.length(start, end)) * self._counts[: most + 1] - self._log_factorials[: most + 1]

@@ -126,8 +126,7 @@ def _divided(block: bytes) -> tuple[_EasyLines, list[str]]:
     """The lines that are easy to read, and the others, without those that are too long or not UTF-8."""
     raw = np.frombuffer(block, np.uint8)
     offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-    every = valid_text(pa.Array.from_buffers(pa.large_binary(), offsets.size - 1, buffers))
+    every = valid_text(_between(offsets, block, pa.large_binary()))
     easy, length = true_at(matches(every, _EASY)), np.diff(offsets) - 1
     if length.max() > lines.LONGEST_LINE:
         fits = length - ((length > 0) & (raw[offsets[1:] - 2] == ord("\r"))) <= lines.LONGEST_LINE
@@ -158,12 +157,10 @@ class _EasyLines:
 
     def cells(self, names: Sequence[str]) -> list[Array]:
         """What stands under each key in each line, as `_cell` says."""
-        block, quotes = self._block, self._quotes
         # Texts and the gaps between them make one Arrow array over the block; every second element is a text.
-        offsets = quotes.copy()
+        offsets = self._quotes.copy()
         offsets[::2] += 1
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-        texts = pa.Array.from_buffers(pa.large_binary(), max(0, quotes.size - 1), buffers)
+        texts = _between(offsets, self._block, pa.large_binary())
         return [self._under(true_at(computed("equal", texts, name.encode()))[::2]) for name in names]
 
     def _under(self, alike: NDArray[np.bool_]) -> Array:
@@ -191,8 +188,7 @@ class _EasyLines:
         begins[line], ends[line], known[line] = value + is_text, end, is_known  # of equal keys the last one
         # As above: every second element is a cell, or what is before the next line.
         offsets = np.append(np.stack([begins, ends], axis=1).ravel(), len(self._block))
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self._block)]
-        alternating = pa.Array.from_buffers(pa.large_string(), 2 * len(self), buffers)
+        alternating = _between(offsets, self._block, pa.large_string())
         cells = computed("array_filter", alternating, of_numpy(np.arange(2 * len(self)) % 2 == 0))
         if not known.all():
             cells = computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
@@ -212,6 +208,12 @@ class _EasyLines:
     def _stops(self) -> NDArray[np.int64]:
         """Where words and numbers can end."""
         return np.flatnonzero((self._raw == ord(",")) | (self._raw == ord("}")) | (self._raw <= ord(" ")))
+
+
+def _between(offsets: NDArray[np.int64], block: bytes, type_: Any) -> Array:
+    """The parts of a block, each from one place to the next, where they are."""
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
+    return pa.Array.from_buffers(type_, max(0, offsets.size - 1), buffers)
 
 
 def _unescaped(cells: Array) -> Array:
