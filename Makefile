@@ -97,7 +97,7 @@ address: | $(VENV)/.nightly
 
 # What threads do together. The standard library has to be compiled for it, too, or its locks would be unknown. A bare
 # `clone` passes by the sanitizer, whose own locks may then be held in the child by threads that are not there.
-THREAD_TESTS := scan:: interrupt:: entropy:: float_control:: intervals::pivot_pass selection::many_draws \
+THREAD_TESTS := scores:: interrupt:: entropy:: float_control:: numbers::pivot_pass select::many_draws \
 	--skip a_bare_clone_is_a_process_of_its_own
 
 thread: | $(VENV)/.nightly
@@ -109,7 +109,7 @@ fuzz: | $(VENV)/.fuzz
 	cd rust && PATH="$(CURDIR)/$(BIN):$$PATH" $(NIGHTLY) fuzz run --target-dir target/fuzz partial_bytes -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0
 
 # What Miri gets through in minutes: memory that threads share, and numbers whose bits come one after another.
-MIRI_TESTS := scan::threads numbers::decision numbers::lazy \
+MIRI_TESTS := scores::threads exact::decision exact::lazy \
 	--skip far_tails_are_not_rounded_to_never --skip comparisons_agree_with_the_doubles
 
 miri: | $(VENV)/.nightly

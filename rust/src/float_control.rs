@@ -100,9 +100,9 @@ mod tests {
     use std::hint::black_box;
 
     use super::*;
-    use crate::numbers::scale::Scale;
-    use crate::scan::score_view::View;
-    use crate::selection::many_draws::{Law, select};
+    use crate::scores::scale::Scale;
+    use crate::scores::score_view::View;
+    use crate::select::many_draws::{Law, select};
 
     #[cfg(target_arch = "x86_64")]
     const CHANGED: [register::Word; 3] = [0x1f80 | 1 << 15 | 1 << 6, 0x1f80 | 2 << 13, 0x1f80 | 3 << 13];

@@ -3,20 +3,20 @@
 //! The law of every function here is that of its mechanism over the reals, whatever the floats in between do;
 //! `proofs/exact_sampling.md` says why. Nothing in this crate keeps a score, a seed or a generator after a call.
 //!
-//! Rooms, each building on those above it: `entropy` (random bits), `numbers` (real numbers that are drawn or computed only as
-//! far as they are asked for), `scan` (one pass over many scores), `selection` (candidates by their scores), `intervals`
-//! (quantiles, prices and whole numbers), `density` (scores in lines and parabolas), `python` (the module).
+//! Rooms, each building on those above it: `entropy` (random bits), `exact` (real numbers that are drawn or computed only as
+//! far as they are asked for), `scores` (what memory holds, and one pass over it), `noise` (on whole numbers and on bits),
+//! `select` (candidates by their scores), `numbers` (quantiles, prices, means and other numbers), `python` (the module).
 
-pub mod density;
 pub mod entropy;
 pub mod error;
+pub mod exact;
 pub mod float_control;
 pub mod interrupt;
-pub mod intervals;
+pub mod noise;
 pub mod numbers;
 #[cfg(feature = "python")]
 mod python;
-pub mod scan;
-pub mod selection;
+pub mod scores;
+pub mod select;
 #[cfg(test)]
 mod testing;

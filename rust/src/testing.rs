@@ -2,9 +2,9 @@
 
 use dashu_int::UBig;
 
-use crate::numbers::lazy_time::Clock;
-use crate::numbers::scale::Scale;
-use crate::selection::many_draws::Law;
+use crate::exact::lazy_time::Clock;
+use crate::scores::scale::Scale;
+use crate::select::many_draws::Law;
 
 pub const LAWS: [Law; 3] = [Law::Exponential, Law::PermuteAndFlip, Law::LaplaceNoisyMax];
 

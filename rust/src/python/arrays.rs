@@ -7,9 +7,9 @@ use pyo3::sync::PyOnceLock;
 
 use super::errors::{invalid_scores, to_python};
 use crate::error::{SelectError, reserved};
-use crate::numbers::score::Kind;
-use crate::scan::score_view::View;
-use crate::selection::rows::Matrix;
+use crate::scores::score::Kind;
+use crate::scores::score_view::View;
+use crate::select::rows::Matrix;
 
 /// The type of the elements, which is told by a code for what they are and by their size.
 fn kind_of(buffer: &PyUntypedBuffer) -> Option<Kind> {

@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 use crate::error::SelectError;
-use crate::selection::above_threshold::Ended;
+use crate::select::above_threshold::Ended;
 
 struct Exceptions {
     selection: Py<PyType>,

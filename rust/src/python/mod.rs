@@ -5,8 +5,8 @@
 
 mod arrays;
 mod errors;
-mod integers;
-mod intervals;
+mod noise;
+mod numbers;
 mod partial;
 mod partial_once;
 mod piecewise;
@@ -22,9 +22,9 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Once and now: a fork in the middle of a first call could otherwise catch a lock in the wrong state.
-    let _ = crate::scan::threads::available_threads();
+    let _ = crate::scores::threads::available_threads();
     crate::interrupt::answer_by(errors::was_interrupted);
-    module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(seeding::begin_seeded, module)?)?;
     module.add_function(wrap_pyfunction!(seeding::end_seeded, module)?)?;
     module.add_function(wrap_pyfunction!(seeding::seeded_draws, module)?)?;
@@ -33,13 +33,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(unlike::generalized_draws, module)?)?;
     module.add_function(wrap_pyfunction!(unlike::own_scale_draws, module)?)?;
     module.add_class::<unlike::WeightedSampler>()?;
-    module.add_class::<integers::GaussianSampler>()?;
-    module.add_class::<integers::GeometricSampler>()?;
-    module.add_class::<integers::Proposals>()?;
-    module.add_class::<integers::ResponseSampler>()?;
-    module.add_function(wrap_pyfunction!(intervals::joint_quantiles, module)?)?;
-    module.add_class::<intervals::Grid>()?;
-    module.add_class::<intervals::IntervalSampler>()?;
+    module.add_class::<noise::GaussianSampler>()?;
+    module.add_class::<noise::GeometricSampler>()?;
+    module.add_class::<noise::Proposals>()?;
+    module.add_class::<noise::ResponseSampler>()?;
+    module.add_function(wrap_pyfunction!(numbers::joint_quantiles, module)?)?;
+    module.add_class::<numbers::Grid>()?;
+    module.add_class::<numbers::IntervalSampler>()?;
     module.add_class::<piecewise::PiecewisePlan>()?;
     module.add_class::<piecewise::PiecewiseSampler>()?;
     module.add_class::<partial::Partial>()?;

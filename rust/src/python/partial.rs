@@ -11,8 +11,8 @@ use super::sampler::{law_named, run};
 use crate::entropy::with_entropy;
 use crate::error::SelectError;
 use crate::float_control::with_standard_floats;
-use crate::selection::partial::{Terms, Winner, merge};
-use crate::selection::partial_bytes::{from_bytes, to_bytes};
+use crate::select::partial::{Terms, Winner, merge};
+use crate::select::partial_bytes::{from_bytes, to_bytes};
 
 /// What became of a state: each is used once, because what was drawn for it must not decide two releases.
 enum State<W> {

@@ -9,9 +9,9 @@ use super::partial::{UsedBefore, UsedOnce};
 use super::sampler::run;
 use crate::entropy::with_entropy;
 use crate::float_control::with_standard_floats;
-use crate::selection::many_draws::Law;
-use crate::selection::partial::{Terms, Winner};
-use crate::selection::partial_once::{first_of, from_bytes, merge, to_bytes};
+use crate::select::many_draws::Law;
+use crate::select::partial::{Terms, Winner};
+use crate::select::partial_once::{first_of, from_bytes, merge, to_bytes};
 
 #[pyclass(frozen, module = "dpselect._native._core")]
 pub struct PartialOnce {

@@ -5,13 +5,13 @@ use pyo3::prelude::*;
 
 use super::arrays::{Array, Numbers, array};
 use super::sampler::{run, scale_of};
-use crate::density::piecewise_quadratic::{PiecewiseScore, Plan};
-use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
 use crate::entropy::with_entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
-use crate::numbers::scale::Scale;
+use crate::numbers::piecewise_quadratic::{PiecewiseScore, Plan};
+use crate::numbers::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
+use crate::scores::scale::Scale;
 
 /// A scale, and nothing else.
 #[pyclass(frozen, module = "dpselect._native._core")]

@@ -8,10 +8,10 @@ use crate::entropy::with_entropy;
 use crate::error::SelectError;
 use crate::float_control::with_standard_floats;
 use crate::interrupt::interruptible;
-use crate::numbers::scale::Scale;
-use crate::selection::many_draws::{self, Law};
-use crate::selection::rows::select_rows;
-use crate::selection::{lead, once, top_k};
+use crate::scores::scale::Scale;
+use crate::select::many_draws::{self, Law};
+use crate::select::rows::select_rows;
+use crate::select::{lead, once, top_k};
 
 /// From this many bytes of scores on, other Python threads may run meanwhile.
 const BYTES_TO_RELEASE_THE_LOCK: usize = 128 << 10;

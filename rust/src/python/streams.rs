@@ -7,13 +7,13 @@ use pyo3::prelude::*;
 
 use super::arrays::Array;
 use super::errors::{invalid_parameter, stream_ended};
-use super::integers::to_int;
+use super::noise::to_int;
 use super::sampler::{indices, run, scale_of};
 use crate::entropy::with_entropy;
-use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::rational::Rational;
-use crate::selection::above_threshold::{Stream, Terms};
-use crate::selection::lazy_flips;
+use crate::exact::exp_enclosure::Ratio;
+use crate::exact::rational::Rational;
+use crate::select::above_threshold::{Stream, Terms};
+use crate::select::lazy_flips;
 
 /// Numerator in two's complement and denominator, as little-endian bytes.
 type Fraction = (Vec<u8>, Vec<u8>);

@@ -4,12 +4,12 @@ use pyo3::prelude::*;
 
 use super::arrays::{Array, Memory, Numbers, array};
 use super::errors::invalid_parameter;
-use super::integers::{Fraction, to_ratio};
+use super::noise::{Fraction, to_ratio};
 use super::sampler::{indices, run, scale_of};
-use crate::intervals::weighted_candidates::{self, Weights};
-use crate::numbers::scale::Scale;
-use crate::selection::different_sensitivities::{Generalized, OwnScales};
-use crate::selection::steepest::{Points, Together};
+use crate::scores::scale::Scale;
+use crate::select::different_sensitivities::{Generalized, OwnScales};
+use crate::select::steepest::{Points, Together};
+use crate::select::weighted_candidates::{self, Weights};
 
 /// A weight for each candidate and a scale, and nothing else.
 #[pyclass(frozen, module = "dpselect._native._core")]

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::arrays::{Array, Numbers, array};
 use super::sampler::run;
 use crate::entropy::with_entropy;
-use crate::numbers::cumulative_table::CumulativeTable;
+use crate::exact::cumulative_table::CumulativeTable;
 
 /// How often each cell comes in `size` draws with probabilities proportional to `weights`.
 #[pyfunction]

@@ -1,2 +1,0 @@
-pub mod piecewise_quadratic;
-pub mod score_shapes;

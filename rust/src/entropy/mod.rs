@@ -1,0 +1,259 @@
+//! Random bits: every call keys a ChaCha20 stream of its own with 32 bytes from the operating system.
+//!
+//! A stream lives on the stack for one call and is erased when it ends. So no call shares bits with another one, whatever
+//! happens between them: a fork, a copy of the whole machine, a checkpoint that is restored, a look at the memory.
+
+use std::cell::Cell;
+
+use chacha20::ChaCha20;
+use chacha20::cipher::{KeyIvInit, StreamCipher};
+use zeroize::{Zeroize, optimization_barrier};
+
+use crate::error::SelectError;
+
+type Key = [u8; 32];
+
+/// Bytes made at a time: as many as the widest processors make at once.
+const BUFFER_BYTES: usize = 1024;
+/// The first time fewer: most calls need no more, and all processors make these at once.
+const FIRST_BYTES: usize = 256;
+
+/// A source of independent uniform bits.
+pub struct Entropy {
+    stream: ChaCha20,
+    buffer: [u8; BUFFER_BYTES],
+    /// `buffer[position..]` is not handed out yet.
+    position: usize,
+    is_fresh: bool,
+    #[cfg(test)]
+    script: testing::Script,
+}
+
+impl Entropy {
+    fn with_key(key: &Key) -> Self {
+        // A key is used for one stream only, so the nonce may be zero.
+        Self {
+            stream: ChaCha20::new(key.into(), &[0; 12].into()),
+            buffer: [0; BUFFER_BYTES],
+            position: BUFFER_BYTES,
+            is_fresh: true,
+            #[cfg(test)]
+            script: testing::Script::default(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) {
+        let length = if self.is_fresh { FIRST_BYTES } else { BUFFER_BYTES };
+        (self.is_fresh, self.position) = (false, BUFFER_BYTES - length);
+        self.buffer[self.position..].fill(0); // the stream is added to what is there
+        self.stream.apply_keystream(&mut self.buffer[self.position..]);
+    }
+
+    #[inline]
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        if self.position + N > BUFFER_BYTES {
+            self.refill();
+        }
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self.buffer[self.position..self.position + N]);
+        self.position += N;
+        bytes
+    }
+
+    /// The next 64 uniform bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        #[cfg(test)]
+        if let Some(word) = self.script.next_u64() {
+            return word;
+        }
+        u64::from_le_bytes(self.take())
+    }
+
+    /// The next 32 uniform bits.
+    #[inline]
+    pub fn next_u32(&mut self) -> u32 {
+        #[cfg(test)]
+        if let Some(half) = self.script.next_u32() {
+            return half;
+        }
+        u32::from_le_bytes(self.take())
+    }
+
+    /// A uniform integer below `bound` (Lemire 2019: multiply, reject the uneven rest; exact).
+    ///
+    /// `bound` must not be zero.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        debug_assert!(bound > 0);
+        if let Ok(small) = u32::try_from(bound) {
+            return u64::from(self.below_u32(small));
+        }
+        let mut product = u128::from(self.next_u64()) * u128::from(bound);
+        if (product as u64) < bound {
+            let uneven = bound.wrapping_neg() % bound;
+            while (product as u64) < uneven {
+                product = u128::from(self.next_u64()) * u128::from(bound);
+            }
+        }
+        (product >> 64) as u64
+    }
+
+    /// As [`Entropy::below`], from half the bits.
+    #[inline]
+    pub fn below_u32(&mut self, bound: u32) -> u32 {
+        let mut product = u64::from(self.next_u32()) * u64::from(bound);
+        if (product as u32) < bound {
+            let uneven = bound.wrapping_neg() % bound;
+            while (product as u32) < uneven {
+                product = u64::from(self.next_u32()) * u64::from(bound);
+            }
+        }
+        (product >> 32) as u32
+    }
+}
+
+impl Drop for Entropy {
+    fn drop(&mut self) {
+        // The stream erases itself.
+        // All at once: byte by byte takes as long as all the rest of a short call.
+        self.buffer.fill(0);
+        optimization_barrier(&self.buffer);
+    }
+}
+
+/// Run `draw` with bits of its own: from the operating system's key, or within a seeded block from the block's next one.
+///
+/// # Errors
+/// `Entropy` if the operating system's source fails; `draw` is then not run.
+#[inline]
+pub fn with_entropy<R>(draw: impl FnOnce(&mut Entropy) -> Result<R, SelectError>) -> Result<R, SelectError> {
+    draw(&mut fresh()?)
+}
+
+fn fresh() -> Result<Entropy, SelectError> {
+    let mut key = [0; 32];
+    if !seeding::next_key(&mut key) {
+        getrandom::fill(&mut key).map_err(|_| SelectError::Entropy)?;
+    }
+    let entropy = Entropy::with_key(&key);
+    key.zeroize();
+    Ok(entropy)
+}
+
+/// Known bits in place of the operating system's, for tests and simulations: blocks of `dpselect.testing.seeded`.
+///
+/// A block is of one thread and one process: helpers, other threads and children of a fork never see its bits. Whatever
+/// is drawn in it is counted, so that a release can be marked that such a draw was part of.
+pub mod seeding {
+    use super::{Cell, ChaCha20, Key, KeyIvInit, StreamCipher};
+
+    /// The process that began it, its key, and how many calls were answered.
+    type Block = Option<(u32, Key, u64)>;
+
+    thread_local! {
+        static BLOCK: Cell<Block> = const { Cell::new(None) };
+        static DRAWS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Begin a block on the calling thread; false, and nothing has changed, if it is in one.
+    pub fn begin(key: Key) -> bool {
+        if is_on() {
+            return false;
+        }
+        BLOCK.set(Some((std::process::id(), key, 0)));
+        true
+    }
+
+    /// End the block of the calling thread, if it is in one.
+    pub fn end() {
+        BLOCK.set(None);
+    }
+
+    /// Whether the calling thread is in a block that this process began.
+    #[inline]
+    pub fn is_on() -> bool {
+        current().is_some()
+    }
+
+    #[inline]
+    fn current() -> Block {
+        BLOCK.get().filter(|(process, ..)| *process == std::process::id())
+    }
+
+    /// How many calls on this thread were answered with known bits, ever.
+    pub fn draws() -> u64 {
+        DRAWS.get()
+    }
+
+    /// Whether the thread is in a block, which then gives the next call's key.
+    #[inline]
+    pub(super) fn next_key(key: &mut Key) -> bool {
+        let Some((process, of_block, number)) = current() else { return false };
+        DRAWS.set(DRAWS.get() + 1);
+        BLOCK.set(Some((process, of_block, number + 1)));
+        let mut nonce = [0; 12];
+        nonce[..8].copy_from_slice(&number.to_le_bytes());
+        ChaCha20::new(&of_block.into(), &nonce.into()).apply_keystream(key);
+        true
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use std::collections::VecDeque;
+
+    use super::Entropy;
+
+    /// Words that are handed out before those of the stream.
+    #[derive(Default)]
+    pub struct Script {
+        words: Option<VecDeque<u64>>,
+        /// The half of a word that was not handed out.
+        half: Option<u32>,
+        taken: usize,
+    }
+
+    impl Script {
+        pub fn next_u64(&mut self) -> Option<u64> {
+            self.taken += 1;
+            self.words.as_mut()?.pop_front()
+        }
+
+        /// Upper half first, so that two halves make up the word they came from.
+        pub fn next_u32(&mut self) -> Option<u32> {
+            self.half.take().or_else(|| {
+                let word = self.next_u64()?;
+                self.half = Some(word as u32);
+                Some((word >> 32) as u32)
+            })
+        }
+    }
+
+    impl Entropy {
+        /// Hands out the given words, then a reproducible stream.
+        pub fn scripted(words: &[u64]) -> Self {
+            let mut entropy = seeded(7);
+            entropy.script.words = Some(words.iter().copied().collect());
+            entropy
+        }
+
+        /// Words taken so far, of the script or behind it.
+        pub fn taken(&self) -> usize {
+            self.script.taken
+        }
+    }
+
+    pub fn with_key(key: [u8; 32]) -> Entropy {
+        Entropy::with_key(&key)
+    }
+
+    pub fn seeded(seed: u8) -> Entropy {
+        with_key([seed; 32])
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,321 @@
+//! The one primitive: a lazy uniform real V against exp(-x), decided as the real numbers would.
+//!
+//! V is uniform on [0, 1) and only as many of its bits exist as have been asked for. A comparison is decided in
+//! doubles if its certified margin allows, and otherwise, about once in 2^40, in integers of growing precision.
+//! Proof: `proofs/exact_sampling.md`.
+
+use dashu_int::UBig;
+use zeroize::Zeroize;
+
+use crate::entropy::Entropy;
+use crate::exact::decision::{Lazy, decide};
+use crate::exact::exp_enclosure::{Enclosure, Ratio, exp_negative};
+
+/// A uniform real number of [0, 1), drawn 64 bits at a time.
+#[derive(Clone, Debug)]
+pub struct LazyUniform {
+    head: u64,
+    tail: Vec<u64>,
+}
+
+impl LazyUniform {
+    #[inline]
+    pub fn draw(entropy: &mut Entropy) -> Self {
+        Self { head: entropy.next_u64(), tail: Vec::new() }
+    }
+
+    /// One whose first `bits` bits, fewer than 64, are those of `start`.
+    #[inline]
+    pub fn beginning_with(start: u64, bits: u32, entropy: &mut Entropy) -> Self {
+        let head = start.checked_shl(64 - bits).unwrap_or(0) | entropy.next_u64() >> bits;
+        Self { head, tail: Vec::new() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_words(words: &[u64]) -> Self {
+        Self { head: words[0], tail: words[1..].to_vec() }
+    }
+
+    #[inline]
+    pub fn head(&self) -> u64 {
+        self.head
+    }
+
+    pub fn refine(&mut self, entropy: &mut Entropy) {
+        self.tail.push(entropy.next_u64());
+    }
+
+    /// V lies in `[cell, cell + 1) * 2^-bits`.
+    pub fn cell(&self) -> (UBig, usize) {
+        let mut cell = UBig::from(self.head);
+        for &word in &self.tail {
+            cell = (cell << 64) + UBig::from(word);
+        }
+        (cell, 64 * (1 + self.tail.len()))
+    }
+}
+
+/// All bits in memory become 0; for those that stay secret after the call.
+impl Zeroize for LazyUniform {
+    fn zeroize(&mut self) {
+        self.head.zeroize();
+        self.tail.zeroize();
+    }
+}
+
+impl Lazy for LazyUniform {
+    fn refine(&mut self, entropy: &mut Entropy) {
+        Self::refine(self, entropy);
+    }
+}
+
+/// Half the width, relative, of the interval in which the doubles below certainly enclose the truth.
+///
+/// For x < 90: x carries relative error 2^-50 (`Scale::exponent`), hence exp(-x) at most 90 * 2^-50 < 2^-43.5 from
+/// it; `exp_negative_f64` adds 2^-50; divisor and stage add a few 2^-53 each, and a stage that starts at 1/2 or before
+/// at most doubles what was there. The sum is below 2^-42.
+const MARGIN: f64 = 1.0 / (1_u64 << 42) as f64;
+/// Beyond this exponent only the upper bound exp(-90) is used.
+const LARGEST_EXPONENT: f64 = 90.0;
+pub const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+
+/// What V is multiplied with before the comparison: the probability with which the candidate was proposed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Proposal {
+    Certain,
+    /// `1 - exp(-rate * 2^-60)`.
+    Thinned {
+        rate: u64,
+    },
+}
+
+/// Fixed-point position of rates: a rate of `1 << RATE_BITS` is 1.
+pub const RATE_BITS: u32 = 60;
+
+/// An interval of arrival times `[start, end) * 2^-bits` within [0, 1): an item with flip probability p that has not
+/// come before `start` comes in the interval with probability p (end - start) / (1 - p start). `start` is at most 1/2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    pub start: u64,
+    pub end: u64,
+    pub bits: u32,
+}
+
+impl Stage {
+    /// All of [0, 1): the plain coin.
+    pub const WHOLE: Self = Self { start: 0, end: 1, bits: 0 };
+
+    /// Whether it ends at 1, where whoever shows heads has come.
+    pub fn is_last(self) -> bool {
+        self.end >> self.bits == 1
+    }
+}
+
+/// The margin as a parameter, so that tests can force the fallback.
+#[derive(Clone, Copy, Debug)]
+pub struct Filter {
+    margin: f64,
+}
+
+impl Filter {
+    pub const CERTIFIED: Self = Self { margin: MARGIN };
+    /// Decides nothing in doubles.
+    #[cfg(test)]
+    pub const NONE: Self = Self { margin: f64::INFINITY };
+
+    /// `Some(decision)` of "V < threshold" for a V of which `head` is known, if the margin allows one.
+    #[inline(always)]
+    fn decide(self, head: u64, threshold: f64, exponent: f64) -> Option<bool> {
+        let high = threshold * (1.0 + self.margin) * TWO_TO_64;
+        // `as` saturates: a threshold of 1 or more is never certainly exceeded.
+        if head > high as u64 {
+            return Some(false);
+        }
+        let low = threshold * (1.0 - self.margin) * TWO_TO_64;
+        (head < low as u64 && exponent < LARGEST_EXPONENT).then_some(true)
+    }
+}
+
+/// exp(-x), where x is known as a double (with the contract of `Scale::exponent`) and, when asked, exactly.
+#[derive(Clone, Copy)]
+pub struct Exponential<F: Fn() -> Ratio> {
+    pub approximate: f64,
+    pub exact: F,
+}
+
+/// A coin that shows heads with probability exp(-x).
+#[inline(always)]
+pub fn flip<F: Fn() -> Ratio>(x: &Exponential<F>, entropy: &mut Entropy) -> bool {
+    if x.approximate == 0.0 {
+        return true; // exactly zero, by the contract of `Scale::exponent`
+    }
+    let head = if x.approximate > 23.0 {
+        if entropy.next_u32() > 0 {
+            return false; // exp(-23) < 2^-33 < V: most coins end here, with few bits and without an exponential
+        }
+        entropy.next_u32().into()
+    } else {
+        entropy.next_u64()
+    };
+    let mut uniform = LazyUniform { head, tail: Vec::new() };
+    below(&mut uniform, x, Proposal::Certain, Stage::WHOLE, entropy)
+}
+
+/// Accept a candidate that was proposed with the probability in `proposal`, so that together it is taken with the
+/// probability of its item in `stage`: true if and only if
+/// `V * proposal * (1 - start * exp(-x)) < (end - start) * exp(-x)`.
+#[inline(always)]
+pub fn accept<F: Fn() -> Ratio>(x: &Exponential<F>, proposal: Proposal, stage: Stage, entropy: &mut Entropy) -> bool {
+    let mut uniform = LazyUniform::draw(entropy);
+    below(&mut uniform, x, proposal, stage, entropy)
+}
+
+/// The comparison of [`accept`] for a V that may already have been compared with something else.
+#[inline(always)]
+pub fn below<F: Fn() -> Ratio>(
+    uniform: &mut LazyUniform,
+    x: &Exponential<F>,
+    proposal: Proposal,
+    stage: Stage,
+    entropy: &mut Entropy,
+) -> bool {
+    below_filtered(uniform, x, proposal, stage, Filter::CERTIFIED, entropy)
+}
+
+#[inline(always)]
+fn below_filtered<F: Fn() -> Ratio>(
+    uniform: &mut LazyUniform,
+    x: &Exponential<F>,
+    proposal: Proposal,
+    stage: Stage,
+    filter: Filter,
+    entropy: &mut Entropy,
+) -> bool {
+    if x.approximate > LARGEST_EXPONENT && uniform.head > 0 {
+        // exp(-90) < 2^-129, and no proposal is less likely than 2^-60: the threshold is below 2^-64 <= V. Most
+        // candidates far from the top end here, without an exponential.
+        return false;
+    }
+    let exponent = if x.approximate < LARGEST_EXPONENT { x.approximate } else { LARGEST_EXPONENT };
+    let threshold = threshold(exp_negative_f64(exponent), proposal, stage);
+    match filter.decide(uniform.head, threshold, x.approximate) {
+        Some(decision) => decision,
+        None => below_exact(uniform, &(x.exact)(), proposal, stage, entropy),
+    }
+}
+
+#[inline(always)]
+fn threshold(probability: f64, proposal: Proposal, stage: Stage) -> f64 {
+    let wanted = if stage == Stage::WHOLE {
+        probability
+    } else {
+        let unit = power_of_two(-(stage.bits as i32));
+        let start = stage.start as f64 * unit;
+        let length = (stage.end - stage.start) as f64 * unit;
+        length * probability / (1.0 - start * probability)
+    };
+    match proposal {
+        Proposal::Certain => wanted,
+        Proposal::Thinned { rate } => wanted / one_minus_exp_negative(rate as f64 * power_of_two(-(RATE_BITS as i32))),
+    }
+}
+
+/// The comparison in integers: refine until the enclosures are apart.
+#[cold]
+#[inline(never)]
+fn below_exact(uniform: &mut LazyUniform, x: &Ratio, proposal: Proposal, stage: Stage, entropy: &mut Entropy) -> bool {
+    decide(uniform, entropy, |uniform| {
+        let (cell, bits) = uniform.cell();
+        let precision = bits + 64;
+        let item = exp_negative(x, precision);
+        let (factor, factor_bits) = proposal.enclose(precision);
+        // g(E) = V * factor * (2^bits' - start E) - (end - start) * E decreases in E and increases in V and factor.
+        let sides = |cell: &UBig, factor: &UBig, item: &UBig| {
+            let room = (UBig::ONE << (stage.bits as usize + precision)) - item * UBig::from(stage.start);
+            let left = cell * factor * room;
+            let right = (item * UBig::from(stage.end - stage.start)) << (bits + factor_bits);
+            (left, right)
+        };
+        let (left, right) = sides(&(&cell + UBig::ONE), &factor.high, &item.low);
+        if left <= right {
+            return Some(true); // V is strictly below the upper end of its cell
+        }
+        let (left, right) = sides(&cell, &factor.low, &item.high);
+        (left >= right).then_some(false)
+    })
+}
+
+impl Proposal {
+    /// The proposal's probability, times 2 to the second value.
+    fn enclose(self, precision: usize) -> (Enclosure, usize) {
+        match self {
+            Self::Certain => (Enclosure { low: UBig::ONE, high: UBig::ONE }, 0),
+            Self::Thinned { rate } => {
+                let one = UBig::ONE << precision;
+                let missed = exp_negative(&Ratio::scaled(UBig::from(rate), -i64::from(RATE_BITS)), precision);
+                (Enclosure { low: &one - &missed.high, high: one - missed.low }, precision)
+            }
+        }
+    }
+}
+
+/// exp(-x) for 0 <= x <= 90 with relative error below 2^-50, without a platform's mathematics library.
+///
+/// x = k ln 2 + r with |r| <= 0.347: k ln2's leading part is exact (its last 32 bits are zero), so r is off by less
+/// than 2^-54; the Taylor polynomial of degree 13 by 2^-57, relative; its evaluation by at most 3 * 2^-53.
+#[inline(always)]
+pub fn exp_negative_f64(x: f64) -> f64 {
+    const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_0000_0000);
+    const LN_2_LOW: f64 = std::f64::consts::LN_2 - LN_2_HIGH;
+    // What rounding ln 2 to a double left over.
+    const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;
+    const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52: adding it rounds to an integer
+    const COEFFICIENTS: [f64; 14] = {
+        let mut inverse_factorials = [1.0; 14];
+        let mut degree = 1;
+        let mut factorial = 1.0;
+        while degree < 14 {
+            factorial *= degree as f64;
+            inverse_factorials[degree] = 1.0 / factorial;
+            degree += 1;
+        }
+        inverse_factorials
+    };
+    let shifted = x * -std::f64::consts::LOG2_E + ROUND;
+    let k = shifted - ROUND;
+    let r = (-x - k * LN_2_HIGH) - k * (LN_2_LOW + LN_2_REST);
+    // Estrin's scheme: short chains instead of Horner's long one.
+    let c = &COEFFICIENTS;
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let r8 = r4 * r4;
+    let low = (c[0] + c[1] * r) + (c[2] + c[3] * r) * r2;
+    let mid = (c[4] + c[5] * r) + (c[6] + c[7] * r) * r2;
+    let high = (c[8] + c[9] * r) + (c[10] + c[11] * r) * r2;
+    let top = c[12] + c[13] * r;
+    let polynomial = (low + mid * r4) + (high + top * r4) * r8;
+    // The low bits of `shifted` hold k in two's complement.
+    let k_bits = shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(1023);
+    polynomial * f64::from_bits(k_bits << 52)
+}
+
+/// 1 - exp(-rate) with relative error below 2^-50, for 0 < rate <= 2.
+#[inline]
+fn one_minus_exp_negative(rate: f64) -> f64 {
+    if rate < 1.0 / 32.0 {
+        // The first eight terms of the series; the ninth is below 2^-55 of the sum.
+        let tail = 1.0 - rate / 6.0 * (1.0 - rate / 7.0 * (1.0 - rate / 8.0));
+        return rate * (1.0 - rate / 2.0 * (1.0 - rate / 3.0 * (1.0 - rate / 4.0 * (1.0 - rate / 5.0 * tail))));
+    }
+    -libm::expm1(-rate)
+}
+
+/// 2^exponent for -1022 <= exponent <= 1023.
+#[inline(always)]
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+#[cfg(test)]
+#[path = "coin_tests.rs"]
+mod tests;

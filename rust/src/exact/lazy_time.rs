@@ -1,0 +1,92 @@
+//! A time of which only the bits asked for exist, together with all that is needed to ask for more.
+//!
+//! The time is `(known + U_1 + ... + U_parts) 2^-bits / rate` with independent uniforms U of [0, 1) of which nobody has
+//! looked at a bit. So these four numbers *are* its law given everything that was ever decided about it: whoever holds
+//! them may draw the bits that follow, in another process or on another machine.
+//! Proof: `proofs/partial_selection.md`, "A time that is known in part".
+
+use dashu_int::UBig;
+
+use crate::entropy::Entropy;
+use crate::exact::coin::LazyUniform;
+use crate::exact::decision::{Lazy, decide, is_less};
+use crate::exact::exp_enclosure::{Ratio, exp_negative};
+use crate::exact::lazy_variate::Variate;
+
+/// Bits that a comparison's exponential has beyond those of the times.
+const SPARE_BITS: usize = 64;
+const WORD_BITS: usize = 64;
+
+#[derive(Clone, PartialEq, Eq)]
+pub struct Clock {
+    pub known: UBig,
+    pub bits: usize,
+    /// At least 1.
+    pub parts: u64,
+    /// At least 1.
+    pub rate: u64,
+}
+
+impl Clock {
+    /// A uniform time of `[start, start + length) * 2^-bits`, of which `uniform` is the place; `length` is a power of two
+    /// that divides `start`.
+    pub fn within(start: u64, length: u64, bits: u32, uniform: &LazyUniform) -> Self {
+        let (cell, cell_bits) = uniform.cell();
+        let known = (UBig::from(start / length) << cell_bits) + cell;
+        Self { known, bits: cell_bits + bits as usize - length.trailing_zeros() as usize, parts: 1, rate: 1 }
+    }
+
+    /// The instant at which gaps of `rate * 2^-rate_bits` begin to be added.
+    pub fn start(rate: u64, rate_bits: u32) -> Self {
+        // Times the rate the gaps have mean 1, so 2^rate_bits goes to the other side.
+        Self { known: UBig::ZERO, bits: WORD_BITS - rate_bits as usize, parts: 0, rate }
+    }
+
+    /// Let a further gap pass: a standard exponential over the rate. `rate_bits` as at the start.
+    pub fn pass(&mut self, mut gap: Variate, rate_bits: u32, entropy: &mut Entropy) {
+        // Both to the same number of bits; nobody has seen those that are drawn for it.
+        let rate_bits = rate_bits as usize;
+        while gap.cell().1 - rate_bits < self.bits {
+            gap.refine(entropy);
+        }
+        let (cell, bits) = gap.cell();
+        while self.bits < bits - rate_bits {
+            self.refine(entropy);
+        }
+        self.known += cell;
+        self.parts += 1;
+    }
+
+    /// Whether `self * exp(-x)` comes before `other`, as real numbers (they are equal with probability zero).
+    pub fn is_before(&mut self, x: &Ratio, other: &mut Self, entropy: &mut Entropy) -> bool {
+        decide(&mut (self, other), entropy, |(own, other)| {
+            let shared = own.bits.max(other.bits);
+            let precision = SPARE_BITS + shared;
+            let item = exp_negative(x, precision);
+            // The two sides over their common denominator, which is 2 to this many bits times both rates.
+            let left = |known: &UBig, item: &UBig| (known * UBig::from(other.rate) * item) << (shared - own.bits);
+            let right = |known: &UBig| (known * UBig::from(own.rate)) << (shared - other.bits + precision);
+            // A time is strictly below the end of what is known of it.
+            let end = |clock: &Self| &clock.known + UBig::from(clock.parts);
+            is_less(
+                &(left(&own.known, &item.low), left(&end(own), &item.high)),
+                &(right(&other.known), right(&end(other))),
+            )
+        })
+    }
+}
+
+impl Lazy for Clock {
+    /// The next 64 bits of every part.
+    fn refine(&mut self, entropy: &mut Entropy) {
+        self.known <<= WORD_BITS;
+        for _ in 0..self.parts {
+            self.known += UBig::from(entropy.next_u64());
+        }
+        self.bits += WORD_BITS;
+    }
+}
+
+#[cfg(test)]
+#[path = "lazy_time_tests.rs"]
+mod tests;

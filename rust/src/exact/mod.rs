@@ -1,0 +1,10 @@
+pub mod coin;
+pub mod cumulative_table;
+pub mod decision;
+pub mod exp_enclosure;
+pub mod extended_float;
+pub mod lazy_time;
+pub mod lazy_variate;
+pub mod ranked_uniform;
+pub mod rational;
+pub mod rounding;

@@ -1,0 +1,149 @@
+//! The two-sided geometric law: whole numbers y with probability proportional to exp(-|y| / b).
+//!
+//! A magnitude is split as k = u + 2^bits v, with blocks of about b numbers (Canonne, Kamath and Steinke 2020): u is a
+//! uniform place of a block kept with probability exp(-u / b), v counts the blocks that a coin with exp(-2^bits / b)
+//! passes over. A handful of coins, whatever b is. Proof: `proofs/geometric_mechanism.md`.
+
+use dashu_int::ops::BitTest;
+use dashu_int::{IBig, UBig};
+
+use crate::entropy::Entropy;
+use crate::exact::coin::{Exponential, flip};
+use crate::exact::exp_enclosure::Ratio;
+use crate::interrupt::check_deep;
+use crate::scores::scale::Scale;
+
+/// From this many bits on a place in a block needs big integers.
+const MACHINE_BITS: usize = 62;
+
+/// The law at one scale b.
+#[derive(Clone, Debug)]
+pub struct Geometric {
+    scale: Scale,
+    /// Blocks are 2^bits long; any number would do, this one makes 2^bits / b lie in [1/2, 1) where b is at least 1.
+    bits: usize,
+    /// 2^bits / b, with the contract of `Scale::exponent`.
+    block_exponent: f64,
+}
+
+/// A draw, in a machine integer where it fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noise {
+    Small(i128),
+    Large(IBig),
+}
+
+impl Geometric {
+    pub fn new(scale: Scale) -> Self {
+        let bits = scale.block_bits();
+        let block_exponent = scale.exponent_of_block(bits);
+        Self { scale, bits, block_exponent }
+    }
+
+    /// One draw.
+    #[inline]
+    pub fn draw(&self, entropy: &mut Entropy) -> Noise {
+        if self.bits <= MACHINE_BITS {
+            Noise::Small(self.draw_small(entropy))
+        } else {
+            Noise::Large(self.draw_large(entropy))
+        }
+    }
+
+    /// `value` plus a draw, moved into [lower, upper].
+    #[inline]
+    pub fn around(&self, value: i64, lower: i64, upper: i64, entropy: &mut Entropy) -> i64 {
+        let within = |sum: IBig| {
+            let clamped = sum.clamp(IBig::from(lower), IBig::from(upper));
+            i64::try_from(clamped).unwrap_or(upper)
+        };
+        match self.draw(entropy) {
+            // A magnitude stays below 2^62 (1 + 2^64).
+            Noise::Small(noise) => (i128::from(value) + noise).clamp(i128::from(lower), i128::from(upper)) as i64,
+            Noise::Large(noise) => within(noise + value),
+        }
+    }
+
+    #[inline]
+    fn draw_small(&self, entropy: &mut Entropy) -> i128 {
+        loop {
+            // The sign and the place from one word: bits + 1 of its bits.
+            let word = entropy.next_u64();
+            let is_negative = word >> 63 == 1;
+            let place = (word & (u64::MAX >> 1)) >> (63 - self.bits);
+            if !self.keeps(place, entropy) {
+                check_deep();
+                continue;
+            }
+            let magnitude = i128::from(place) + (i128::from(self.blocks(entropy)) << self.bits);
+            if !is_negative {
+                return magnitude;
+            }
+            if magnitude != 0 {
+                return -magnitude; // zero has one sign only, or it would come twice as often
+            }
+        }
+    }
+
+    #[inline]
+    fn keeps(&self, place: u64, entropy: &mut Entropy) -> bool {
+        let exact = || self.scale.exact_exponent_of_gap(&Ratio::scaled(UBig::from(place), 0));
+        flip(&Exponential { approximate: self.scale.exponent_of_gap(place as f64), exact }, entropy)
+    }
+
+    /// How many blocks to pass over.
+    #[inline]
+    fn blocks(&self, entropy: &mut Entropy) -> u64 {
+        let exact = || self.scale.exact_exponent_of_gap(&Ratio::scaled(UBig::ONE, self.bits as i64));
+        let block = Exponential { approximate: self.block_exponent, exact };
+        let mut blocks = 0;
+        while flip(&block, entropy) {
+            blocks += 1;
+        }
+        blocks
+    }
+
+    #[cold]
+    fn draw_large(&self, entropy: &mut Entropy) -> IBig {
+        loop {
+            let is_negative = entropy.next_u64() >> 63 == 1;
+            let place = uniform_bits(self.bits, entropy);
+            let exact = || self.scale.exact_exponent_of_gap(&Ratio::scaled(place.clone(), 0));
+            let approximate = self.scale.exponent_of_integer(&place);
+            if !flip(&Exponential { approximate, exact }, entropy) {
+                continue;
+            }
+            let magnitude = IBig::from(place + (UBig::from(self.blocks(entropy)) << self.bits));
+            if !is_negative {
+                return magnitude;
+            }
+            if magnitude != IBig::ZERO {
+                return -magnitude;
+            }
+        }
+    }
+}
+
+/// A uniform integer below 2^bits.
+pub fn uniform_bits(bits: usize, entropy: &mut Entropy) -> UBig {
+    let mut words = UBig::ZERO;
+    let count = bits.div_ceil(64);
+    for _ in 0..count {
+        words = (words << 64) + UBig::from(entropy.next_u64());
+    }
+    words >> (64 * count - bits)
+}
+
+/// A uniform integer below `bound`, which is not zero.
+pub fn uniform_below(bound: &UBig, entropy: &mut Entropy) -> UBig {
+    loop {
+        let number = uniform_bits(bound.bit_len(), entropy);
+        if number < *bound {
+            return number;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "geometric_tests.rs"]
+mod tests;

@@ -1,0 +1,3 @@
+pub mod gaussian;
+pub mod geometric;
+pub mod randomized_response;

@@ -1,0 +1,249 @@
+//! Paths of gaps, one for each level, with probability nearly proportional to their weight.
+//!
+//! The weight of a path is the volume of the increasing answers in its gaps, times exp(-cost). Messages run from the
+//! last level to the first and hold the weight of all that can follow; a path is then chosen forwards, by integer
+//! weights, so that its probability is known exactly and the error of the messages can be made up for afterwards.
+
+use dashu_int::UBig;
+
+use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::error::reserved;
+use crate::exact::coin::power_of_two;
+use crate::exact::extended_float::Extended;
+use crate::interrupt::{self, check_deep};
+use crate::numbers::joint_costs::{Factors, RankCosts};
+use crate::numbers::joint_gaps::Gaps;
+use crate::numbers::joint_running_sums::RunningSums;
+use crate::numbers::joint_weights::Weight;
+
+/// Paths of gaps, and the weights of all that may follow.
+pub struct Paths<'a> {
+    gaps: &'a Gaps<'a>,
+    factors: Factors<'a>,
+    lengths: Vec<Weight>,
+    levels: usize,
+    /// For each level and gap, of all that comes from the first answer in the gap on, this one included.
+    entries: Vec<Vec<Weight>>,
+    /// The same from after the last answer in the gap.
+    exits: Vec<Vec<Weight>>,
+    /// Bounds of what may follow more answers in one gap.
+    tails: Tails,
+    /// The weight of all paths.
+    pub total: Weight,
+}
+
+/// A path that was chosen.
+pub struct Path {
+    /// The gap of each level.
+    pub gaps: Vec<usize>,
+    /// It was chosen with the probability `chance / out_of`.
+    pub chance: UBig,
+    pub out_of: UBig,
+    /// `weight * out_of / chance`, nearly.
+    pub ratio: Weight,
+}
+
+/// Bits of the largest weight of a choice, at most.
+const WEIGHT_BITS: u32 = 50;
+
+/// More answers in one gap are left out of a message once they add less than this, relative.
+const LEFT_OUT: i32 = -32;
+
+impl<'a> Paths<'a> {
+    /// # Errors
+    /// `Memory`, `Interrupted`.
+    pub fn new(gaps: &'a Gaps<'a>, costs: &'a RankCosts<'a>) -> Result<Self, SelectError> {
+        let (levels, count) = (costs.wanted.len() - 1, gaps.count());
+        let factors = Factors::new(costs, 2 * count + 2)?;
+        let (entries, exits) = (vec![Vec::new(); levels], vec![Vec::new(); levels]);
+        let (lengths, tails, total) = (gaps.lengths()?, Tails::new(levels), Weight::ZERO);
+        let mut paths = Self { gaps, factors, lengths, levels, entries, exits, tails, total };
+        let mut sums = RunningSums::new(count)?;
+        for level in (0..levels).rev() {
+            interrupt::check()?;
+            paths.exits[level] = paths.exits_of(level, &mut sums)?;
+            let next_factor = if level + 1 < levels { paths.factors.between(level + 1, 0) } else { Weight::ZERO };
+            paths.tails.put(level, &paths.lengths, &paths.exits[level], next_factor);
+            interrupt::check()?;
+            paths.entries[level] = paths.entries_of(level)?;
+        }
+        paths.total = paths.next_weights(0, 0, 0)?.into_iter().fold(Weight::ZERO, Weight::plus);
+        Ok(paths)
+    }
+
+    fn exits_of(&self, level: usize, sums: &mut RunningSums) -> Result<Vec<Weight>, SelectError> {
+        let all = 0..self.gaps.count();
+        let mut exits = reserved(all.len())?;
+        if level + 1 == self.levels {
+            exits.extend(all.map(|gap| self.factors.between(level + 1, self.gaps.values - self.gaps.rank(gap))));
+        } else {
+            sums.after(&self.entries[level + 1], self.gaps, level + 1, &self.factors, |sum| exits.push(sum));
+        }
+        Ok(exits)
+    }
+
+    fn entries_of(&self, level: usize) -> Result<Vec<Weight>, SelectError> {
+        let mut entries = reserved(self.gaps.count())?;
+        entries.extend(self.exits[level].iter().enumerate().map(|(gap, &exit)| {
+            check_deep();
+            // One answer in the gap says it all.
+            if exit > self.tails.more[level][gap / Tails::GAPS] {
+                return self.lengths[gap].times(exit);
+            }
+            let mut sum = Weight::ZERO;
+            self.for_runs(level, gap, |weight, rest| {
+                sum = sum.plus(weight);
+                rest > sum.times_power(LEFT_OUT)
+            });
+            sum
+        }));
+        Ok(entries)
+    }
+
+    /// The weights of 1, 2, ... answers in `gap`, the first that of `level`, with all that follows; each with a bound of
+    /// what the ones after it weigh together, as long as they are wanted.
+    #[inline(always)]
+    fn for_runs(&self, level: usize, gap: usize, mut take: impl FnMut(Weight, Weight) -> bool) {
+        let length = self.lengths[gap];
+        let mut volume = length;
+        for last in level..self.levels {
+            let weight = volume.times(self.exits[last][gap]);
+            if last + 1 == self.levels {
+                take(weight, Weight::ZERO);
+                break;
+            }
+            // An increasing point more: its share of the volume, and no value between the two.
+            let share = Weight::of(1.0 / (last - level + 2) as f64);
+            volume = volume.times(length).times(share).times(self.factors.between(last + 1, 0));
+            if !take(weight, volume.times(self.tails.bounds[last + 1][gap / Tails::GAPS])) {
+                break;
+            }
+        }
+    }
+
+    /// The weights of the gaps from `first` on for a first answer at `level`, where the answer before has rank `from`.
+    fn next_weights(&self, level: usize, from: usize, first: usize) -> Result<Vec<Weight>, SelectError> {
+        let entries = &self.entries[level][first.min(self.gaps.count())..];
+        let mut weights = reserved(entries.len())?;
+        let factor = |gap: usize| self.factors.between(level, self.gaps.rank(first + gap) - from);
+        weights.extend(entries.iter().enumerate().map(|(gap, entry)| entry.times(factor(gap))));
+        Ok(weights)
+    }
+
+    /// Propose a first answer of `level` in `gap` a quarter as often.
+    #[cfg(test)]
+    pub fn propose_less(&mut self, level: usize, gap: usize) {
+        self.entries[level][gap] = self.entries[level][gap].times_power(-2);
+    }
+
+    /// How far, relative, a path's `ratio` may be from `total`, and both from what they stand for.
+    pub fn margin(gaps: &Gaps<'_>, costs: &RankCosts<'_>) -> f64 {
+        let levels = costs.wanted.len() - 1;
+        let (count, most) = (gaps.count() as f64, levels as f64);
+        // A factor's exponent is at most that of all ranks; each carries (1 + x) 2^-49, and a running sum as many
+        // roundings as it has terms.
+        let x = costs.exponent(gaps.values as f64 + 1.0);
+        let messages = (most + 2.0) * ((2.0 * count + 16.0) * (1.0 + costs.exponent(1.0)) + x);
+        // Every choice rounds each of its weights up to the next whole number.
+        let bits = bits_for(gaps.count().max(levels));
+        let choices = 2.0 * most * (count + most) * 2.0 * power_of_two(-(bits as i32));
+        messages * power_of_two(-48) + choices + most * power_of_two(LEFT_OUT + 1)
+    }
+
+    /// Choose a path.
+    ///
+    /// # Errors
+    /// `NoCandidates` if no path has a weight, `Memory`, `Interrupted`.
+    pub fn draw(&self, entropy: &mut Entropy) -> Result<Path, SelectError> {
+        let levels = self.levels;
+        let one = Weight::of(1.0);
+        let mut path = Path { gaps: reserved(levels)?, chance: UBig::ONE, out_of: UBig::ONE, ratio: one };
+        let (mut from, mut first) = (0, 0);
+        while path.gaps.len() < levels {
+            interrupt::check()?;
+            let level = path.gaps.len();
+            let weights = self.next_weights(level, from, first)?;
+            let gap = first + path.choose(&weights, entropy)?;
+            let mut runs = reserved(levels)?;
+            self.for_runs(level, gap, |weight, _| {
+                runs.push(weight);
+                true
+            });
+            let answers = path.choose(&runs, entropy)? + 1;
+            let length = self.lengths[gap];
+            path.ratio = path.ratio.times(self.factors.between(level, self.gaps.rank(gap) - from));
+            for number in 0..answers {
+                path.gaps.push(gap);
+                let share = length.times(Weight::of(1.0 / (number + 1) as f64));
+                path.ratio = path.ratio.times(share);
+                if number > 0 {
+                    path.ratio = path.ratio.times(self.factors.between(level + number, 0));
+                }
+            }
+            (from, first) = (self.gaps.rank(gap), gap + 1);
+        }
+        path.ratio = path.ratio.times(self.factors.between(levels, self.gaps.values - from));
+        Ok(path)
+    }
+}
+
+/// For each level, bounds of what follows an answer there if any number of answers more are in the same gap; one for each
+/// few neighbouring gaps.
+struct Tails {
+    bounds: Vec<Vec<Weight>>,
+    /// What more answers add to an exit at most, over what may be left out.
+    more: Vec<Vec<Weight>>,
+}
+
+impl Tails {
+    const GAPS: usize = 32;
+
+    fn new(levels: usize) -> Self {
+        Self { bounds: vec![Vec::new(); levels], more: vec![Vec::new(); levels] }
+    }
+
+    /// Follow from those of the next level, and from the lengths and exits of this one.
+    fn put(&mut self, level: usize, lengths: &[Weight], exits: &[Weight], next_factor: Weight) {
+        let most = |weights: &[Weight]| weights.iter().copied().fold(Weight::ZERO, Weight::max);
+        for (place, (lengths, exits)) in lengths.chunks(Self::GAPS).zip(exits.chunks(Self::GAPS)).enumerate() {
+            let more = self
+                .bounds
+                .get(level + 1)
+                .map_or(Weight::ZERO, |bounds| most(lengths).times(next_factor).times(bounds[place]));
+            self.bounds[level].push(most(exits).plus(more));
+            self.more[level].push(more.times_power(-LEFT_OUT));
+        }
+    }
+}
+
+/// Bits of the largest of so many weights: their sum stays below 2^63.
+fn bits_for(count: usize) -> u32 {
+    WEIGHT_BITS.min(usize::BITS - 3 - (usize::BITS - count.leading_zeros())).max(22)
+}
+
+impl Path {
+    /// One of `weights`, and how likely it was; weights of zero are never chosen.
+    fn choose(&mut self, weights: &[Weight], entropy: &mut Entropy) -> Result<usize, SelectError> {
+        let top = weights.iter().copied().fold(Weight::ZERO, Weight::max);
+        if top.is_zero() {
+            return Err(SelectError::NoCandidates);
+        }
+        let most = power_of_two(bits_for(weights.len()) as i32);
+        let whole = |weight: &Weight| if weight.is_zero() { 0 } else { (weight.relative_to(top) * most) as u64 + 1 };
+        let total: u64 = weights.iter().map(whole).sum();
+        let mut left = entropy.below(total);
+        for (index, weight) in weights.iter().enumerate() {
+            let share = whole(weight);
+            if left < share {
+                self.chance *= UBig::from(share);
+                self.out_of *= UBig::from(total);
+                let ratio = Extended::from_f64(total as f64 / share as f64);
+                self.ratio = self.ratio.times(Weight::from(ratio));
+                return Ok(index);
+            }
+            left -= share;
+        }
+        Err(SelectError::NoCandidates)
+    }
+}

@@ -1,0 +1,191 @@
+//! `GeometricSampler`, `GaussianSampler`, `Proposals` and `ResponseSampler`: noise on whole numbers, proposals of them, noise on bits.
+
+use dashu_int::{IBig, UBig};
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyBytes, PyInt};
+
+use super::arrays::{Array, Numbers, array};
+use super::errors::invalid_parameter;
+use super::sampler::{run, scale_of};
+use crate::entropy::{Entropy, with_entropy};
+use crate::error::reserved;
+use crate::exact::exp_enclosure::Ratio;
+use crate::interrupt;
+use crate::noise::gaussian::Gaussian;
+use crate::noise::geometric::{Geometric, Noise};
+use crate::noise::randomized_response::Turn;
+use crate::numbers::integers;
+use crate::scores::scale::Scale;
+
+/// Noisy numbers between two questions whether the call is to end.
+const NUMBERS_BETWEEN_QUESTIONS: usize = 1 << 10;
+
+/// The two-sided geometric law at one scale, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct GeometricSampler(Geometric);
+
+#[pymethods]
+impl GeometricSampler {
+    #[new]
+    fn new(py: Python<'_>, epsilon: f64, sensitivity: f64) -> PyResult<Self> {
+        Ok(Self(run(py, 0, || Ok(Geometric::new(Scale::new(epsilon, sensitivity, 1)?)))?))
+    }
+
+    /// One draw of noise.
+    fn noise<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let noise = run(py, 0, || with_entropy(|entropy| Ok(self.0.draw(entropy))))?;
+        let noise = match noise {
+            Noise::Small(noise) => IBig::from(noise),
+            Noise::Large(noise) => noise,
+        };
+        to_int(py, &noise)
+    }
+
+    /// `values`, each with noise of its own, moved into [lower, upper].
+    #[pyo3(signature = (values, lower, upper, /))]
+    fn draw_many<'py>(&self, py: Python<'py>, values: Numbers<i64>, lower: i64, upper: i64) -> PyResult<Array<'py>> {
+        each_with_noise(py, &values.0, |value, entropy| self.0.around(value, lower, upper, entropy))
+    }
+}
+
+/// The discrete Gaussian law at one variance, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct GaussianSampler(Gaussian);
+
+#[pymethods]
+impl GaussianSampler {
+    #[new]
+    fn new(py: Python<'_>, variance: f64, block: f64) -> PyResult<Self> {
+        Ok(Self(run(py, 0, || Gaussian::new(variance, block))?))
+    }
+
+    /// `values`, each with noise of its own, moved into the machine's integers.
+    #[pyo3(signature = (values, /))]
+    fn draw_many<'py>(&self, py: Python<'py>, values: Numbers<i64>) -> PyResult<Array<'py>> {
+        each_with_noise(py, &values.0, |value, entropy| self.0.around(value, entropy))
+    }
+}
+
+/// What `noisy` makes of each of `values`.
+fn each_with_noise<'py>(
+    py: Python<'py>,
+    values: &[i64],
+    noisy: impl Fn(i64, &mut Entropy) -> i64 + Sync,
+) -> PyResult<Array<'py>> {
+    let made = run(py, values.len() * 8, || {
+        let mut made = reserved(values.len())?;
+        with_entropy(|entropy| {
+            for (number, &value) in values.iter().enumerate() {
+                if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
+                    interrupt::check()?;
+                }
+                made.push(noisy(value, entropy));
+            }
+            Ok(made)
+        })
+    })?;
+    array(py, made.len(), &made)
+}
+
+/// A Python integer of any size.
+pub fn to_int<'py>(py: Python<'py>, number: &IBig) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(small) = i64::try_from(number.clone()) {
+        return Ok(small.into_pyobject(py)?.into_any());
+    }
+    let bytes = PyBytes::new(py, &number.to_le_bytes());
+    let signed = [("signed", true)].into_py_dict(py)?;
+    py.get_type::<PyInt>().call_method("from_bytes", (bytes, "little"), Some(&signed))
+}
+
+/// A coin for each bit, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct ResponseSampler(Turn);
+
+#[pymethods]
+impl ResponseSampler {
+    #[new]
+    fn new(py: Python<'_>, epsilon: f64, bits_per_unit: f64) -> PyResult<Self> {
+        let turn = || {
+            let scale = Scale::new(epsilon, bits_per_unit, 1)?;
+            Ok(Turn::new(scale.exact_exponent_of_gap(&Ratio::from_f64(1.0))))
+        };
+        Ok(Self(run(py, 0, turn)?))
+    }
+
+    /// `bits`, as numbers 0 and 1, each turned by a coin of its own.
+    #[pyo3(signature = (bits, /))]
+    fn draw<'py>(&self, py: Python<'py>, bits: Numbers<u8>) -> PyResult<Array<'py>> {
+        let bits = bits.0;
+        let turned = run(py, bits.len(), || {
+            let mut turned = reserved(bits.len())?;
+            with_entropy(|entropy| {
+                for (number, &bit) in bits.iter().enumerate() {
+                    if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
+                        interrupt::check()?;
+                    }
+                    turned.push(bit ^ u8::from(self.0.flip(entropy)));
+                }
+                Ok(turned)
+            })
+        })?;
+        array(py, turned.len(), &turned)
+    }
+}
+
+/// Numerator and denominator of a number that is not negative, as little-endian bytes.
+pub type Fraction = (Vec<u8>, Vec<u8>);
+
+/// A ceiling at one scale, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct Proposals {
+    scale: Scale,
+    offsets: integers::Offsets,
+}
+
+#[pymethods]
+impl Proposals {
+    /// Each side is how much the ceiling falls a step, and the last step, if there is one.
+    #[new]
+    #[pyo3(signature = (epsilon, sensitivity, factor, left, right, left_last=None, right_last=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        epsilon: f64,
+        sensitivity: f64,
+        factor: u8,
+        left: Fraction,
+        right: Fraction,
+        left_last: Option<Vec<u8>>,
+        right_last: Option<Vec<u8>>,
+    ) -> PyResult<Self> {
+        let scale = scale_of(py, epsilon, sensitivity, factor)?;
+        let side = |fall: Fraction, last: Option<Vec<u8>>| {
+            let fall = scale.exact_exponent_of_gap(&to_ratio(py, fall)?);
+            let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
+            side.ok_or_else(|| invalid_parameter(py, "fall", "<out of range>", "a number > 0 on an open side"))
+        };
+        let offsets = integers::Offsets::new(side(left, left_last)?, side(right, right_last)?);
+        Ok(Self { scale, offsets })
+    }
+
+    /// An offset from the centre, with probability proportional to `exp(-fall * |offset| / b)`.
+    fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let offset = run(py, 0, || with_entropy(|entropy| Ok(self.offsets.draw(entropy))))?;
+        to_int(py, &offset)
+    }
+
+    /// True with probability `exp(-gap / b)`.
+    #[pyo3(signature = (gap, /))]
+    fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
+        let x = self.scale.exact_exponent_of_gap(&to_ratio(py, gap)?);
+        run(py, 0, || with_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))))
+    }
+}
+
+pub fn to_ratio(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<Ratio> {
+    let (numerator, denominator) = (UBig::from_le_bytes(&numerator), UBig::from_le_bytes(&denominator));
+    if denominator == UBig::ZERO {
+        return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
+    }
+    Ok(Ratio { numerator, denominator })
+}

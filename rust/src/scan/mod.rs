@@ -1,5 +1,0 @@
-pub mod block_index;
-pub mod kernels;
-pub mod score_view;
-pub mod threads;
-pub mod weight_bounds;

@@ -1,0 +1,404 @@
+//! The block index: maxima of small blocks, found in one parallel pass, and integer bounds of their weights.
+//!
+//! Everything a draw does after the pass looks at blocks first and at single scores only where it must.
+//!
+//! Layout. Scores are cut into *stripes* of rows of `LANES` values; a *block* is one lane of a stripe: 32 scores, `LANES` values
+//! apart, so the index is about 3 % of them. Of a block with one good candidate most proposals are refused, which is soon as
+//! much work as reading few scores: those have blocks of 8. The last stripe may be shorter and its last row incomplete.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{SelectError, reserved};
+use crate::interrupt;
+use crate::scores::kernels::{self, Filled, Level, MOST_LANES, Maxima};
+use crate::scores::scale::Scale;
+use crate::scores::score::{Lane, Score, Stored, with_stored};
+use crate::scores::score_view::View;
+use crate::scores::threads::{Turns, available_threads, with_helpers};
+use crate::scores::weight_bounds::WeightBounds;
+
+/// Scores of a block, and of one where there are few.
+const ROWS: usize = 32;
+const ROWS_OF_FEW: usize = 8;
+/// So many scores are few.
+const FEW: usize = 1 << 15;
+/// Scores (in bytes) that one more thread is worth its start.
+const BYTES_PER_THREAD: usize = 1 << 20;
+/// Bytes a thread takes at a time.
+const BYTES_PER_TURN: usize = 256 << 10;
+/// The same if there is one thread: short enough to be interrupted.
+const BYTES_PER_TURN_ALONE: usize = 16 * BYTES_PER_TURN;
+
+/// Scores with an index over them.
+pub struct Blocks<'a> {
+    view: View<'a>,
+    index: Index,
+    top: Score,
+    lanes: usize,
+    rows: usize,
+    level: Level,
+}
+
+/// Largest values: of each block, `lanes` to a stripe, and of each stripe.
+struct Best<W> {
+    of_blocks: Vec<W>,
+    of_stripes: Vec<W>,
+}
+
+/// The same for either kind of score.
+enum Index {
+    Real(Best<f64>),
+    Whole(Best<i64>),
+}
+
+impl Index {
+    fn largest(&self, level: Level) -> Score {
+        match self {
+            Self::Real(best) => Score::Real(kernels::largest_of(level, &best.of_stripes)),
+            Self::Whole(best) => Score::Whole(kernels::largest_of(level, &best.of_stripes)),
+        }
+    }
+}
+
+/// Run `$body` with `$best` the maxima and `$top` the number in a score of the same kind.
+macro_rules! with_best {
+    ($index:expr, $top:expr, ($best:ident, $number:ident) => $body:expr) => {
+        match (&$index, $top) {
+            (Index::Real($best), Score::Real($number)) => $body,
+            (Index::Whole($best), Score::Whole($number)) => $body,
+            _ => unreachable!("a score of another kind than those of the index"),
+        }
+    };
+}
+
+/// One block: the items `first + r * lanes` for `r < len`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub stripe: usize,
+    pub lane: usize,
+    pub first: usize,
+    pub len: usize,
+}
+
+/// What the pass is compiled for: a type in memory, with the number of lanes that is best for it.
+trait Scanned: Stored {
+    const LANES: usize = kernels::lanes(size_of::<Self>());
+
+    /// Scan the stripes that `maxima` has room for, with blocks of so many scores: write it in full, return whether all was
+    /// finite.
+    fn scan<const ROWS: usize>(level: Level, view: &View<'_>, maxima: Maxima<'_, Self::Lane>) -> bool;
+
+    /// The index of maxima of this type.
+    fn index(best: Best<Self::Lane>) -> Index;
+}
+
+macro_rules! scanned {
+    ($($kind:ident: $($type:ty),*;)*) => {$($(
+        impl Scanned for $type {
+            #[inline]
+            fn scan<const ROWS: usize>(level: Level, view: &View<'_>, maxima: Maxima<'_, Self::Lane>) -> bool {
+                kernels::scan::<Self, { kernels::lanes(size_of::<$type>()) }, ROWS>(level, view, maxima)
+            }
+
+            fn index(best: Best<Self::Lane>) -> Index {
+                Index::$kind(best)
+            }
+        }
+    )*)*};
+}
+
+scanned! {
+    Real: f64, f32;
+    Whole: i64, u64, i32, u32, i16, u16, i8, u8;
+}
+
+impl<'a> Blocks<'a> {
+    /// Index `view` in one pass.
+    ///
+    /// # Errors
+    /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit,
+    /// `Interrupted`.
+    pub fn new(view: View<'a>) -> Result<Self, SelectError> {
+        Self::with_threads(view, threads_for(&view), Level::detect())
+    }
+
+    /// With a given number of threads, at a level that this processor has.
+    pub fn with_threads(view: View<'a>, threads: usize, level: Level) -> Result<Self, SelectError> {
+        if view.len() <= FEW {
+            Self::of_rows::<ROWS_OF_FEW>(view, threads, level)
+        } else {
+            Self::of_rows::<ROWS>(view, threads, level)
+        }
+    }
+
+    fn of_rows<const ROWS: usize>(view: View<'a>, threads: usize, level: Level) -> Result<Self, SelectError> {
+        if view.is_empty() {
+            return Err(SelectError::NoCandidates);
+        }
+        let (index, lanes) = with_stored!(view.kind(), T => {
+            (T::index(best_of::<T, ROWS>(&view, threads, level)?), <T as Scanned>::LANES)
+        });
+        let top = index.largest(level);
+        Ok(Self { view, index, top, lanes, rows: ROWS, level })
+    }
+}
+
+fn best_of<T: Scanned, const ROWS: usize>(
+    view: &View<'_>,
+    threads: usize,
+    level: Level,
+) -> Result<Best<T::Lane>, SelectError> {
+    let stripes = view.len().div_ceil(T::LANES * ROWS);
+    let mut best = Best { of_blocks: reserved(stripes * T::LANES)?, of_stripes: reserved(stripes)? };
+    let of_blocks = &mut best.of_blocks.spare_capacity_mut()[..stripes * T::LANES];
+    let of_stripes = &mut best.of_stripes.spare_capacity_mut()[..stripes];
+    if !scan::<T, ROWS>(view, threads, level, of_blocks, of_stripes)? {
+        return Err(SelectError::NotFinite);
+    }
+    // SAFETY: the pass wrote all of both.
+    unsafe {
+        best.of_blocks.set_len(stripes * T::LANES);
+        best.of_stripes.set_len(stripes);
+    }
+    Ok(best)
+}
+
+/// How many threads a pass is worth.
+fn threads_for(view: &View<'_>) -> usize {
+    let worth = view.bytes() / BYTES_PER_THREAD;
+    if worth > 1 { worth.min(available_threads()) } else { 1 }
+}
+
+/// The pass over all stripes, in turns that `threads` threads take. Writes all maxima in full and
+/// says whether all scores were finite.
+fn scan<T: Scanned, const ROWS: usize>(
+    view: &View<'_>,
+    threads: usize,
+    level: Level,
+    of_blocks: &mut [MaybeUninit<T::Lane>],
+    of_stripes: &mut [MaybeUninit<T::Lane>],
+) -> Result<bool, SelectError> {
+    let bytes = if threads > 1 { BYTES_PER_TURN } else { BYTES_PER_TURN_ALONE };
+    let per_turn = (bytes / (T::LANES * ROWS * size_of::<T>())).max(1);
+    if of_stripes.len() <= per_turn {
+        return Ok(T::scan::<ROWS>(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
+    }
+    let turns = Turns::new(of_stripes.len(), per_turn);
+    let parts = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
+    let (parts, finite) = (Mutex::new(parts), AtomicBool::new(true));
+    with_helpers(threads - 1, &|| {
+        // As many parts as turns; which is whose does not matter.
+        while turns.take().is_some() {
+            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((turn, (of_blocks, of_stripes))) = part else { return };
+            if !T::scan::<ROWS>(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
+                finite.store(false, Ordering::Relaxed);
+            }
+        }
+    });
+    turns.outcome()?;
+    Ok(finite.into_inner())
+}
+
+impl Blocks<'_> {
+    pub fn len(&self) -> usize {
+        self.view.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        false // by construction
+    }
+
+    /// What exponents are measured from: the largest score, or what [`Blocks::lower_top`] made of it.
+    #[inline(always)]
+    pub fn top(&self) -> Score {
+        self.top
+    }
+
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Score {
+        self.view.get(index)
+    }
+
+    pub fn stripes(&self) -> usize {
+        match &self.index {
+            Index::Real(best) => best.of_stripes.len(),
+            Index::Whole(best) => best.of_stripes.len(),
+        }
+    }
+
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Items of a stripe: its start and how many.
+    pub fn stripe_range(&self, stripe: usize) -> Range<usize> {
+        let length = self.lanes * self.rows;
+        stripe * length..((stripe + 1) * length).min(self.len())
+    }
+
+    #[inline]
+    pub fn block(&self, stripe: usize, lane: usize) -> Block {
+        let range = self.stripe_range(stripe);
+        let count = range.end - range.start;
+        let len = count / self.lanes + usize::from(lane < count % self.lanes);
+        Block { stripe, lane, first: range.start + lane, len }
+    }
+
+    pub fn block_of(&self, index: usize) -> Block {
+        let stripe = index / (self.lanes * self.rows);
+        self.block(stripe, index % self.lanes)
+    }
+
+    /// The items of `block`.
+    pub fn items(&self, block: Block) -> impl Iterator<Item = usize> + use<> {
+        let lanes = self.lanes;
+        (0..block.len).map(move |row| block.first + row * lanes)
+    }
+
+    #[inline]
+    pub fn stripe_maximum(&self, stripe: usize) -> Score {
+        match &self.index {
+            Index::Real(best) => Score::Real(best.of_stripes[stripe]),
+            Index::Whole(best) => Score::Whole(best.of_stripes[stripe]),
+        }
+    }
+
+    #[inline]
+    pub fn block_maximum(&self, stripe: usize, lane: usize) -> Score {
+        let place = stripe * self.lanes + lane;
+        match &self.index {
+            Index::Real(best) => Score::Real(best.of_blocks[place]),
+            Index::Whole(best) => Score::Whole(best.of_blocks[place]),
+        }
+    }
+
+    /// What an empty block has.
+    fn lowest(&self) -> Score {
+        match &self.index {
+            Index::Real(_) => Score::Real(Stored::LOWEST),
+            Index::Whole(_) => Score::Whole(Stored::LOWEST),
+        }
+    }
+
+    /// Whether the maxima are those of the items that are left, as their scores are now.
+    pub fn still_hold(&self, is_left: impl Fn(usize) -> bool) -> Result<bool, SelectError> {
+        for stripe in 0..self.stripes() {
+            interrupt::check()?;
+            for lane in 0..self.lanes {
+                let left = self.items(self.block(stripe, lane)).filter(|&item| is_left(item));
+                // Of a block without items nothing is asked.
+                let maximum = left.map(|item| self.get(item)).reduce(Score::or_larger);
+                if maximum.is_some_and(|maximum| maximum != self.block_maximum(stripe, lane)) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Replace the maximum of one block, after one of its items was removed; `None` if none is left.
+    /// Returns the largest maximum of all blocks; the top stays what it was.
+    pub fn set_maximum(&mut self, block: Block, maximum: Option<Score>) -> Score {
+        self.replace_maximum(block, maximum);
+        self.index.largest(self.level)
+    }
+
+    /// The same for one of several blocks: nobody asks yet for the largest maximum of all.
+    pub fn replace_maximum(&mut self, block: Block, maximum: Option<Score>) {
+        let maximum = maximum.unwrap_or_else(|| self.lowest());
+        let (stripe, lanes) = (block.stripe, self.lanes);
+        match (&mut self.index, maximum) {
+            (Index::Real(best), Score::Real(maximum)) => best.replace(stripe, lanes, block.lane, maximum, self.level),
+            (Index::Whole(best), Score::Whole(maximum)) => best.replace(stripe, lanes, block.lane, maximum, self.level),
+            _ => unreachable!("a score of another kind than those of the index"),
+        }
+    }
+
+    /// Measure from `top` from now on; it must not be below any item that is left.
+    pub fn lower_top(&mut self, top: Score) {
+        self.top = top;
+    }
+}
+
+impl<W: Lane> Best<W> {
+    fn of_stripe(&self, stripe: usize, lanes: usize) -> &[W] {
+        &self.of_blocks[stripe * lanes..][..lanes]
+    }
+
+    fn replace(&mut self, stripe: usize, lanes: usize, lane: usize, maximum: W, level: Level) {
+        self.of_blocks[stripe * lanes + lane] = maximum;
+        self.of_stripes[stripe] = kernels::largest_of(level, self.of_stripe(stripe, lanes));
+    }
+}
+
+/// Bounds of the weights of items, blocks and stripes, measured from any `top`.
+impl Blocks<'_> {
+    /// Sum over the items of a stripe of their blocks' bounds.
+    pub fn stripe_weight(&self, top: Score, scale: &Scale, bounds: WeightBounds, stripe: usize) -> u64 {
+        let count = self.stripe_range(stripe).len();
+        if bounds.of(scale, top, self.stripe_maximum(stripe)) == 1 {
+            return count as u64; // no block has a larger one than its stripe
+        }
+        let (rows, rest) = (count / self.lanes, count % self.lanes);
+        with_best!(self.index, top, (best, top) => {
+            let maxima = best.of_stripe(stripe, self.lanes);
+            let mut sum = kernels::sum_of_bounds(self.level, maxima, top, scale, bounds) * rows as u64;
+            if rest > 0 {
+                sum += kernels::sum_of_bounds(self.level, &maxima[..rest], top, scale, bounds);
+            }
+            sum
+        })
+    }
+
+    /// The bounds of the maxima of as many stripes, from `first` on, as `into` has places.
+    #[inline]
+    pub fn stripe_bounds(&self, top: Score, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) {
+        with_best!(self.index, top, (best, top) => {
+            let maxima = &best.of_stripes[first..first + into.len()];
+            kernels::fill_bounds(self.level, maxima, top, scale, bounds, into);
+        });
+    }
+
+    /// The bound of every block of a stripe, in the first `lanes` places of `into`.
+    #[inline]
+    pub fn block_weights<'b>(
+        &self,
+        top: Score,
+        scale: &Scale,
+        bounds: WeightBounds,
+        stripe: usize,
+        into: &'b mut [u64; MOST_LANES],
+    ) -> &'b [u64] {
+        let into = &mut into[..self.lanes];
+        with_best!(self.index, top, (best, top) => {
+            kernels::fill_bounds(self.level, best.of_stripe(stripe, self.lanes), top, scale, bounds, into);
+        });
+        into
+    }
+
+    /// The bounds of the items from `first` on, one for each place of `into`: at most [`MOST_LANES`].
+    #[inline]
+    pub fn item_bounds(
+        &self,
+        top: Score,
+        scale: &Scale,
+        bounds: WeightBounds,
+        first: usize,
+        into: &mut [u64],
+    ) -> Filled {
+        with_best!(self.index, top, (_best, top) => {
+            let mut scores = [Stored::LOWEST; MOST_LANES];
+            let scores = &mut scores[..into.len()];
+            self.view.convert(first, scores, |score, _| Lane::of(score));
+            kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "block_index_tests.rs"]
+mod tests;

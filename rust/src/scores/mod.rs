@@ -1,0 +1,7 @@
+pub mod block_index;
+pub mod kernels;
+pub mod scale;
+pub mod score;
+pub mod score_view;
+pub mod threads;
+pub mod weight_bounds;

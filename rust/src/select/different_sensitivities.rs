@@ -1,0 +1,238 @@
+//! Selection where scores move by different amounts: permute-and-flip on how far each candidate lies below the others, or the
+//! largest score with exponential noise of a scale of its own for each.
+//!
+//! Both begin with one coin a candidate. Of those that show heads permute-and-flip takes any. With own scales their noisy
+//! scores lie above the best score by exponential times of different scales, of which the largest is found by asking, with
+//! coins, who is above a level, and halving the step when nobody is. Proof: `proofs/different_sensitivities.md`; model:
+//! `tests/reference/different_sensitivities.py`.
+
+use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::exact::coin::{Exponential, flip, power_of_two};
+use crate::exact::exp_enclosure::Ratio;
+use crate::exact::extended_float::Extended;
+use crate::exact::rational::{Rational, exactly};
+use crate::interrupt;
+use crate::select::arrival_stages::{AnyOfThem, Comers};
+use crate::select::many_draws::{share_out, threads_for};
+use crate::select::steepest::{Points, Together};
+
+/// Coins between two questions whether the call is to end.
+const COINS_BETWEEN_QUESTIONS: usize = 1 << 14;
+/// Coins that are worth one more thread.
+const COINS_PER_THREAD: usize = 1 << 16;
+
+/// A coin of probability exp(-x) for each candidate; x is 0 for the best.
+trait Coins: Sync {
+    fn count(&self) -> usize;
+
+    /// With the contract of `Scale::exponent`.
+    fn exponent(&self, index: usize) -> f64;
+
+    fn exact_exponent(&self, index: usize) -> Ratio;
+
+    /// Call `take` for everybody whose coin shows heads.
+    fn heads(&self, entropy: &mut Entropy, mut take: impl FnMut(usize, &mut Entropy)) -> Result<(), SelectError>
+    where
+        Self: Sized,
+    {
+        for index in 0..self.count() {
+            if index.is_multiple_of(COINS_BETWEEN_QUESTIONS) {
+                interrupt::check()?;
+            }
+            let x = Exponential { approximate: self.exponent(index), exact: || self.exact_exponent(index) };
+            if flip(&x, entropy) {
+                take(index, entropy);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `number` as an exponent, within the range that the contract of `Scale::exponent` asks for.
+fn as_exponent(number: Extended) -> f64 {
+    if number.is_zero() { 0.0 } else { number.times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70)) }
+}
+
+/// How far everybody lies below the others, times epsilon / 2.
+pub struct Generalized {
+    points: Points,
+    epsilon: f64,
+    /// Of each candidate its place, and that of the one it lies furthest below.
+    places: Vec<(usize, usize)>,
+    exponents: Vec<f64>,
+}
+
+impl Generalized {
+    /// # Errors
+    /// As [`Points::new`], and `InvalidScale` unless epsilon is finite and positive.
+    pub fn new(points: Points, epsilon: f64) -> Result<Self, SelectError> {
+        if !(epsilon.is_finite() && epsilon > 0.0) {
+            return Err(SelectError::InvalidScale);
+        }
+        let above = points.furthest_above()?;
+        let rate = Extended::from_f64(epsilon).scaled(-1);
+        let (mut places, mut exponents) = (vec![(0, 0); above.len()], vec![0.0; above.len()]);
+        for (i, (&j, &candidate)) in above.iter().zip(points.order()).enumerate() {
+            places[candidate] = (i, j);
+            exponents[candidate] = as_exponent(points.nearly(i, j).times(rate));
+        }
+        Ok(Self { points, epsilon, places, exponents })
+    }
+
+    /// With the contract of `Scale::exponent`, for formulas.
+    pub fn into_exponents(self) -> Vec<f64> {
+        self.exponents
+    }
+
+    /// `size` independent draws by permute-and-flip.
+    pub fn select_many(&self, size: usize) -> Result<Vec<usize>, SelectError> {
+        many(self, size, |entropy| {
+            let mut heads = AnyOfThem::default();
+            self.heads(entropy, |index, entropy| heads.add(index, entropy))?;
+            Ok(heads.kept) // the best always shows heads
+        })
+    }
+}
+
+impl Coins for Generalized {
+    fn count(&self) -> usize {
+        self.exponents.len()
+    }
+
+    #[inline]
+    fn exponent(&self, index: usize) -> f64 {
+        self.exponents[index]
+    }
+
+    fn exact_exponent(&self, index: usize) -> Ratio {
+        let (place, above) = self.places[index];
+        let below: Ratio = self.points.exact(place, above).into();
+        below.times(&Ratio::from_f64(self.epsilon)).times(&Ratio { numerator: 1_u8.into(), denominator: 2_u8.into() })
+    }
+}
+
+/// Scores with noise of the scale `(sensitivity + most) / epsilon` each.
+pub struct OwnScales<'a> {
+    scores: &'a [f64],
+    sensitivities: &'a [f64],
+    epsilon: f64,
+    top: f64,
+    most: f64,
+}
+
+impl<'a> OwnScales<'a> {
+    /// # Errors
+    /// As [`Generalized::new`].
+    pub fn new(scores: &'a [f64], sensitivities: &'a [f64], epsilon: f64) -> Result<Self, SelectError> {
+        Points::new(scores, sensitivities, 1.0, Together::Sum)?;
+        if !(epsilon.is_finite() && epsilon > 0.0) {
+            return Err(SelectError::InvalidScale);
+        }
+        let largest = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
+        Ok(Self { scores, sensitivities, epsilon, top: largest(scores), most: largest(sensitivities) })
+    }
+
+    /// `distance` over the scale of a candidate.
+    fn over_scale(&self, distance: Extended, index: usize) -> f64 {
+        let width = Extended::from_f64(self.sensitivities[index]).plus(Extended::from_f64(self.most));
+        as_exponent(distance.times(Extended::from_f64(self.epsilon)).over(width))
+    }
+
+    fn exactly_over_scale(&self, distance: &Rational, index: usize) -> Ratio {
+        let width = exactly(self.sensitivities[index]) + exactly(self.most);
+        (distance * exactly(self.epsilon) / width).into()
+    }
+
+    /// A coin that shows heads where the noise of a candidate is above `step`.
+    fn is_above(&self, step: Extended, index: usize, entropy: &mut Entropy) -> bool {
+        let exact = || self.exactly_over_scale(&step.exact_ratio().into(), index);
+        flip(&Exponential { approximate: self.over_scale(step, index), exact }, entropy)
+    }
+
+    /// The same for a noise that is known to be below two steps: q / (1 + q) instead of q.
+    fn is_in_upper_half(&self, step: Extended, index: usize, entropy: &mut Entropy) -> bool {
+        loop {
+            if entropy.next_u32() >> 31 == 0 {
+                return false;
+            }
+            if self.is_above(step, index, entropy) {
+                return true;
+            }
+        }
+    }
+
+    /// Whoever of `left` has the largest noise.
+    fn largest(&self, mut left: Vec<usize>, entropy: &mut Entropy) -> Result<usize, SelectError> {
+        // About a scale of those with the widest noise; any step has the same law.
+        let widest = Extended::from_f64(self.most).scaled(1).over(Extended::from_f64(self.epsilon));
+        let (mut step, mut is_below) = (Extended { fraction: 0.5, ..widest }, false);
+        while left.len() > 1 {
+            interrupt::check()?;
+            if is_below {
+                step = step.scaled(-1);
+            }
+            let above: Vec<usize> = left
+                .iter()
+                .copied()
+                .filter(|&index| {
+                    if is_below {
+                        self.is_in_upper_half(step, index, entropy)
+                    } else {
+                        self.is_above(step, index, entropy)
+                    }
+                })
+                .collect();
+            if above.is_empty() {
+                is_below = true; // and remains: of two halves, either is below a step
+            } else {
+                left = above;
+            }
+        }
+        left.first().copied().ok_or(SelectError::Changed)
+    }
+
+    /// `size` independent draws.
+    pub fn select_many(&self, size: usize) -> Result<Vec<usize>, SelectError> {
+        many(self, size, |entropy| {
+            let mut heads = Vec::new();
+            self.heads(entropy, |index, _| heads.push(index))?;
+            self.largest(heads, entropy)
+        })
+    }
+}
+
+impl Coins for OwnScales<'_> {
+    fn count(&self) -> usize {
+        self.scores.len()
+    }
+
+    #[inline]
+    fn exponent(&self, index: usize) -> f64 {
+        self.over_scale(Extended::from_gap(self.scores[index], self.top), index)
+    }
+
+    fn exact_exponent(&self, index: usize) -> Ratio {
+        self.exactly_over_scale(&(exactly(self.top) - exactly(self.scores[index])), index)
+    }
+}
+
+/// `size` independent draws, each with a coin for everybody.
+fn many<C: Coins>(
+    coins: &C,
+    size: usize,
+    one: impl Fn(&mut Entropy) -> Result<usize, SelectError> + Sync,
+) -> Result<Vec<usize>, SelectError> {
+    let threads = threads_for(size.min(size.saturating_mul(coins.count()) / COINS_PER_THREAD));
+    let per_turn = (COINS_PER_THREAD / coins.count()).clamp(1, (size / (8 * threads)).max(1));
+    share_out(size, per_turn, threads, &|_, draws, entropy| {
+        for slot in draws {
+            *slot = one(entropy)?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+#[path = "different_sensitivities_tests.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! The exponential mechanism by rejection from a line of weight bounds.
+//!
+//! Propose an item with probability proportional to its bound and accept with exp(-x) / bound; otherwise propose again.
+//! Proofs: `proofs/exponential_mechanism.md` (the law), `proofs/exact_sampling.md` (this way of drawing) and
+//! `proofs/partial_selection.md` (the time); model: `tests/reference/block_rejection.py`.
+
+use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::exact::coin::{LazyUniform, Proposal, Stage, below};
+use crate::exact::lazy_time::Clock;
+use crate::exact::lazy_variate::Variate;
+use crate::scores::weight_bounds::WeightBounds;
+use crate::select::tries::Tries;
+use crate::select::uniform_visits::{FEW, LIKELY, Tails, visit};
+use crate::select::weight_line::{BlockLine, Proposals, Round};
+
+/// Mean weights from which on a few uniform tries take less than a table.
+pub const LIKELY_AMONG_MANY: f64 = 0.3;
+
+/// One draw from a fresh index: uniform tries if these are likely to be accepted soon, then block rejection.
+pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, SelectError> {
+    let mut tails = Tails::default();
+    if let Some(index) = visit(1, round, false, &mut tails, entropy) {
+        return Ok(index);
+    }
+    if round.about_mean_weight() > LIKELY
+        && let Some(index) = visit(FEW, round, false, &mut tails, entropy)
+    {
+        return Ok(index);
+    }
+    draw_from(round, &mut BlockLine::new(round).of(round), |_| {}, entropy)
+}
+
+/// One of many draws, with a line at hand.
+pub fn draw_one_of_many<L: Proposals>(
+    round: &Round<'_, '_>,
+    line: impl FnOnce() -> L,
+    begins_with_visits: bool,
+    entropy: &mut Entropy,
+) -> Result<usize, SelectError> {
+    if begins_with_visits && let Some(index) = visit(FEW, round, false, &mut Tails::default(), entropy) {
+        return Ok(index);
+    }
+    draw_from(round, &mut line(), |_| {}, entropy)
+}
+
+/// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
+pub fn draw_from<L: Proposals>(
+    round: &Round<'_, '_>,
+    line: &mut L,
+    mut proposing: impl FnMut(&mut Entropy),
+    entropy: &mut Entropy,
+) -> Result<usize, SelectError> {
+    let bits = line.bits();
+    let mut tries = Tries::default();
+    loop {
+        proposing(entropy);
+        let place = line.propose(entropy);
+        // The item has the beginning of its piece, exp(-x) of it in units of 2^bits. Its own bounds say where that ends, but
+        // for a few places near it: what is proposed there has further bits.
+        let weight = line.own_weight(&place);
+        if place.into < weight
+            && !round.removed.contains(place.index)
+            && (place.into < WeightBounds::least(round.scale, weight) || {
+                place.into >> bits == 0 && {
+                    let mut uniform = LazyUniform::beginning_with(place.into, bits, entropy);
+                    below(&mut uniform, &round.exponential(place.index), Proposal::Certain, Stage::WHOLE, entropy)
+                }
+            })
+        {
+            return Ok(place.index);
+        }
+        tries.failed(|| round.blocks.still_hold(|index| !round.removed.contains(index)))?;
+    }
+}
+
+/// Draw a candidate and the time at which it comes: proposals come at the rate of all bounds together.
+pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
+    let line = BlockLine::new(round);
+    let mut line = line.of(round);
+    let bits = line.bits();
+    let mut clock = Clock::start(line.total(), bits);
+    let wait = |entropy: &mut Entropy| clock.pass(Variate::exponential(entropy), bits, entropy);
+    let index = draw_from(round, &mut line, wait, entropy)?;
+    Ok((index, clock))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+    use crate::scores::block_index::Blocks;
+    use crate::scores::scale::Scale;
+    use crate::scores::score::Kind;
+    use crate::scores::score_view::View;
+
+    #[test]
+    fn draws_from_scores_that_were_lowered_after_the_index_end_with_an_error() {
+        let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
+        let memory = scores.as_mut_ptr();
+        // SAFETY: as many doubles, alive and not moved to the end of the test.
+        let view = unsafe { View::new(memory.cast_const().cast(), Kind::F64, 500, 8) };
+        let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
+        let round = Round::new(&blocks, &scale);
+        let line = BlockLine::new(&round);
+        let draw = || draw_from(&round, &mut line.of(&round), |_| {}, &mut seeded(44));
+        assert!(draw().is_ok());
+        // SAFETY: as above; nobody refers to them.
+        (0..500).for_each(|index| unsafe { memory.add(index).write(-1e6) });
+        assert_eq!(draw(), Err(SelectError::Changed));
+    }
+}

@@ -1,0 +1,24 @@
+pub mod above_threshold;
+pub mod arrival_stages;
+#[cfg(test)]
+mod arrival_time_tests;
+pub mod different_sensitivities;
+pub mod exponential_mechanism;
+pub mod lazy_flips;
+pub mod lead;
+pub mod many_draws;
+pub mod noisy_max;
+pub mod once;
+pub mod partial;
+pub mod partial_bytes;
+pub mod partial_once;
+pub mod permute_and_flip;
+pub mod removed;
+pub mod rows;
+pub mod steepest;
+pub mod thinning;
+pub mod top_k;
+pub mod tries;
+pub mod uniform_visits;
+pub mod weight_line;
+pub mod weighted_candidates;

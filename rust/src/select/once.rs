@@ -1,0 +1,256 @@
+//! Exponential noise once on all scores: the candidates with the `count` largest noisy scores, in order.
+//!
+//! In units of the scale candidate i stands at y = -x + E, and e^-y is its time: uniform on [0, 1/p), p = e^-x. So the largest
+//! noisy scores are the first to come, by the clock of `arrival_stages.rs`. Times are measured from the `count`-th largest score,
+//! so by time 1 enough have come. Candidates with larger scores are fewer than `count`, and get a time each. All others are listed
+//! stage after stage, until enough have certainly come. Their order is decided by bits drawn as needed.
+//! Proof: `proofs/exponential_once.md`; model: `tests/reference/exponential_once.py`.
+
+use std::cmp::Ordering;
+
+use crate::entropy::Entropy;
+use crate::error::{SelectError, reserved};
+use crate::exact::coin::{LazyUniform, RATE_BITS, Stage, TWO_TO_64, power_of_two};
+use crate::exact::lazy_time::Clock;
+use crate::interrupt;
+use crate::scores::block_index::{Block, Blocks};
+use crate::scores::scale::Scale;
+use crate::scores::score::Score;
+use crate::scores::score_view::View;
+use crate::select::arrival_stages::{Comers, LAST, list, list_last, stage_after};
+use crate::select::removed::Removed;
+use crate::select::weight_line::{BlockLine, Proposals, Round};
+
+/// A first stage this many units long leaves room for later ones that are short beside it; a power of two.
+const FIRST_STAGE: u64 = 8;
+/// What may come in the first stage, in quarters of the number wanted, and some more.
+const QUARTERS: u64 = 5;
+const SOME_MORE: u64 = 4;
+/// Wider than all rounding errors in the enclosures below, relative to exponent and noise.
+const MARGIN: f64 = 1e-12;
+/// Larger exponents are known as doubles only from below.
+const LARGEST_EXPONENT: f64 = 5e17;
+
+/// A candidate with its noise: its noisy score is `base / b` - ln(time), in units of the scale.
+pub struct Comer {
+    pub index: usize,
+    /// The larger of its score and the score that times are measured from.
+    pub base: Score,
+    pub clock: Clock,
+    /// The noisy score above that one lies between these.
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Comer {
+    /// One whose time lies in `stage`, at the place `uniform` of it; `excess` is the exponent of its base.
+    fn new(index: usize, base: Score, excess: f64, stage: Stage, uniform: &LazyUniform) -> Self {
+        let (start, length) = (stage.start as f64, (stage.end - stage.start) as f64);
+        let place = |head: f64| (start + length * (head / TWO_TO_64)) * power_of_two(-(stage.bits as i32));
+        // The time lies between these; each carries a relative error of a few 2^-53.
+        let (earliest, latest) = (place(uniform.head() as f64), place(uniform.head() as f64 + 1.0));
+        let (nearest, farthest) = (-libm::log(latest), -libm::log(earliest)); // minus the logarithm of 0 is infinite
+        let clock = Clock::within(stage.start, stage.end - stage.start, stage.bits, uniform);
+        if excess > LARGEST_EXPONENT {
+            return Self { index, base, clock, low: LARGEST_EXPONENT, high: f64::INFINITY };
+        }
+        let slack = MARGIN * (1.0 + excess + nearest.abs());
+        let high = farthest + excess + MARGIN * (1.0 + excess + farthest.abs());
+        Self { index, base, clock, low: nearest + excess - slack, high }
+    }
+
+    /// Whether its noisy score is the larger one, as real numbers (they are equal with probability zero).
+    pub fn is_above(&mut self, other: &mut Self, scale: &Scale, entropy: &mut Entropy) -> bool {
+        if self.low > other.high || other.low > self.high {
+            return self.low > other.high;
+        }
+        if self.base >= other.base {
+            self.clock.is_before(&scale.exact_exponent(self.base, other.base), &mut other.clock, entropy)
+        } else {
+            !other.clock.is_before(&scale.exact_exponent(other.base, self.base), &mut self.clock, entropy)
+        }
+    }
+}
+
+/// The candidates with the `count` largest noisy scores, the largest first.
+///
+/// # Errors
+/// As [`Blocks::new`], `InvalidCount` unless `1 <= count <= scores.len()`, `Interrupted`, or `Changed` if somebody overwrote
+/// the scores.
+pub fn largest(
+    scores: View<'_>,
+    scale: &Scale,
+    count: usize,
+    entropy: &mut Entropy,
+) -> Result<Vec<Comer>, SelectError> {
+    let mut blocks = Blocks::new(scores)?;
+    if count == 0 || count > blocks.len() {
+        return Err(SelectError::InvalidCount);
+    }
+    let (least, above) = split(&blocks, count)?;
+    let removed = take_out(&mut blocks, &above);
+    blocks.lower_top(least);
+    let round = Round { blocks: &blocks, scale, top: least, removed: &removed };
+    let mut comers = reserved(2 * count)?;
+    for &(index, score) in &above {
+        let uniform = LazyUniform::draw(entropy);
+        comers.push(Comer::new(index, score, scale.exponent(score, least), Stage::WHOLE, &uniform));
+    }
+    add_others(&round, count, &mut comers, entropy)?;
+    if comers.len() < count {
+        return Err(SelectError::Changed);
+    }
+    sort(&mut comers, scale, entropy)?;
+    comers.truncate(count);
+    Ok(comers)
+}
+
+/// The `count`-th largest score, and all that are larger, with their indices: fewer than `count`.
+pub(super) fn split(blocks: &Blocks<'_>, count: usize) -> Result<(Score, Vec<(usize, Score)>), SelectError> {
+    let mut least = None;
+    // A level that as many stripes reach, then one that as many blocks reach: at least as many scores do.
+    if blocks.stripes() >= count {
+        let mut maxima: Vec<Score> = (0..blocks.stripes()).map(|stripe| blocks.stripe_maximum(stripe)).collect();
+        least = Some(*maxima.select_nth_unstable_by(count - 1, descending).1);
+    }
+    let is_above = |least: Option<Score>, score: Score| least.is_none_or(|least| score > least);
+    let stripes = || (0..blocks.stripes()).filter(move |&stripe| is_above(least, blocks.stripe_maximum(stripe)));
+    let mut maxima = Vec::new();
+    for stripe in stripes() {
+        interrupt::check()?;
+        // Of a short stripe the last blocks are empty.
+        let filled = blocks.stripe_range(stripe).len().min(blocks.lanes());
+        let of_blocks = (0..filled).map(|lane| blocks.block_maximum(stripe, lane));
+        maxima.extend(of_blocks.filter(|&score| is_above(least, score)));
+    }
+    if maxima.len() >= count {
+        least = Some(*maxima.select_nth_unstable_by(count - 1, descending).1);
+    }
+    let mut above = Vec::new();
+    for stripe in (0..blocks.stripes()).filter(|&stripe| is_above(least, blocks.stripe_maximum(stripe))) {
+        interrupt::check()?;
+        for lane in 0..blocks.stripe_range(stripe).len().min(blocks.lanes()) {
+            if is_above(least, blocks.block_maximum(stripe, lane)) {
+                let items = blocks.items(blocks.block(stripe, lane)).map(|index| (index, blocks.get(index)));
+                above.extend(items.filter(|&(_, score)| is_above(least, score)));
+            }
+        }
+    }
+    // Else fewer than `count` scores lie above a level that at least so many reach.
+    if above.len() >= count {
+        let last = above.select_nth_unstable_by(count - 1, |one, other| descending(&one.1, &other.1)).1.1;
+        above.truncate(count - 1);
+        above.retain(|&(_, score)| score > last);
+        return Ok((last, above));
+    }
+    least.map(|least| (least, above)).ok_or(SelectError::Changed)
+}
+
+/// The largest first; a total order, even of scores that somebody replaces by NaN meanwhile.
+fn descending(one: &Score, other: &Score) -> Ordering {
+    let is_number = |score: &Score| score.partial_cmp(score).is_some();
+    other.partial_cmp(one).unwrap_or_else(|| is_number(other).cmp(&is_number(one)))
+}
+
+/// Take candidates out of the index: their blocks' maxima are those of what is left.
+pub(super) fn take_out(blocks: &mut Blocks<'_>, out: &[(usize, Score)]) -> Removed {
+    let mut removed = Removed::default();
+    for &(index, _) in out {
+        removed.insert(index, blocks.len());
+    }
+    let mut changed: Vec<Block> = out.iter().map(|&(index, _)| blocks.block_of(index)).collect();
+    changed.sort_unstable_by_key(|block| block.first);
+    changed.dedup();
+    for block in changed {
+        let left = blocks.items(block).filter(|&item| !removed.contains(item)).map(|item| blocks.get(item));
+        let maximum = left.reduce(Score::or_larger);
+        blocks.replace_maximum(block, maximum);
+    }
+    removed
+}
+
+/// Add those who are not among the `comers` yet, in the order of ever later stages, until `count` have certainly come.
+fn add_others(
+    round: &Round<'_, '_>,
+    count: usize,
+    comers: &mut Vec<Comer>,
+    entropy: &mut Entropy,
+) -> Result<(), SelectError> {
+    let line = BlockLine::new(round);
+    let mut line = line.of(round);
+    let leaders = comers.len();
+    let mut came = Removed::default();
+    let mut stage = first_stage(&line, count);
+    loop {
+        interrupt::check()?;
+        let is_last = 2 * stage.end > 1 << stage.bits;
+        let mut listed = Listed::default();
+        let is_out = |index| round.removed.contains(index) || came.contains(index);
+        if is_last {
+            stage = LAST;
+            list_last(round, &mut line, is_out, &mut listed, entropy)?;
+        } else {
+            list(stage, round, &mut line, is_out, &mut listed, entropy)?;
+        }
+        for (index, uniform) in &listed.all {
+            came.insert(*index, round.blocks.len());
+            comers.push(Comer::new(*index, round.top, 0.0, stage, uniform));
+        }
+        // Who comes before the end of the stage stands above this.
+        let level = stage.bits as f64 * std::f64::consts::LN_2 - libm::log(stage.end as f64) + MARGIN;
+        let have_come = comers[..leaders].iter().filter(|leader| leader.low > level).count();
+        if is_last || have_come + comers.len() - leaders >= count {
+            return Ok(());
+        }
+        stage = stage_after(stage);
+    }
+}
+
+/// A stage in which about as many come as are wanted. How long it is never changes the law.
+fn first_stage(line: &impl Proposals, count: usize) -> Stage {
+    let wanted = (count as u64).saturating_mul(QUARTERS) / 4 + SOME_MORE;
+    let units = (line.total() >> line.bits()).saturating_mul(FIRST_STAGE) / wanted;
+    let bits = units.max(1).ilog2().max(FIRST_STAGE.ilog2() + 1);
+    // Rates leave no room for shorter units.
+    let most = RATE_BITS - 3 - line.bits();
+    Stage { start: 0, end: (FIRST_STAGE >> bits.saturating_sub(most)).max(1), bits: bits.min(most) }
+}
+
+/// All who come in a stage, and the places of their times in it.
+#[derive(Default)]
+struct Listed {
+    all: Vec<(usize, LazyUniform)>,
+}
+
+impl Comers for Listed {
+    fn add(&mut self, index: usize, entropy: &mut Entropy) {
+        self.all.push((index, LazyUniform::draw(entropy)));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// The largest noisy score first. What doubles say of the order is right nearly everywhere: exact comparisons of neighbours
+/// correct the rest.
+fn sort(comers: &mut [Comer], scale: &Scale, entropy: &mut Entropy) -> Result<(), SelectError> {
+    comers.sort_unstable_by(|one, other| other.low.total_cmp(&one.low));
+    for end in 1..comers.len() {
+        if end.is_multiple_of(4096) {
+            interrupt::check()?;
+        }
+        let mut place = end;
+        while let [.., above, below] = &mut comers[..=place]
+            && below.is_above(above, scale, entropy)
+        {
+            std::mem::swap(above, below);
+            place -= 1;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "once_tests.rs"]
+mod tests;

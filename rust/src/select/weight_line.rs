@@ -1,0 +1,363 @@
+//! All candidates side by side on a line, each as long as an integer bound of its weight exp(-x): what is proposed from.
+//!
+//! [`BlockLine`] has one bound a block, or a stripe where all of it is far below the top: made in a moment. [`ItemTable`]
+//! has one an item, for draws by the thousand. Proof: `proofs/exact_sampling.md`, Propositions 1 and 4.
+
+use crate::entropy::Entropy;
+use crate::error::{SelectError, reserved};
+use crate::exact::coin::Exponential;
+use crate::exact::exp_enclosure::Ratio;
+use crate::interrupt;
+use crate::scores::block_index::Blocks;
+use crate::scores::kernels::MOST_LANES;
+use crate::scores::scale::Scale;
+use crate::scores::score::Score;
+use crate::scores::weight_bounds::WeightBounds;
+use crate::select::removed::{NOBODY, Removed};
+
+/// Items looked at to guess how many are near the top.
+const SAMPLED_ITEMS: u64 = 64;
+
+/// What one selection is made from: scores, the score they are measured from, and who is out.
+#[derive(Clone, Copy)]
+pub struct Round<'r, 'a> {
+    pub blocks: &'r Blocks<'a>,
+    pub scale: &'r Scale,
+    pub top: Score,
+    pub removed: &'r Removed,
+}
+
+impl<'r, 'a> Round<'r, 'a> {
+    /// Everybody, measured from the best score.
+    pub fn new(blocks: &'r Blocks<'a>, scale: &'r Scale) -> Self {
+        Self { blocks, scale, top: blocks.top(), removed: &NOBODY }
+    }
+
+    /// The same measured from another score.
+    pub fn from(&self, top: Score) -> Self {
+        Self { top, ..*self }
+    }
+
+    /// exp(-x) of an item. Its score is read once, so that filter and fallback speak of the same number.
+    #[inline(always)]
+    pub fn exponential(&self, index: usize) -> Exponential<impl Fn() -> Ratio + Copy + use<'r>> {
+        self.exponential_of(self.blocks.get(index))
+    }
+
+    /// exp(-x) of a score.
+    #[inline(always)]
+    pub fn exponential_of(&self, score: Score) -> Exponential<impl Fn() -> Ratio + Copy + use<'r>> {
+        let (scale, top) = (self.scale, self.top);
+        Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
+    }
+
+    /// About the mean of exp(-x) over the items that are left, at most 1 or a little more: a guess from some of them, which
+    /// only steers.
+    pub fn about_mean_weight(&self) -> f64 {
+        let (count, weights) = (self.blocks.len(), WeightBounds::for_count(self.blocks.len()));
+        // Multiples of the golden ratio are spread evenly, whatever period the scores may have.
+        let sample = (1..=SAMPLED_ITEMS)
+            .map(|number| ((u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * count as u128) >> 64) as usize);
+        let weight_of = |index| weights.of(self.scale, self.top, self.blocks.get(index));
+        let sum: u64 = sample.filter(|&index| !self.removed.contains(index)).map(weight_of).sum();
+        (sum >> (weights.bits - 10)) as f64 / (SAMPLED_ITEMS << 10) as f64
+    }
+
+    /// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
+    pub fn visit_blocks(&self, wanted: impl Fn(Score) -> bool, mut visit: impl FnMut(usize, Score)) {
+        let blocks = self.blocks;
+        for stripe in (0..blocks.stripes()).filter(|&stripe| wanted(blocks.stripe_maximum(stripe))) {
+            interrupt::check_deep();
+            for lane in (0..blocks.lanes()).filter(|&lane| wanted(blocks.block_maximum(stripe, lane))) {
+                blocks.items(blocks.block(stripe, lane)).for_each(|index| visit(index, blocks.get(index)));
+            }
+        }
+    }
+}
+
+/// An item, the bound it has, and where on the line it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub index: usize,
+    pub weight: u64,
+    pub end: u64,
+    /// How far from its start the position lies that was asked for.
+    pub into: u64,
+    /// Where the items that lie side by side with it, and have the same bound, end.
+    pub equals_end: u64,
+}
+
+/// A line from which an item is proposed with probability proportional to its bound.
+pub trait Proposals {
+    /// The bounds are multiples of 2 to minus this.
+    fn bits(&self) -> u32;
+
+    fn total(&self) -> u64;
+
+    /// The item that lies at `position`, which must be below the total.
+    fn at(&mut self, position: u64) -> Place;
+
+    /// A bound of the item's weight that is its own, the place's at most: what lies beyond it is nobody's.
+    fn own_weight(&self, place: &Place) -> u64;
+
+    #[inline]
+    fn propose(&mut self, entropy: &mut Entropy) -> Place {
+        let position = entropy.below(self.total());
+        self.at(position)
+    }
+}
+
+pub trait WeightLine: Proposals {
+    /// Visit every item whose bound is above one half.
+    fn visit_likely(&mut self, visit: impl FnMut(usize));
+}
+
+/// A line with one bound a block.
+#[derive(Clone)]
+pub struct BlockLine {
+    weights: WeightBounds,
+    /// `ends[s]` = sum over the stripes up to and including `s`.
+    ends: Vec<u64>,
+    /// The bound of all items of a stripe, or 0 where every block has its own.
+    whole_stripes: Vec<u64>,
+    /// Stripes with a bound above one half, and possibly others.
+    likely: Vec<usize>,
+}
+
+impl BlockLine {
+    pub fn new(round: &Round<'_, '_>) -> Self {
+        let weights = WeightBounds::for_count(round.blocks.len());
+        let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new(), likely: Vec::new() };
+        line.rebuild(round);
+        line
+    }
+
+    /// Compute all bounds, after the round's top changed.
+    pub fn rebuild(&mut self, round: &Round<'_, '_>) {
+        let stripes = round.blocks.stripes();
+        self.whole_stripes.resize(stripes, 0);
+        round.blocks.stripe_bounds(round.top, round.scale, self.weights, 0, &mut self.whole_stripes);
+        self.ends.clear();
+        self.likely.clear();
+        let mut total = 0;
+        for stripe in 0..stripes {
+            if self.whole_stripes[stripe] > self.weights.half() {
+                self.likely.push(stripe);
+            }
+            total += self.weigh(round, stripe);
+            self.ends.push(total);
+        }
+    }
+
+    /// The length of a stripe whose own bound is in its place.
+    fn weigh(&mut self, round: &Round<'_, '_>, stripe: usize) -> u64 {
+        // One bound for all of a stripe, if all such stripes together come to no more than one item at the top.
+        let whole = self.whole_stripes[stripe].saturating_mul(round.blocks.stripe_range(stripe).len() as u64);
+        let most = (1 << self.weights.bits) / round.blocks.stripes() as u64;
+        if whole <= most && self.whole_stripes[stripe] <= self.weights.half() {
+            return whole;
+        }
+        self.whole_stripes[stripe] = 0;
+        round.blocks.stripe_weight(round.top, round.scale, self.weights, stripe)
+    }
+
+    /// Compute one stripe's bounds, after its blocks changed.
+    pub fn refresh(&mut self, round: &Round<'_, '_>, stripe: usize) {
+        let before = self.ends[stripe] - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
+        self.whole_stripes[stripe] = self.weights.of(round.scale, round.top, round.blocks.stripe_maximum(stripe));
+        let change = self.weigh(round, stripe).wrapping_sub(before);
+        for end in &mut self.ends[stripe..] {
+            *end = end.wrapping_add(change);
+        }
+    }
+
+    /// To be read; `round` must be the one that the bounds were computed for.
+    pub fn of<'l, 'r, 'a>(&'l self, round: &'l Round<'r, 'a>) -> BlockLineOf<'l, 'r, 'a> {
+        BlockLineOf { line: self, round, known: usize::MAX, bounds: [0; MOST_LANES], lane_ends: [0; MOST_LANES] }
+    }
+}
+
+/// A [`BlockLine`] over its scores, with the blocks of the stripe looked at last: among few candidates the next position lies
+/// in it again.
+pub struct BlockLineOf<'l, 'r, 'a> {
+    line: &'l BlockLine,
+    round: &'l Round<'r, 'a>,
+    known: usize,
+    bounds: [u64; MOST_LANES],
+    /// `lane_ends[l]` = sum over the items of the blocks up to and including lane `l`.
+    lane_ends: [u64; MOST_LANES],
+}
+
+impl BlockLineOf<'_, '_, '_> {
+    #[inline]
+    fn bounds_of(&mut self, stripe: usize) {
+        if stripe != self.known {
+            let Round { blocks, scale, top, .. } = *self.round;
+            blocks.block_weights(top, scale, self.line.weights, stripe, &mut self.bounds);
+            self.known = stripe;
+            let (count, lanes) = (blocks.stripe_range(stripe).len(), blocks.lanes());
+            let (rows, incomplete) = ((count / lanes) as u64, count % lanes);
+            let mut total = 0;
+            for (lane, (end, weight)) in self.lane_ends.iter_mut().zip(&self.bounds[..lanes]).enumerate() {
+                total += weight * (rows + u64::from(lane < incomplete));
+                *end = total;
+            }
+        }
+    }
+}
+
+impl Proposals for BlockLineOf<'_, '_, '_> {
+    fn bits(&self) -> u32 {
+        self.line.weights.bits
+    }
+
+    fn total(&self) -> u64 {
+        self.line.ends[self.line.ends.len() - 1]
+    }
+
+    #[inline(always)]
+    fn at(&mut self, position: u64) -> Place {
+        let ends = &self.line.ends;
+        let stripe = ends.partition_point(|&end| end <= position);
+        let start = if stripe == 0 { 0 } else { ends[stripe - 1] };
+        let rest = position - start;
+        let range = self.round.blocks.stripe_range(stripe);
+        let whole = self.line.whole_stripes[stripe];
+        if let Some(item) = rest.checked_div(whole) {
+            let (index, into) = (range.start + item as usize, rest % whole);
+            let end = position + (whole - into);
+            return Place { index, weight: whole, end, into, equals_end: ends[stripe] };
+        }
+        self.bounds_of(stripe);
+        let lanes = self.round.blocks.lanes();
+        let lane = self.lane_ends[..lanes].partition_point(|&end| end <= rest);
+        let weight = self.bounds[lane];
+        let offset = rest - if lane == 0 { 0 } else { self.lane_ends[lane - 1] };
+        let (index, into) = (range.start + (offset / weight) as usize * lanes + lane, offset % weight);
+        let (end, equals_end) = (position + (weight - into), start + self.lane_ends[lane]);
+        Place { index, weight, end, into, equals_end }
+    }
+
+    #[inline(always)]
+    fn own_weight(&self, place: &Place) -> u64 {
+        let Round { blocks, scale, top, .. } = *self.round;
+        self.line.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
+    }
+}
+
+impl WeightLine for BlockLineOf<'_, '_, '_> {
+    fn visit_likely(&mut self, mut visit: impl FnMut(usize)) {
+        let line = self.line;
+        for &stripe in line.likely.iter().filter(|&&stripe| line.whole_stripes[stripe] == 0) {
+            self.bounds_of(stripe);
+            for lane in 0..self.round.blocks.lanes() {
+                if self.bounds[lane] > line.weights.half() {
+                    self.round.blocks.items(self.round.blocks.block(stripe, lane)).for_each(&mut visit);
+                }
+            }
+        }
+    }
+}
+
+/// A line with one bound an item, and a guide into it.
+pub struct ItemTable {
+    bits: u32,
+    /// `ends[i]` = sum of the weights of items `0..=i`.
+    ends: Vec<u64>,
+    /// `guide[g]` = first item whose end lies beyond `g << shift`.
+    guide: Vec<u32>,
+    shift: u32,
+    /// Items with a bound above one half, if they are few.
+    likely: Option<Vec<usize>>,
+}
+
+/// Items weighed between two questions whether the call is to end.
+const ITEMS_PER_CHECK: usize = 64 * MOST_LANES;
+/// More likely items than this are looked for when they are asked for: in less than one draw of 2^64.
+const MOST_LIKELY: usize = 128;
+
+impl ItemTable {
+    pub fn new(round: &Round<'_, '_>) -> Result<Self, SelectError> {
+        let (blocks, weights) = (round.blocks, WeightBounds::for_count(round.blocks.len()));
+        let (mut total, mut likely) = (0, Vec::new());
+        let mut ends = reserved(blocks.len())?;
+        let mut bounds = [0; MOST_LANES];
+        for first in (0..blocks.len()).step_by(MOST_LANES) {
+            if first.is_multiple_of(ITEMS_PER_CHECK) {
+                interrupt::check()?;
+            }
+            let bounds = &mut bounds[..MOST_LANES.min(blocks.len() - first)];
+            let filled = blocks.item_bounds(round.top, round.scale, weights, first, bounds);
+            ends.extend(bounds.iter().map(|weight| {
+                total += weight;
+                total
+            }));
+            if filled.largest > weights.half() && likely.len() <= MOST_LIKELY {
+                let is_likely = |&(_, weight): &(usize, &u64)| *weight > weights.half();
+                likely.extend((first..).zip(&*bounds).filter(is_likely).map(|(index, _)| index));
+            }
+        }
+        // A guide has 32-bit entries; more items than that are found by bisection alone.
+        let cells = if u32::try_from(ends.len()).is_ok() { ends.len().next_power_of_two() } else { 1 };
+        let shift = (u64::BITS - total.leading_zeros()).saturating_sub(cells.ilog2());
+        let mut guide = reserved(2 * cells + 1)?;
+        let mut item = 0;
+        for cell in 0..=(total >> shift) {
+            while item < ends.len() && ends[item] <= cell << shift {
+                item += 1;
+            }
+            guide.push(if cells == 1 { 0 } else { item as u32 });
+        }
+        let likely = (likely.len() <= MOST_LIKELY).then_some(likely);
+        Ok(Self { bits: weights.bits, ends, guide, shift, likely })
+    }
+
+    /// The item in whose piece of the line `position` lies; `position` must be below the total.
+    #[inline]
+    fn item_at(&self, position: u64) -> usize {
+        let cell = (position >> self.shift) as usize;
+        let first = self.guide[cell] as usize;
+        let last = self.guide.get(cell + 1).map_or(self.ends.len(), |&next| (next as usize + 1).min(self.ends.len()));
+        let last = if last > first { last } else { self.ends.len() };
+        first + self.ends[first..last].partition_point(|&end| end <= position)
+    }
+
+    fn weight(&self, item: usize) -> u64 {
+        self.ends[item] - if item == 0 { 0 } else { self.ends[item - 1] }
+    }
+}
+
+impl Proposals for &ItemTable {
+    fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    fn total(&self) -> u64 {
+        self.ends[self.ends.len() - 1]
+    }
+
+    #[inline]
+    fn at(&mut self, position: u64) -> Place {
+        let index = self.item_at(position);
+        let (weight, end) = (self.weight(index), self.ends[index]);
+        Place { index, weight, end, into: position - (end - weight), equals_end: end }
+    }
+
+    #[inline]
+    fn own_weight(&self, place: &Place) -> u64 {
+        place.weight
+    }
+}
+
+impl WeightLine for &ItemTable {
+    fn visit_likely(&mut self, visit: impl FnMut(usize)) {
+        match &self.likely {
+            Some(likely) => likely.iter().copied().for_each(visit),
+            None => (0..self.ends.len()).filter(|&index| self.weight(index) > 1 << (self.bits - 1)).for_each(visit),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "weight_line_tests.rs"]
+mod tests;
