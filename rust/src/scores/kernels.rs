@@ -108,7 +108,8 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
             if short > 0 {
                 Self::take(&mut lanes, &gathered(view, start + count - short, short));
             }
-            for (block, maximum) in blocks.iter_mut().zip(&lanes.maxima) {
+            // An opaque copy is widened, or the lanes of narrow types would lie in memory all along.
+            for (block, maximum) in blocks.iter_mut().zip(std::hint::black_box(lanes.maxima)) {
                 block.write(maximum.widened());
             }
         }

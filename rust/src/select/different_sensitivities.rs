@@ -13,8 +13,8 @@ use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
 use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
-use crate::select::arrival_stages::{AnyOfThem, Comers};
 use crate::select::many_draws::{share_out, threads_for};
+use crate::select::permute_and_flip::{Arrivals, UniformArrival};
 use crate::select::steepest::{Points, Together};
 
 /// Coins between two questions whether the call is to end.
@@ -88,9 +88,9 @@ impl Generalized {
     /// `size` independent draws by permute-and-flip.
     pub fn select_many(&self, size: usize) -> Result<Vec<usize>, SelectError> {
         many(self, size, |entropy| {
-            let mut heads = AnyOfThem::default();
+            let mut heads = UniformArrival::default();
             self.heads(entropy, |index, entropy| heads.add(index, entropy))?;
-            Ok(heads.kept) // the best always shows heads
+            Ok(heads.chosen) // the best always shows heads
         })
     }
 }

@@ -6,42 +6,25 @@
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::exact::coin::{LazyUniform, Proposal, Stage, below};
+use crate::exact::coin::{LazyUniform, Proposal, Stage, below, flip};
 use crate::exact::lazy_time::Clock;
 use crate::exact::lazy_variate::Variate;
 use crate::scores::weight_bounds::WeightBounds;
 use crate::select::tries::Tries;
-use crate::select::uniform_visits::{FEW, LIKELY, Tails, visit};
 use crate::select::weight_line::{BlockLine, Proposals, Round};
 
-/// Mean weights from which on a few uniform tries take less than a table.
-pub const LIKELY_AMONG_MANY: f64 = 0.3;
+/// Uniform tries before block rejection: they cost less than a line of bounds.
+const TRIES: usize = 16;
 
-/// One draw from a fresh index: uniform tries if these are likely to be accepted soon, then block rejection.
+/// One draw from a fresh index: uniform tries, which end most draws where many scores are near the top, then block rejection.
 pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, SelectError> {
-    let mut tails = Tails::default();
-    if let Some(index) = visit(1, round, false, &mut tails, entropy) {
-        return Ok(index);
-    }
-    if round.about_mean_weight() > LIKELY
-        && let Some(index) = visit(FEW, round, false, &mut tails, entropy)
-    {
-        return Ok(index);
+    for _ in 0..TRIES {
+        let index = entropy.below(round.blocks.len() as u64) as usize;
+        if !round.removed.contains(index) && flip(&round.exponential(index), entropy) {
+            return Ok(index);
+        }
     }
     draw_from(round, &mut BlockLine::new(round).of(round), |_| {}, entropy)
-}
-
-/// One of many draws, with a line at hand.
-pub fn draw_one_of_many<L: Proposals>(
-    round: &Round<'_, '_>,
-    line: impl FnOnce() -> L,
-    begins_with_visits: bool,
-    entropy: &mut Entropy,
-) -> Result<usize, SelectError> {
-    if begins_with_visits && let Some(index) = visit(FEW, round, false, &mut Tails::default(), entropy) {
-        return Ok(index);
-    }
-    draw_from(round, &mut line(), |_| {}, entropy)
 }
 
 /// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.

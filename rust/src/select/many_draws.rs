@@ -3,7 +3,7 @@
 //! Many draws share the index over the scores and whatever the mechanism proposes from: bounds of blocks, made in a moment,
 //! or, where there are draws enough to pay for it, a bound for every item. Proof: `proofs/exact_sampling.md`, "Stages".
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use crate::entropy::{Entropy, seeding, with_entropy};
 use crate::error::{SelectError, zeros};
@@ -15,7 +15,7 @@ use crate::scores::threads::Turns;
 use crate::scores::threads::{available_threads, with_helpers};
 use crate::select::noisy_max::{self, Levels};
 use crate::select::weight_line::{BlockLine, ItemTable, Round, WeightLine};
-use crate::select::{exponential_mechanism, permute_and_flip, uniform_visits};
+use crate::select::{exponential_mechanism, permute_and_flip};
 
 /// Which mechanism to draw from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,32 +62,26 @@ pub fn select_many(law: Law, scores: View<'_>, scale: &Scale, size: usize) -> Re
         let levels = Levels::default();
         return repeat(size, |entropy| noisy_max::draw(&round, &levels, entropy));
     }
-    let is_permute_and_flip = law == Law::PermuteAndFlip;
-    let likely = if is_permute_and_flip { uniform_visits::LIKELY } else { exponential_mechanism::LIKELY_AMONG_MANY };
-    let begins_with_visits = round.about_mean_weight() > likely;
-    if !begins_with_visits && size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len() {
+    if size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len() {
         let table = ItemTable::new(&round)?;
-        return repeat(size, |entropy| draw_from(law, &round, || &table, false, entropy));
+        return repeat(size, |entropy| draw_from(law, &round, &mut &table, entropy));
     }
-    // Made when it is needed: visits may end all draws.
-    let line = OnceLock::new();
-    let line = || line.get_or_init(|| BlockLine::new(&round)).of(&round);
-    repeat(size, |entropy| draw_from(law, &round, line, begins_with_visits, entropy))
+    let line = BlockLine::new(&round);
+    repeat(size, |entropy| draw_from(law, &round, &mut line.of(&round), entropy))
 }
 
 /// One of many draws, with a line of bounds at hand.
 #[inline]
-fn draw_from<L: WeightLine>(
+fn draw_from(
     law: Law,
     round: &Round<'_, '_>,
-    line: impl FnOnce() -> L,
-    begins_with_visits: bool,
+    line: &mut impl WeightLine,
     entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
     if law == Law::PermuteAndFlip {
-        permute_and_flip::draw_from(round, line, begins_with_visits, entropy)
+        permute_and_flip::draw_from(round, line, entropy)
     } else {
-        exponential_mechanism::draw_one_of_many(round, line, begins_with_visits, entropy)
+        exponential_mechanism::draw_from(round, line, |_| {}, entropy)
     }
 }
 

@@ -1,5 +1,4 @@
 pub mod above_threshold;
-pub mod arrival_stages;
 #[cfg(test)]
 mod arrival_time_tests;
 pub mod different_sensitivities;
@@ -19,6 +18,5 @@ pub mod steepest;
 pub mod thinning;
 pub mod top_k;
 pub mod tries;
-pub mod uniform_visits;
 pub mod weight_line;
 pub mod weighted_candidates;

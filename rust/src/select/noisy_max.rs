@@ -21,7 +21,7 @@ use crate::exact::exp_enclosure::{Ratio, exp_negative};
 use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::score::Score;
-use crate::select::arrival_stages::{AnyOfThem, Comers, before_one_half, first_stage, list, stage_after};
+use crate::select::permute_and_flip::{Arrivals, UniformArrival, before_one_half, first_stage, list, stage_after};
 use crate::select::weight_line::{BlockLine, Round};
 
 /// How far a level lies below the one before, in units of the scale. It only steers: with more, many have to be looked at where
@@ -93,8 +93,8 @@ pub fn draw(round: &Round<'_, '_>, levels: &Levels, entropy: &mut Entropy) -> Re
     let first = levels.get(0, || Level::first(round));
     if let Some(line) = &first.line {
         let is_out = |index| round.removed.contains(index);
-        if let Some((winner, _)) = before_one_half::<AnyOfThem, _>(round, &mut line.of(round), is_out, entropy)? {
-            return Ok(winner.kept);
+        if let Some((winner, _)) = before_one_half::<UniformArrival, _>(round, &mut line.of(round), is_out, entropy)? {
+            return Ok(winner.chosen);
         }
     }
     let mut leaders = Leaders::of(1);
@@ -212,7 +212,7 @@ struct Everyone {
     indices: Vec<usize>,
 }
 
-impl Comers for Everyone {
+impl Arrivals for Everyone {
     fn add(&mut self, index: usize, _: &mut Entropy) {
         self.indices.push(index);
     }

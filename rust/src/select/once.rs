@@ -1,7 +1,7 @@
 //! Exponential noise once on all scores: the candidates with the `count` largest noisy scores, in order.
 //!
 //! In units of the scale candidate i stands at y = -x + E, and e^-y is its time: uniform on [0, 1/p), p = e^-x. So the largest
-//! noisy scores are the first to come, by the clock of `arrival_stages.rs`. Times are measured from the `count`-th largest score,
+//! noisy scores are the first to come, by the clock of `permute_and_flip.rs`. Times are measured from the `count`-th largest score,
 //! so by time 1 enough have come. Candidates with larger scores are fewer than `count`, and get a time each. All others are listed
 //! stage after stage, until enough have certainly come. Their order is decided by bits drawn as needed.
 //! Proof: `proofs/exponential_once.md`; model: `tests/reference/exponential_once.py`.
@@ -17,7 +17,7 @@ use crate::scores::block_index::{Block, Blocks};
 use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::score_view::View;
-use crate::select::arrival_stages::{Comers, LAST, list, list_last, stage_after};
+use crate::select::permute_and_flip::{Arrivals, LAST, list, list_last, stage_after};
 use crate::select::removed::Removed;
 use crate::select::weight_line::{BlockLine, Proposals, Round};
 
@@ -222,7 +222,7 @@ struct Listed {
     all: Vec<(usize, LazyUniform)>,
 }
 
-impl Comers for Listed {
+impl Arrivals for Listed {
     fn add(&mut self, index: usize, entropy: &mut Entropy) {
         self.all.push((index, LazyUniform::draw(entropy)));
     }

@@ -1,62 +1,286 @@
-//! Permute-and-flip: the first head in a uniformly random order, which is a uniform choice among all heads.
+//! Permute-and-flip: the first head in a uniformly random order of the candidates.
 //!
-//! A draw visits an item or a few in random order, and if all show tails it goes on with stages of time among the others, along a
-//! line of bounds (`arrival_stages.rs`). Visited tails stay tails, so the law does not depend on how many visits there are.
-//! Proofs: `proofs/permute_and_flip.md` (the law) and `proofs/exact_sampling.md` (Propositions 2 and 6); models:
-//! `tests/reference/thinning.py`, `tests/reference/stages.py`.
+//! Candidate i has a coin with heads probability p_i = exp(-x_i), where its score lies x_i scales below the best one. The first head in a
+//! random order is a uniform one of all heads. A draw has two steps:
+//!
+//! * **Visits**: up to 16 candidates in a random order. Where many scores are near the top, one of them shows heads.
+//! * **Stages**: every head among the others has an *arrival time*, uniform in [0, 1), and the first to arrive is a uniform head.
+//!   The time is divided into stages. Stage after stage lists by thinning, along a line of weight bounds, which candidates arrive
+//!   in it, until one does. In the last stage a best candidate arrives with certainty.
+//!
+//! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages. With its arrival time a
+//! winner can be merged with those of other parts.
+//! Proofs: `proofs/permute_and_flip.md` (the law), `proofs/exact_sampling.md` (Propositions 2 to 6), `proofs/partial_selection.md` (the
+//! time); models: `tests/reference/thinning.py`, `tests/reference/stages.py`, `tests/reference/partial_selection.py`.
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::exact::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept, flip};
 use crate::exact::lazy_time::Clock;
-use crate::select::arrival_stages::{AnyOfThem, Earliest, by_stages};
-use crate::select::uniform_visits::{FEW, LIKELY, Tails, visit};
-use crate::select::weight_line::{BlockLine, Round, WeightLine};
+use crate::exact::lazy_variate::is_below;
+use crate::interrupt;
+use crate::select::thinning::Skipper;
+use crate::select::weight_line::{BlockLine, Proposals, Round, WeightLine};
 
-/// One draw from a fresh index: of equals, say, the first one visited is all that is looked at.
+/// Visits before the stages: they cost less than a line of bounds.
+const VISITS: usize = 16;
+/// A stage is twice as long as those before when this many of its length are over; a power of two.
+const STAGES_BEFORE_LONGER: u64 = 4;
+/// Items between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 4096;
+
+/// One draw from a fresh index.
 pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, SelectError> {
     let mut tails = Tails::default();
-    if let Some(index) = visit(1, round, true, &mut tails, entropy) {
+    if let Some(index) = visit(round, &mut tails, entropy) {
         return Ok(index);
     }
-    if round.about_mean_weight() > LIKELY
-        && let Some(index) = visit(FEW, round, true, &mut tails, entropy)
-    {
-        return Ok(index);
-    }
-    among_others(round, &tails, &mut BlockLine::new(round).of(round), entropy)
+    let is_out = |index| round.removed.contains(index) || tails.contains(index);
+    uniform_head(round, &mut BlockLine::new(round).of(round), is_out, entropy)
 }
 
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
-pub fn draw_from<L: WeightLine>(
+pub fn draw_from(
     round: &Round<'_, '_>,
-    line: impl FnOnce() -> L,
-    begins_with_visits: bool,
-    entropy: &mut Entropy,
-) -> Result<usize, SelectError> {
-    let mut tails = Tails::default();
-    if begins_with_visits && let Some(index) = visit(FEW, round, true, &mut tails, entropy) {
-        return Ok(index);
-    }
-    among_others(round, &tails, &mut line(), entropy)
-}
-
-/// A uniform one of the heads among those who were not visited.
-fn among_others(
-    round: &Round<'_, '_>,
-    tails: &Tails,
     line: &mut impl WeightLine,
     entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
-    let is_out = |index| round.removed.contains(index) || tails.contains(index);
-    by_stages::<AnyOfThem, _>(round, line, is_out, entropy).map(|(them, _)| them.kept)
+    uniform_head(round, line, |index| round.removed.contains(index), entropy)
 }
 
-/// Draw a candidate and the time at which it comes.
+/// Draw a candidate and its arrival time.
 pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
     let line = BlockLine::new(round);
     let is_out = |index| round.removed.contains(index);
-    let (first, stage) = by_stages::<Earliest, _>(round, &mut line.of(round), is_out, entropy)?;
+    let (first, stage) = by_stages::<FirstArrival, _>(round, &mut line.of(round), is_out, entropy)?;
     first.within(stage).ok_or(SelectError::Changed)
+}
+
+/// Candidates that showed tails.
+#[derive(Default)]
+struct Tails {
+    indices: [usize; VISITS],
+    count: usize,
+}
+
+impl Tails {
+    #[inline]
+    fn contains(&self, index: usize) -> bool {
+        self.indices[..self.count].contains(&index)
+    }
+}
+
+/// Flip the coins of candidates in random order; the first that shows heads.
+#[inline]
+fn visit(round: &Round<'_, '_>, tails: &mut Tails, entropy: &mut Entropy) -> Option<usize> {
+    for _ in 0..VISITS {
+        let index = entropy.below(round.blocks.len() as u64) as usize;
+        // A candidate that was seen before is no visit: the order goes on to the next new one.
+        if round.removed.contains(index) || tails.contains(index) {
+            continue;
+        }
+        if flip(&round.exponential(index), entropy) {
+            return Some(index);
+        }
+        tails.indices[tails.count] = index;
+        tails.count += 1;
+    }
+    None
+}
+
+/// A uniform one of the heads among the candidates that are not out.
+fn uniform_head(
+    round: &Round<'_, '_>,
+    line: &mut impl WeightLine,
+    is_out: impl Fn(usize) -> bool + Copy,
+    entropy: &mut Entropy,
+) -> Result<usize, SelectError> {
+    by_stages::<UniformArrival, _>(round, line, is_out, entropy).map(|(arrival, _)| arrival.chosen)
+}
+
+/// What is kept of the candidates that arrive in a stage, as they are found.
+pub trait Arrivals: Default {
+    fn add(&mut self, index: usize, entropy: &mut Entropy);
+    fn is_empty(&self) -> bool;
+}
+
+/// A uniform one of them: a reservoir of one.
+#[derive(Default)]
+pub struct UniformArrival {
+    count: u64,
+    pub chosen: usize,
+}
+
+impl Arrivals for UniformArrival {
+    #[inline]
+    fn add(&mut self, index: usize, entropy: &mut Entropy) {
+        self.count += 1;
+        if entropy.below(self.count) == 0 {
+            self.chosen = index;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// The first of them, and the place of its time in the stage, where every arrival time is uniform.
+#[derive(Default)]
+pub struct FirstArrival {
+    best: Option<(usize, LazyUniform)>,
+}
+
+impl FirstArrival {
+    /// The first, and its time in that stage.
+    pub fn within(self, stage: Stage) -> Option<(usize, Clock)> {
+        let (index, uniform) = self.best?;
+        Some((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))
+    }
+}
+
+impl Arrivals for FirstArrival {
+    #[inline]
+    fn add(&mut self, index: usize, entropy: &mut Entropy) {
+        let mut uniform = LazyUniform::draw(entropy);
+        let is_first = match &mut self.best {
+            Some((_, earliest)) => is_below(&mut uniform, earliest, entropy),
+            None => true,
+        };
+        if is_first {
+            self.best = Some((index, uniform));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.best.is_none()
+    }
+}
+
+/// The arrivals of the first stage that has any: at the latest the last one, in which a best candidate arrives.
+pub fn by_stages<A: Arrivals, L: WeightLine>(
+    round: &Round<'_, '_>,
+    line: &mut L,
+    is_out: impl Fn(usize) -> bool + Copy,
+    entropy: &mut Entropy,
+) -> Result<(A, Stage), SelectError> {
+    if let Some(found) = before_one_half(round, line, is_out, entropy)? {
+        return Ok(found);
+    }
+    let mut arrivals = A::default();
+    list_last(round, line, is_out, &mut arrivals, entropy)?;
+    if arrivals.is_empty() { Err(SelectError::Changed) } else { Ok((arrivals, LAST)) }
+}
+
+/// List the arrivals of the last stage: a best candidate arrives with certainty, and likely ones have coins of their own.
+pub fn list_last<A: Arrivals, L: WeightLine>(
+    round: &Round<'_, '_>,
+    line: &mut L,
+    is_out: impl Fn(usize) -> bool + Copy,
+    arrivals: &mut A,
+    entropy: &mut Entropy,
+) -> Result<(), SelectError> {
+    list(LAST, round, line, is_out, arrivals, entropy)?;
+    let mut looked_at = 0_usize;
+    line.visit_likely(|index| {
+        looked_at += 1;
+        if looked_at.is_multiple_of(CHECK_EVERY) {
+            interrupt::check_deep();
+        }
+        if !is_out(index) && accept(&round.exponential(index), Proposal::Certain, LAST, entropy) {
+            arrivals.add(index, entropy);
+        }
+    });
+    Ok(())
+}
+
+/// The arrivals of the first of ever longer stages of [0, 1/2) that has any; `None` if none has.
+pub fn before_one_half<A: Arrivals, L: WeightLine>(
+    round: &Round<'_, '_>,
+    line: &mut L,
+    is_out: impl Fn(usize) -> bool + Copy,
+    entropy: &mut Entropy,
+) -> Result<Option<(A, Stage)>, SelectError> {
+    let mut stage = first_stage(line);
+    while 2 * stage.end <= 1 << stage.bits {
+        let mut arrivals = A::default();
+        list(stage, round, line, is_out, &mut arrivals, entropy)?;
+        if !arrivals.is_empty() {
+            return Ok(Some((arrivals, stage)));
+        }
+        stage = stage_after(stage);
+    }
+    Ok(None)
+}
+
+/// A few proposals fall in the first stage, unless rates leave no room for one so short.
+pub fn first_stage<P: Proposals>(line: &P) -> Stage {
+    let bits = (line.total() / P::FIRST >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
+    Stage { start: 0, end: 1, bits }
+}
+
+/// The stage that follows one that ends before 1/2. Longer stages later, but short beside what is over: the one that ends
+/// the draw goes a little beyond its first.
+pub fn stage_after(stage: Stage) -> Stage {
+    let length = 1 << (stage.end / STAGES_BEFORE_LONGER).max(1).ilog2();
+    Stage { start: stage.end, end: stage.end + length, bits: stage.bits }
+}
+
+/// The second half of the time.
+pub const LAST: Stage = Stage { start: 1, end: 2, bits: 1 };
+
+/// List the candidates that arrive in `stage`, given that they did not before; in the last stage without those of a bound above
+/// one half.
+pub fn list<A: Arrivals, L: WeightLine>(
+    stage: Stage,
+    round: &Round<'_, '_>,
+    line: &mut L,
+    is_out: impl Fn(usize) -> bool,
+    arrivals: &mut A,
+    entropy: &mut Entropy,
+) -> Result<(), SelectError> {
+    let total = line.total();
+    let unit = unit_rate(stage, line.bits());
+    let most_thinned = if stage.is_last() { 1 << (line.bits() - 1) } else { u64::MAX };
+    let mut position = 0;
+    for proposals in 1_usize.. {
+        let rate_until = |end: u64| u128::from(end - position) * u128::from(unit);
+        let Some(mut skip) = Skipper::within(rate_until(total), entropy) else { break };
+        // The next proposal is this item or, by rounding, one of the next.
+        let mut place = line.at((position + skip.surely_passes(unit)).min(total - 1));
+        while skip.is_beyond(rate_until(place.end), entropy) {
+            place = line.at(place.end);
+        }
+        if place.weight > most_thinned {
+            position = place.equals_end;
+            continue;
+        }
+        // Only the first part of the item's piece, as long as the item's own bound, is the item's.
+        let own = line.own_weight(&place);
+        if !skip.is_beyond(rate_until(place.end - place.weight + own), entropy) && !is_out(place.index) {
+            let proposal = Proposal::Thinned { rate: own * unit };
+            if accept(&round.exponential(place.index), proposal, stage, entropy) {
+                arrivals.add(place.index, entropy);
+            }
+        }
+        position = place.end;
+        if proposals.is_multiple_of(CHECK_EVERY) {
+            interrupt::check()?;
+        }
+    }
+    Ok(())
+}
+
+/// The rate of weight 1, such that an item of weight w is proposed with at least the probability with which it arrives in `stage`.
+///
+/// In [s, t) that takes a rate of ln((1 - s w) / (1 - t w)), which is convex in w and 0 at 0. So what is enough for w = 1
+/// is enough for all: (t - s) / (1 - t), as ln(1 + y) <= y. In the last stage w is at most 1/2, where ln(3/2) < 1/2.
+fn unit_rate(stage: Stage, bits: u32) -> u64 {
+    if stage == LAST {
+        return 1 << (RATE_BITS - bits);
+    }
+    let length = u128::from(stage.end - stage.start) << (RATE_BITS - bits);
+    length.div_ceil((1 << stage.bits) - u128::from(stage.end)) as u64
 }
 
 #[cfg(test)]
@@ -91,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_flipped_is_not_passed_over_before() {
+    fn candidates_with_coins_of_their_own_are_not_thinned_as_well() {
         // One in each stripe, the best and others that are neither surely flipped nor seldom heads.
         let (scale, wrong) = (Scale::new(1.0, 1.0, 2).unwrap(), Scale::new(1.0, 2.0, 2).unwrap());
         for gap in [1.0, 2.0, 3.0, 4.0, 5.0, 7.0] {

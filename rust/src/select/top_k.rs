@@ -14,12 +14,10 @@ use crate::select::many_draws::Law;
 use crate::select::noisy_max::Levels;
 use crate::select::removed::Removed;
 use crate::select::weight_line::{BlockLine, Round};
-use crate::select::{exponential_mechanism, noisy_max, permute_and_flip, uniform_visits};
+use crate::select::{exponential_mechanism, noisy_max, permute_and_flip};
 
 /// When the best remaining score has fallen by this many scales, the exponential mechanism measures from it.
 const LARGEST_FALL: f64 = 0.2;
-/// Rounds between two guesses of how many are near the top.
-const ROUNDS_PER_GUESS: usize = 32;
 
 /// Take `index` out: later draws skip it, and its block's maximum is that of what is left. Returns the best left.
 pub(super) fn remove(blocks: &mut Blocks<'_>, removed: &mut Removed, index: usize) -> Score {
@@ -52,18 +50,12 @@ pub fn peel(
     let mut removed = Removed::default();
     let mut picks = reserved(k)?;
     let mut line = BlockLine::new(&Round::new(&blocks, scale));
-    let mut begins_with_visits = false;
     while picks.len() < k {
         interrupt::check()?;
         let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
         let pick = match law {
             Law::Exponential => exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy)?,
-            Law::PermuteAndFlip => {
-                if picks.len().is_multiple_of(ROUNDS_PER_GUESS) {
-                    begins_with_visits = round.about_mean_weight() > uniform_visits::LIKELY;
-                }
-                permute_and_flip::draw_from(&round, || line.of(&round), begins_with_visits, entropy)?
-            }
+            Law::PermuteAndFlip => permute_and_flip::draw_from(&round, &mut line.of(&round), entropy)?,
             Law::LaplaceNoisyMax => noisy_max::draw(&round, &Levels::default(), entropy)?,
         };
         picks.push(pick);

@@ -15,9 +15,6 @@ use crate::scores::score::Score;
 use crate::scores::weight_bounds::WeightBounds;
 use crate::select::removed::{NOBODY, Removed};
 
-/// Items looked at to guess how many are near the top.
-const SAMPLED_ITEMS: u64 = 64;
-
 /// What one selection is made from: scores, the score they are measured from, and who is out.
 #[derive(Clone, Copy)]
 pub struct Round<'r, 'a> {
@@ -51,18 +48,6 @@ impl<'r, 'a> Round<'r, 'a> {
         Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
     }
 
-    /// About the mean of exp(-x) over the items that are left, at most 1 or a little more: a guess from some of them, which
-    /// only steers.
-    pub fn about_mean_weight(&self) -> f64 {
-        let (count, weights) = (self.blocks.len(), WeightBounds::for_count(self.blocks.len()));
-        // Multiples of the golden ratio are spread evenly, whatever period the scores may have.
-        let sample = (1..=SAMPLED_ITEMS)
-            .map(|number| ((u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * count as u128) >> 64) as usize);
-        let weight_of = |index| weights.of(self.scale, self.top, self.blocks.get(index));
-        let sum: u64 = sample.filter(|&index| !self.removed.contains(index)).map(weight_of).sum();
-        (sum >> (weights.bits - 10)) as f64 / (SAMPLED_ITEMS << 10) as f64
-    }
-
     /// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
     pub fn visit_blocks(&self, wanted: impl Fn(Score) -> bool, mut visit: impl FnMut(usize, Score)) {
         let blocks = self.blocks;
@@ -89,6 +74,9 @@ pub struct Place {
 
 /// A line from which an item is proposed with probability proportional to its bound.
 pub trait Proposals {
+    /// About how many proposals a first look at the line should come to.
+    const FIRST: u64;
+
     /// The bounds are multiples of 2 to minus this.
     fn bits(&self) -> u32;
 
@@ -120,14 +108,12 @@ pub struct BlockLine {
     ends: Vec<u64>,
     /// The bound of all items of a stripe, or 0 where every block has its own.
     whole_stripes: Vec<u64>,
-    /// Stripes with a bound above one half, and possibly others.
-    likely: Vec<usize>,
 }
 
 impl BlockLine {
     pub fn new(round: &Round<'_, '_>) -> Self {
         let weights = WeightBounds::for_count(round.blocks.len());
-        let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new(), likely: Vec::new() };
+        let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new() };
         line.rebuild(round);
         line
     }
@@ -138,12 +124,9 @@ impl BlockLine {
         self.whole_stripes.resize(stripes, 0);
         round.blocks.stripe_bounds(round.top, round.scale, self.weights, 0, &mut self.whole_stripes);
         self.ends.clear();
-        self.likely.clear();
+        self.ends.reserve(stripes);
         let mut total = 0;
         for stripe in 0..stripes {
-            if self.whole_stripes[stripe] > self.weights.half() {
-                self.likely.push(stripe);
-            }
             total += self.weigh(round, stripe);
             self.ends.push(total);
         }
@@ -173,40 +156,57 @@ impl BlockLine {
 
     /// To be read; `round` must be the one that the bounds were computed for.
     pub fn of<'l, 'r, 'a>(&'l self, round: &'l Round<'r, 'a>) -> BlockLineOf<'l, 'r, 'a> {
-        BlockLineOf { line: self, round, known: usize::MAX, bounds: [0; MOST_LANES], lane_ends: [0; MOST_LANES] }
+        BlockLineOf { line: self, round, known: [const { KnownStripe::NONE }; STRIPES_KNOWN] }
     }
 }
 
-/// A [`BlockLine`] over its scores, with the blocks of the stripe looked at last: among few candidates the next position lies
-/// in it again.
+/// Stripes whose blocks are remembered.
+const STRIPES_KNOWN: usize = 4;
+
+/// A [`BlockLine`] over its scores, with the blocks of the stripes looked at last: where few candidates are near the top, the
+/// next position lies in one of them again.
 pub struct BlockLineOf<'l, 'r, 'a> {
     line: &'l BlockLine,
     round: &'l Round<'r, 'a>,
-    known: usize,
+    known: [KnownStripe; STRIPES_KNOWN],
+}
+
+/// The blocks of a stripe.
+struct KnownStripe {
+    stripe: usize,
     bounds: [u64; MOST_LANES],
-    /// `lane_ends[l]` = sum over the items of the blocks up to and including lane `l`.
-    lane_ends: [u64; MOST_LANES],
+    /// `ends[l]` = sum over the items of the blocks up to and including lane `l`.
+    ends: [u64; MOST_LANES],
+}
+
+impl KnownStripe {
+    const NONE: Self = Self { stripe: usize::MAX, bounds: [0; MOST_LANES], ends: [0; MOST_LANES] };
 }
 
 impl BlockLineOf<'_, '_, '_> {
     #[inline]
-    fn bounds_of(&mut self, stripe: usize) {
-        if stripe != self.known {
+    fn blocks_of(&mut self, stripe: usize) -> &KnownStripe {
+        let known = &mut self.known[stripe % STRIPES_KNOWN];
+        if stripe != known.stripe {
             let Round { blocks, scale, top, .. } = *self.round;
-            blocks.block_weights(top, scale, self.line.weights, stripe, &mut self.bounds);
-            self.known = stripe;
+            blocks.block_weights(top, scale, self.line.weights, stripe, &mut known.bounds);
+            known.stripe = stripe;
             let (count, lanes) = (blocks.stripe_range(stripe).len(), blocks.lanes());
             let (rows, incomplete) = ((count / lanes) as u64, count % lanes);
             let mut total = 0;
-            for (lane, (end, weight)) in self.lane_ends.iter_mut().zip(&self.bounds[..lanes]).enumerate() {
+            for (lane, (end, weight)) in known.ends.iter_mut().zip(&known.bounds[..lanes]).enumerate() {
                 total += weight * (rows + u64::from(lane < incomplete));
                 *end = total;
             }
         }
+        known
     }
 }
 
 impl Proposals for BlockLineOf<'_, '_, '_> {
+    /// Most are refused, so a look at one alone costs more than it finds.
+    const FIRST: u64 = 8;
+
     fn bits(&self) -> u32 {
         self.line.weights.bits
     }
@@ -228,13 +228,13 @@ impl Proposals for BlockLineOf<'_, '_, '_> {
             let end = position + (whole - into);
             return Place { index, weight: whole, end, into, equals_end: ends[stripe] };
         }
-        self.bounds_of(stripe);
         let lanes = self.round.blocks.lanes();
-        let lane = self.lane_ends[..lanes].partition_point(|&end| end <= rest);
-        let weight = self.bounds[lane];
-        let offset = rest - if lane == 0 { 0 } else { self.lane_ends[lane - 1] };
+        let known = self.blocks_of(stripe);
+        let lane = known.ends[..lanes].partition_point(|&end| end <= rest);
+        let weight = known.bounds[lane];
+        let offset = rest - if lane == 0 { 0 } else { known.ends[lane - 1] };
         let (index, into) = (range.start + (offset / weight) as usize * lanes + lane, offset % weight);
-        let (end, equals_end) = (position + (weight - into), start + self.lane_ends[lane]);
+        let (end, equals_end) = (position + (weight - into), start + known.ends[lane]);
         Place { index, weight, end, into, equals_end }
     }
 
@@ -248,11 +248,14 @@ impl Proposals for BlockLineOf<'_, '_, '_> {
 impl WeightLine for BlockLineOf<'_, '_, '_> {
     fn visit_likely(&mut self, mut visit: impl FnMut(usize)) {
         let line = self.line;
-        for &stripe in line.likely.iter().filter(|&&stripe| line.whole_stripes[stripe] == 0) {
-            self.bounds_of(stripe);
-            for lane in 0..self.round.blocks.lanes() {
-                if self.bounds[lane] > line.weights.half() {
-                    self.round.blocks.items(self.round.blocks.block(stripe, lane)).for_each(&mut visit);
+        let Round { blocks, scale, top, .. } = *self.round;
+        for stripe in (0..blocks.stripes()).filter(|&stripe| line.whole_stripes[stripe] == 0) {
+            if line.weights.of(scale, top, blocks.stripe_maximum(stripe)) <= line.weights.half() {
+                continue;
+            }
+            for lane in 0..blocks.lanes() {
+                if line.weights.of(scale, top, blocks.block_maximum(stripe, lane)) > line.weights.half() {
+                    blocks.items(blocks.block(stripe, lane)).for_each(&mut visit);
                 }
             }
         }
@@ -328,6 +331,9 @@ impl ItemTable {
 }
 
 impl Proposals for &ItemTable {
+    /// Most are taken.
+    const FIRST: u64 = 1;
+
     fn bits(&self) -> u32 {
         self.bits
     }
