@@ -56,6 +56,16 @@ def _weights() -> Iterator[Line]:
             dtype=str(scores.dtype),
             unit="x",
         )
+        plain = dps.ExponentialMechanism(epsilon=1.0, sensitivity=1.0)
+        yield Line.of(
+            ratio(partial(mechanism.select, scores), partial(plain.select, scores)),
+            what="EM with weights, `select` / without",
+            case=shape,
+            n=N,
+            dtype=str(scores.dtype),
+            unit="x",
+            at_most=3.0,
+        )
 
 
 def _sets() -> Iterator[Line]:

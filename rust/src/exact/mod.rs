@@ -5,6 +5,7 @@ pub mod exp_enclosure;
 pub mod extended_float;
 pub mod lazy_time;
 pub mod lazy_variate;
+pub mod pieces;
 pub mod ranked_uniform;
 pub mod rational;
 pub mod rounding;

@@ -9,7 +9,6 @@ pub mod joint_paths;
 pub mod joint_quantiles;
 pub mod joint_running_sums;
 pub mod joint_weights;
-pub mod pieces;
 pub mod piecewise_quadratic;
 pub mod pivot_pass;
 pub mod point;

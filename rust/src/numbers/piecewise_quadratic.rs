@@ -16,9 +16,9 @@ use crate::exact::decision::decide;
 use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
 use crate::exact::lazy_variate::Variate;
+use crate::exact::pieces::{Chooser, WeightedPieces};
 use crate::exact::rational::{Rational, exactly, nearest_f64, nearest_of, scaled};
 use crate::interrupt::{self, check_deep};
-use crate::numbers::pieces::{Chooser, WeightedPieces};
 use crate::scores::scale::Scale;
 
 /// A piece: at the distance t from its top the score is `score - slope t - curvature t^2`.

@@ -3,8 +3,8 @@
 use crate::error::SelectError;
 use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
+use crate::exact::pieces::WeightedPieces;
 use crate::interrupt::check_deep;
-use crate::numbers::pieces::WeightedPieces;
 use crate::numbers::stretch::Stretch;
 use crate::scores::scale::Scale;
 

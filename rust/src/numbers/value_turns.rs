@@ -77,7 +77,7 @@ pub fn append<P>(values: &View<'_>, to: &mut Vec<P>, mut place: impl FnMut(f64) 
 /// may see another number each time.
 fn for_chunks_of_turn(values: &View<'_>, turn: Range<usize>, mut each: impl FnMut(&[f64])) {
     check_deep();
-    match values.doubles() {
+    match values.in_place::<f64>() {
         Some(doubles) => each(&doubles[turn]),
         None => for_copies(values, turn, &mut each),
     }

@@ -23,17 +23,13 @@ impl WeightedSampler {
     #[new]
     fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8, weights: &Bound<'_, PyAny>) -> PyResult<Self> {
         let weights = if let Ok(Numbers(doubles)) = weights.extract() {
-            Weights::Doubles(doubles)
+            Weights::of_doubles(doubles)
+                .ok_or_else(|| invalid_parameter(py, "weights", "<out of range>", "finite numbers >= 0"))?
         } else {
             let fractions: Vec<Fraction> = weights.extract()?;
             Weights::of_ratios(fractions.into_iter().map(|fraction| to_ratio(py, fraction)).collect::<PyResult<_>>()?)
                 .ok_or_else(|| invalid_parameter(py, "weights", "<too far apart>", "numbers within a factor of 2^8192"))?
         };
-        if let Weights::Doubles(doubles) = &weights
-            && !doubles.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
-        {
-            return Err(invalid_parameter(py, "weights", "<out of range>", "finite numbers >= 0"));
-        }
         Ok(Self { scale: scale_of(py, epsilon, sensitivity, factor)?, weights })
     }
 

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::scores::kernels::{self, Filled, Level, MOST_LANES, Maxima};
+use crate::scores::keys::{KEY_LANES, Keys};
 use crate::scores::scale::Scale;
 use crate::scores::score::{Lane, Score, Stored, with_stored};
 use crate::scores::score_view::View;
@@ -35,6 +36,8 @@ const BYTES_PER_TURN_ALONE: usize = 16 * BYTES_PER_TURN;
 /// Scores with an index over them.
 pub struct Blocks<'a> {
     view: View<'a>,
+    /// Where candidates have weights, scores stand in the index as these.
+    keys: Option<Keys<'a>>,
     index: Index,
     top: Score,
     lanes: usize,
@@ -142,7 +145,47 @@ impl<'a> Blocks<'a> {
             (T::index(best_of::<T, ROWS>(&view, threads, level)?), <T as Scanned>::LANES)
         });
         let top = index.largest(level);
-        Ok(Self { view, index, top, lanes, rows: ROWS, level })
+        Ok(Self { view, keys: None, index, top, lanes, rows: ROWS, level })
+    }
+
+    /// Index the keys of scores with weights, in one pass. Also how many octaves the largest score with a weight lies above the one
+    /// that keys are measured from, and that score.
+    ///
+    /// # Errors
+    /// As [`Blocks::new`].
+    pub fn of_keys(view: View<'a>, keys: Keys<'a>) -> Result<(Self, f64, Score), SelectError> {
+        if view.is_empty() {
+            return Err(SelectError::NoCandidates);
+        }
+        let (threads, level) = (threads_for(&view), Level::detect());
+        let rows = if view.len() <= FEW { ROWS_OF_FEW } else { ROWS };
+        let shape = Shape { stripes: view.len().div_ceil(KEY_LANES * rows), lanes: KEY_LANES };
+        let per_turn = stripes_per_turn(KEY_LANES * rows * size_of::<f64>(), threads);
+        let best = shape.filled(per_turn, threads, &|maxima| keys.scan(&view, rows, level, maxima))?;
+        let index = Index::Real(best);
+        let (top, (rise, largest)) = (index.largest(level), keys.rise());
+        Ok((Self { view, keys: Some(keys), index, top, lanes: KEY_LANES, rows, level }, rise, largest))
+    }
+
+    /// Whether a candidate has a key that counts.
+    #[inline]
+    pub fn has_weight(&self, index: usize) -> bool {
+        self.keys.as_ref().is_none_or(|keys| keys.has_weight(index))
+    }
+
+    /// Leave a candidate with a weight out from now on. Returns the largest key left.
+    pub fn leave_out(&mut self, index: usize) -> Score {
+        if let Some(keys) = &mut self.keys {
+            keys.leave_out(index);
+        }
+        let block = self.block_of(index);
+        let maximum = self.items(block).map(|item| self.get(item)).reduce(Score::or_larger);
+        self.set_maximum(block, maximum)
+    }
+
+    /// The keys, to index what is left of them anew, measured from another score.
+    pub fn into_keys(self, from: Score) -> Result<Keys<'a>, SelectError> {
+        self.keys.map(|keys| keys.from(from)).ok_or(SelectError::NoCandidates)
     }
 }
 
@@ -151,56 +194,78 @@ fn best_of<T: Scanned, const ROWS: usize>(
     threads: usize,
     level: Level,
 ) -> Result<Best<T::Lane>, SelectError> {
-    let stripes = view.len().div_ceil(T::LANES * ROWS);
-    let mut best = Best { of_blocks: reserved(stripes * T::LANES)?, of_stripes: reserved(stripes)? };
-    let of_blocks = &mut best.of_blocks.spare_capacity_mut()[..stripes * T::LANES];
-    let of_stripes = &mut best.of_stripes.spare_capacity_mut()[..stripes];
-    if !scan::<T, ROWS>(view, threads, level, of_blocks, of_stripes)? {
-        return Err(SelectError::NotFinite);
+    let shape = Shape { stripes: view.len().div_ceil(T::LANES * ROWS), lanes: T::LANES };
+    let per_turn = stripes_per_turn(T::LANES * ROWS * size_of::<T>(), threads);
+    shape.filled(per_turn, threads, &|maxima| T::scan::<ROWS>(level, view, maxima))
+}
+
+/// How many stripes of so many bytes are scanned at a time.
+fn stripes_per_turn(bytes: usize, threads: usize) -> usize {
+    (if threads > 1 { BYTES_PER_TURN } else { BYTES_PER_TURN_ALONE } / bytes).max(1)
+}
+
+/// Numbers of stripes, and of blocks in each.
+#[derive(Clone, Copy)]
+struct Shape {
+    stripes: usize,
+    lanes: usize,
+}
+
+/// Scan some stripes: write all their maxima, return whether all scores were finite.
+type ScanSome<'s, W> = dyn Fn(Maxima<'_, W>) -> bool + Sync + 's;
+
+impl Shape {
+    /// Maxima in full, `per_turn` stripes at a time by `threads` threads.
+    fn filled<W: Lane>(self, per_turn: usize, threads: usize, scan: &ScanSome<'_, W>) -> Result<Best<W>, SelectError> {
+        let Self { stripes, lanes } = self;
+        let mut best = Best { of_blocks: reserved(stripes * lanes)?, of_stripes: reserved(stripes)? };
+        let of_blocks = &mut best.of_blocks.spare_capacity_mut()[..stripes * lanes];
+        let of_stripes = &mut best.of_stripes.spare_capacity_mut()[..stripes];
+        if !self.scan(per_turn, threads, scan, of_blocks, of_stripes)? {
+            return Err(SelectError::NotFinite);
+        }
+        // SAFETY: the pass wrote all of both.
+        unsafe {
+            best.of_blocks.set_len(stripes * lanes);
+            best.of_stripes.set_len(stripes);
+        }
+        Ok(best)
     }
-    // SAFETY: the pass wrote all of both.
-    unsafe {
-        best.of_blocks.set_len(stripes * T::LANES);
-        best.of_stripes.set_len(stripes);
+
+    /// The pass over all stripes, in turns.
+    fn scan<W: Lane>(
+        self,
+        per_turn: usize,
+        threads: usize,
+        scan: &ScanSome<'_, W>,
+        of_blocks: &mut [MaybeUninit<W>],
+        of_stripes: &mut [MaybeUninit<W>],
+    ) -> Result<bool, SelectError> {
+        if self.stripes <= per_turn {
+            return Ok(scan(Maxima { first_stripe: 0, of_blocks, of_stripes }));
+        }
+        let turns = Turns::new(self.stripes, per_turn);
+        let parts = of_blocks.chunks_mut(per_turn * self.lanes).zip(of_stripes.chunks_mut(per_turn)).enumerate();
+        let (parts, finite) = (Mutex::new(parts), AtomicBool::new(true));
+        with_helpers(threads - 1, &|| {
+            // As many parts as turns; which is whose does not matter.
+            while turns.take().is_some() {
+                let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((turn, (of_blocks, of_stripes))) = part else { return };
+                if !scan(Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
+                    finite.store(false, Ordering::Relaxed);
+                }
+            }
+        });
+        turns.outcome()?;
+        Ok(finite.into_inner())
     }
-    Ok(best)
 }
 
 /// How many threads a pass is worth.
 fn threads_for(view: &View<'_>) -> usize {
     let worth = view.bytes() / BYTES_PER_THREAD;
     if worth > 1 { worth.min(available_threads()) } else { 1 }
-}
-
-/// The pass over all stripes, in turns that `threads` threads take. Writes all maxima in full and
-/// says whether all scores were finite.
-fn scan<T: Scanned, const ROWS: usize>(
-    view: &View<'_>,
-    threads: usize,
-    level: Level,
-    of_blocks: &mut [MaybeUninit<T::Lane>],
-    of_stripes: &mut [MaybeUninit<T::Lane>],
-) -> Result<bool, SelectError> {
-    let bytes = if threads > 1 { BYTES_PER_TURN } else { BYTES_PER_TURN_ALONE };
-    let per_turn = (bytes / (T::LANES * ROWS * size_of::<T>())).max(1);
-    if of_stripes.len() <= per_turn {
-        return Ok(T::scan::<ROWS>(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
-    }
-    let turns = Turns::new(of_stripes.len(), per_turn);
-    let parts = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
-    let (parts, finite) = (Mutex::new(parts), AtomicBool::new(true));
-    with_helpers(threads - 1, &|| {
-        // As many parts as turns; which is whose does not matter.
-        while turns.take().is_some() {
-            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((turn, (of_blocks, of_stripes))) = part else { return };
-            if !T::scan::<ROWS>(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
-                finite.store(false, Ordering::Relaxed);
-            }
-        }
-    });
-    turns.outcome()?;
-    Ok(finite.into_inner())
 }
 
 impl Blocks<'_> {
@@ -220,7 +285,8 @@ impl Blocks<'_> {
 
     #[inline(always)]
     pub fn get(&self, index: usize) -> Score {
-        self.view.get(index)
+        let score = self.view.get(index);
+        self.keys.as_ref().map_or(score, |keys| keys.of(index, score))
     }
 
     pub fn stripes(&self) -> usize {
@@ -393,7 +459,11 @@ impl Blocks<'_> {
         with_best!(self.index, top, (_best, top) => {
             let mut scores = [Stored::LOWEST; MOST_LANES];
             let scores = &mut scores[..into.len()];
-            self.view.convert(first, scores, |score, _| Lane::of(score));
+            if self.keys.is_some() {
+                scores.iter_mut().zip(first..).for_each(|(score, index)| *score = Lane::of(self.get(index)));
+            } else {
+                self.view.convert(first, scores, |score, _| Lane::of(score));
+            }
             kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
         })
     }

@@ -5,6 +5,7 @@
 
 use std::mem::MaybeUninit;
 
+use crate::scores::keys::{KEY_LANES, KeyLanes, LEFT_OUT, key_of};
 use crate::scores::scale::Scale;
 use crate::scores::score::{Lane, Stored};
 use crate::scores::score_view::View;
@@ -185,6 +186,26 @@ fn fill_bounds_baseline<W: Lane>(
     filled
 }
 
+#[inline(always)]
+fn take_keys<W: Lane>(lanes: &mut KeyLanes<W>, scores: &[W], logs: &[f32], from: W, scale: &Scale) {
+    for (lane, (&score, &log)) in scores.iter().zip(logs).enumerate().take(KEY_LANES) {
+        lanes.maxima[lane] = lanes.maxima[lane].or_larger(key_of(log, score, from, scale));
+        lanes.largest[lane] = lanes.largest[lane].or_larger(if log > LEFT_OUT { score } else { W::LOWEST });
+        lanes.checks[lane] = score.check(lanes.checks[lane]);
+    }
+}
+
+#[inline(always)]
+fn scan_keys_baseline<W: Lane>(scores: &[W], logs: &[f32], from: W, scale: &Scale) -> KeyLanes<W> {
+    let mut lanes = KeyLanes { maxima: [f64::MIN; _], largest: [W::LOWEST; _], checks: [W::CLEAN; _] };
+    let ((rows, rest), (logs, logs_of_rest)) = (scores.as_chunks::<KEY_LANES>(), logs.as_chunks::<KEY_LANES>());
+    for (row, logs) in rows.iter().zip(logs) {
+        take_keys(&mut lanes, row, logs, from, scale);
+    }
+    take_keys(&mut lanes, rest, logs_of_rest, from, scale);
+    lanes
+}
+
 /// What some bounds come to.
 #[derive(Clone, Copy, Debug)]
 pub struct Filled {
@@ -193,7 +214,7 @@ pub struct Filled {
 }
 
 macro_rules! compiled_for {
-    ($features:literal, $pass:ty, $scan:ident, $largest:ident, $sum:ident, $fill:ident) => {
+    ($features:literal, $pass:ty, $scan:ident, $largest:ident, $sum:ident, $fill:ident, $scan_keys:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $scan<T: Stored, const L: usize, const ROWS: usize>(view: &View<'_>, maxima: Maxima<'_, T::Lane>) -> bool {
@@ -217,12 +238,18 @@ macro_rules! compiled_for {
         fn $fill<W: Lane>(scores: &[W], top: W, scale: &Scale, bounds: WeightBounds, into: &mut [u64]) -> Filled {
             fill_bounds_baseline(scores, top, scale, bounds, into)
         }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $scan_keys<W: Lane>(scores: &[W], logs: &[f32], from: W, scale: &Scale) -> KeyLanes<W> {
+            scan_keys_baseline(scores, logs, from, scale)
+        }
     };
 }
 
 // Thirty-two registers of 64 bytes hold four maxima and four checks; sixteen of 32 bytes eight maxima and four checks.
-compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Pass<1, true>, scan_avx512, largest_avx512, sum_avx512, fill_avx512);
-compiled_for!("avx2,fma", Pass<2, true>, scan_avx2, largest_avx2, sum_avx2, fill_avx2);
+compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Pass<1, true>, scan_avx512, largest_avx512, sum_avx512, fill_avx512, keys_avx512);
+compiled_for!("avx2,fma", Pass<2, true>, scan_avx2, largest_avx2, sum_avx2, fill_avx2, keys_avx2);
 
 /// Call one of the compilations above.
 macro_rules! at_level {
@@ -275,6 +302,13 @@ pub fn fill_bounds<W: Lane>(
 ) -> Filled {
     debug_assert_eq!(scores.len(), into.len());
     at_level!(level, fill_avx512, fill_avx2, fill_bounds_baseline, (scores, top, scale, bounds, into))
+}
+
+/// The largest keys of a stripe's blocks, and the largest scores with a weight.
+#[inline]
+pub fn scan_keys<W: Lane>(level: Level, scores: &[W], logs: &[f32], from: W, scale: &Scale) -> KeyLanes<W> {
+    debug_assert_eq!(scores.len(), logs.len());
+    at_level!(level, keys_avx512, keys_avx2, scan_keys_baseline, (scores, logs, from, scale))
 }
 
 /// Which instructions the loops may use.

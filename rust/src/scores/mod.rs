@@ -1,5 +1,6 @@
 pub mod block_index;
 pub mod kernels;
+pub mod keys;
 pub mod scale;
 pub mod score;
 pub mod score_view;

@@ -200,6 +200,9 @@ pub trait Lane: Stored {
 
     /// [`Score::gap_below`].
     fn gap_below(self, top: Self) -> f64;
+
+    /// `other - self` with relative error at most 2^-53; infinite if a double cannot hold it.
+    fn distance_to(self, other: Self) -> f64;
 }
 
 impl Lane for f64 {
@@ -213,6 +216,11 @@ impl Lane for f64 {
         let gap = top - self;
         if gap > 0.0 { gap } else { 0.0 }
     }
+
+    #[inline(always)]
+    fn distance_to(self, other: Self) -> f64 {
+        other - self
+    }
 }
 
 impl Lane for i64 {
@@ -225,6 +233,13 @@ impl Lane for i64 {
     fn gap_below(self, top: Self) -> f64 {
         // The difference of two integers of 64 bits fits those without a sign.
         if top > self { top.wrapping_sub(self) as u64 as f64 } else { 0.0 }
+    }
+
+    #[inline(always)]
+    fn distance_to(self, other: Self) -> f64 {
+        let (low, high) = if other > self { (self, other) } else { (other, self) };
+        let distance = high.wrapping_sub(low) as u64 as f64;
+        if other > self { distance } else { -distance }
     }
 }
 

@@ -5,8 +5,8 @@
 //! is relied on is what compilers and processors do: a value that is read while it is written is some value, and reading
 //! it does nothing else. On that ground nothing may depend on a value being the same when it is read again: no place in
 //! memory is computed from scores but through checked indices or bounds that hold for all values, what has been decided of a
-//! score is decided of a copy, and every loop ends (`select::tries`). `numbers::value_turns` alone looks at such memory
-//! through a slice, and at some values twice: it may count wrongly then, but stores no more values than it looked at.
+//! score is decided of a copy, and every loop ends (`select::tries`). `numbers::value_turns` and `scores::keys` look at such memory
+//! through slices, the former at some values twice: it may count wrongly then, but stores no more values than it looked at.
 
 use std::marker::PhantomData;
 
@@ -61,13 +61,13 @@ impl<'a> View<'a> {
         (self.stride == self.kind.size() as isize).then_some(self.first)
     }
 
-    /// The values in place, if they are doubles in a row. If somebody writes to them meanwhile, that is a race, of which it is said
-    /// above what is relied on.
+    /// The values in place, if they are of this type and in a row. If somebody writes to them meanwhile, that is a race, of which it
+    /// is said above what is relied on.
     #[allow(clippy::cast_ptr_alignment, reason = "it is checked")]
-    pub(crate) fn doubles(&self) -> Option<&'a [f64]> {
-        let first = self.contiguous()?.cast::<f64>();
+    pub(crate) fn in_place<T: Stored>(&self) -> Option<&'a [T]> {
+        let first = self.contiguous()?.cast::<T>();
         // SAFETY: by the contract of `new` as many are readable from there on.
-        (self.kind == Kind::F64 && first.is_aligned()).then(|| unsafe { std::slice::from_raw_parts(first, self.len) })
+        (self.kind == T::KIND && first.is_aligned()).then(|| unsafe { std::slice::from_raw_parts(first, self.len) })
     }
 
     /// Copy the values from `start` on to `values`, which must have the view's type.

@@ -31,7 +31,22 @@ pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, 
 pub fn draw_from<L: Proposals>(
     round: &Round<'_, '_>,
     line: &mut L,
+    proposing: impl FnMut(&mut Entropy),
+    entropy: &mut Entropy,
+) -> Result<usize, SelectError> {
+    let accepts = |index, uniform: &mut LazyUniform, entropy: &mut Entropy| {
+        below(uniform, &round.exponential(index), Proposal::Certain, Stage::WHOLE, entropy)
+    };
+    propose_until(round, line, proposing, accepts, entropy)
+}
+
+/// Propose candidates until one is accepted: `accepts` says whether a uniform number is below its weight, of which the line has
+/// bounds.
+pub fn propose_until<L: Proposals>(
+    round: &Round<'_, '_>,
+    line: &mut L,
     mut proposing: impl FnMut(&mut Entropy),
+    accepts: impl Fn(usize, &mut LazyUniform, &mut Entropy) -> bool,
     entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
     let bits = line.bits();
@@ -47,7 +62,7 @@ pub fn draw_from<L: Proposals>(
             && (place.into < WeightBounds::least(round.scale, weight) || {
                 place.into >> bits == 0 && {
                     let mut uniform = LazyUniform::beginning_with(place.into, bits, entropy);
-                    below(&mut uniform, &round.exponential(place.index), Proposal::Certain, Stage::WHOLE, entropy)
+                    accepts(place.index, &mut uniform, entropy)
                 }
             })
         {

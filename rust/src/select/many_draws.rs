@@ -62,7 +62,7 @@ pub fn select_many(law: Law, scores: View<'_>, scale: &Scale, size: usize) -> Re
         let levels = Levels::default();
         return repeat(size, |entropy| noisy_max::draw(&round, &levels, entropy));
     }
-    if size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len() {
+    if is_worth_a_table(size, blocks.len()) {
         let table = ItemTable::new(&round)?;
         return repeat(size, |entropy| draw_from(law, &round, &mut &table, entropy));
     }
@@ -85,8 +85,13 @@ fn draw_from(
     }
 }
 
+/// Whether so many draws from so many items are worth a bound for each item.
+pub(super) fn is_worth_a_table(size: usize, items: usize) -> bool {
+    size.saturating_mul(ITEMS_PER_DRAW) >= items
+}
+
 /// Run `one` for each of `size` draws, on all cores if that is worth it.
-fn repeat(
+pub(super) fn repeat(
     size: usize,
     one: impl Fn(&mut Entropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {

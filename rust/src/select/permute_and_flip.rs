@@ -215,7 +215,7 @@ pub fn before_one_half<A: Arrivals, L: WeightLine>(
 
 /// A few proposals fall in the first stage, unless rates leave no room for one so short.
 pub fn first_stage<P: Proposals>(line: &P) -> Stage {
-    let bits = (line.total() / P::FIRST >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
+    let bits = ((line.total() / P::FIRST) >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
     Stage { start: 0, end: 1, bits }
 }
 

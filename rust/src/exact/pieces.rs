@@ -110,47 +110,60 @@ impl Chooser {
         uniform: &mut LazyUniform,
         entropy: &mut Entropy,
     ) -> bool {
-        let (bound, _) = self.share(index);
-        let decided = self.is_filtered.then(|| self.decide(pieces, index, bound, uniform.head())).flatten();
-        decided.unwrap_or_else(|| self.accepts_exactly(pieces, index, bound, uniform, entropy))
-    }
-
-    /// The decision, if doubles and the first 64 bits of V allow one.
-    fn decide<S: WeightedPieces>(&self, pieces: &S, index: usize, bound: u64, head: u64) -> Option<bool> {
-        let (length, x) = pieces.in_doubles(index);
-        if x > LARGEST_TRUSTED {
-            // Lengths differ by less than 2^8400, the threshold is far below 2^-64.
-            return (head > 0).then_some(false);
-        }
-        let weight = length.times_exp_negative(x);
-        let threshold = weight.times_power_of_two(i64::from(self.bits) - self.unit) / bound as f64 * TWO_TO_64;
-        // `as` saturates, and both ends are rounded to the side that decides less.
-        if head > (threshold * (1.0 + pieces.margin(x))) as u64 {
-            Some(false)
+        let (bound, unit) = (self.bounds.weight(index), self.unit - i64::from(self.bits));
+        if self.is_filtered {
+            accepts(pieces, index, (bound, unit), uniform, entropy)
         } else {
-            (head < (threshold * (1.0 - pieces.margin(x))) as u64).then_some(true)
+            accepts_exactly(pieces, index, (bound, unit), uniform, entropy)
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn accepts_exactly<S: WeightedPieces>(
-        &self,
-        pieces: &S,
-        index: usize,
-        bound: u64,
-        uniform: &mut LazyUniform,
-        entropy: &mut Entropy,
-    ) -> bool {
-        let length = pieces.exact_length(index);
-        let x = pieces.exact_exponent(index);
-        // V below length * 2^(bits - unit) / bound * exp(-x) = ratio * exp(-x).
-        let shift = i64::from(self.bits) - self.unit;
-        let scaled = |number: UBig, by: i64| if by > 0 { number << by as usize } else { number };
-        let numerator = scaled(length.numerator, shift);
-        let denominator = scaled(length.denominator, -shift) * UBig::from(bound);
-        is_below_exponential(uniform, &Ratio { numerator, denominator }, &x, entropy)
+/// Whether `V * bound * 2^unit < length * exp(-x)`, for a bound within 2^50 of it where that is above 2^-64.
+pub fn accepts<S: WeightedPieces>(
+    pieces: &S,
+    index: usize,
+    (bound, unit): (u64, i64),
+    uniform: &mut LazyUniform,
+    entropy: &mut Entropy,
+) -> bool {
+    decide(pieces, index, (bound, unit), uniform.head())
+        .unwrap_or_else(|| accepts_exactly(pieces, index, (bound, unit), uniform, entropy))
+}
+
+/// The decision, if doubles and the first 64 bits of V allow one.
+fn decide<S: WeightedPieces>(pieces: &S, index: usize, (bound, unit): (u64, i64), head: u64) -> Option<bool> {
+    let (length, x) = pieces.in_doubles(index);
+    if x > LARGEST_TRUSTED {
+        // Lengths differ by less than 2^8400, the threshold is far below 2^-64.
+        return (head > 0).then_some(false);
     }
+    let weight = length.times_exp_negative(x);
+    let threshold = weight.times_power_of_two(-unit) / bound as f64 * TWO_TO_64;
+    // `as` saturates, and both ends are rounded to the side that decides less.
+    if head > (threshold * (1.0 + pieces.margin(x))) as u64 {
+        Some(false)
+    } else {
+        (head < (threshold * (1.0 - pieces.margin(x))) as u64).then_some(true)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn accepts_exactly<S: WeightedPieces>(
+    pieces: &S,
+    index: usize,
+    (bound, unit): (u64, i64),
+    uniform: &mut LazyUniform,
+    entropy: &mut Entropy,
+) -> bool {
+    let length = pieces.exact_length(index);
+    let x = pieces.exact_exponent(index);
+    // V below length * 2^-unit / bound * exp(-x) = ratio * exp(-x).
+    let scaled = |number: UBig, by: i64| if by > 0 { number << by as usize } else { number };
+    let numerator = scaled(length.numerator, -unit);
+    let denominator = scaled(length.denominator, unit) * UBig::from(bound);
+    is_below_exponential(uniform, &Ratio { numerator, denominator }, &x, entropy)
 }
 
 /// An integer, at least 1, that is no less than `2^bits` times the weight over `2^unit`; 0 for a piece without length.

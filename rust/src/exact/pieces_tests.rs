@@ -26,7 +26,8 @@ impl Chooser {
     /// Whether the bound is no less than the weight: if it were, the whole of [0, 1) would be accepted.
     pub(crate) fn is_bounded<S: WeightedPieces>(&self, pieces: &S, index: usize) -> bool {
         let mut last = LazyUniform::draw(&mut Entropy::scripted(&[u64::MAX]));
-        !self.accepts_exactly(pieces, index, self.share(index).0, &mut last, &mut Entropy::scripted(&[u64::MAX; 4]))
+        let claim = (self.share(index).0, self.unit - i64::from(self.bits));
+        !accepts_exactly(pieces, index, claim, &mut last, &mut Entropy::scripted(&[u64::MAX; 4]))
     }
 }
 
@@ -95,10 +96,10 @@ fn the_forced_fallback_agrees_with_the_filter() {
             // Bounds smaller than they should be do no harm here, and make the threshold likely to be met.
             let head = entropy.next_u64();
             let (bound, _) = chooser.share(piece);
-            let bound = bound.max(1);
-            if let Some(quick) = chooser.decide(&pieces, piece, bound, head) {
+            let (bound, unit) = (bound.max(1), chooser.unit - i64::from(chooser.bits));
+            if let Some(quick) = decide(&pieces, piece, (bound, unit), head) {
                 let mut uniform = LazyUniform::draw(&mut Entropy::scripted(&[head]));
-                let exact = chooser.accepts_exactly(&pieces, piece, bound, &mut uniform, &mut Entropy::scripted(&[]));
+                let exact = accepts_exactly(&pieces, piece, (bound, unit), &mut uniform, &mut Entropy::scripted(&[]));
                 assert_eq!(exact, quick);
                 decided += 1;
                 accepted += u32::from(exact);
@@ -116,17 +117,17 @@ fn all_words_of_a_truncated_generator_give_the_law() {
     let chooser = Chooser::new(&pieces).unwrap();
     for (piece, (length, exponent)) in [(1.0, 0.0), (0.75, 0.5), (2.25, 1.5)].into_iter().enumerate() {
         for bound in [chooser.share(piece).0, 1 << 42, (1 << 43) + 12_345] {
-            let unit = 2_f64.powi(chooser.unit as i32 - chooser.bits as i32);
-            let probability: f64 = length * f64::exp(-exponent) / (bound as f64 * unit);
+            let unit = chooser.unit - i64::from(chooser.bits);
+            let probability: f64 = length * f64::exp(-exponent) / (bound as f64 * 2_f64.powi(unit as i32));
             let mut accepted = 0;
             for word in 0..4096_u64 {
                 let mut uniform = LazyUniform::draw(&mut Entropy::scripted(&[word << 52]));
                 let mut zeros = Entropy::scripted(&[0; 6]);
-                let exact = chooser.accepts_exactly(&pieces, piece, bound, &mut uniform.clone(), &mut zeros);
-                if let Some(quick) = chooser.decide(&pieces, piece, bound, uniform.head()) {
+                let exact = accepts_exactly(&pieces, piece, (bound, unit), &mut uniform.clone(), &mut zeros);
+                if let Some(quick) = decide(&pieces, piece, (bound, unit), uniform.head()) {
                     assert_eq!(quick, exact);
                 }
-                accepted += u32::from(chooser.accepts_exactly(&pieces, piece, bound, &mut uniform, &mut zeros));
+                accepted += u32::from(accepts_exactly(&pieces, piece, (bound, unit), &mut uniform, &mut zeros));
             }
             assert_eq!(accepted, (probability * 4096.0).ceil() as u32, "piece {piece}, bound {bound}");
         }
