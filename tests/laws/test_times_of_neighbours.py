@@ -16,8 +16,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.partial import PartialSelection
-from dpselect.mechanisms.partial_top_k import PartialTopK
+from dpselect.mechanisms.partial import PartialSelection, PartialTopK
 from dpselect.testing import seeded
 from tests.laws.subjects import KINDS
 from tests.slow import SLOW

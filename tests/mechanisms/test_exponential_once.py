@@ -75,9 +75,11 @@ def test_parts_are_used_once_and_belong_to_their_mechanism() -> None:
     for use in (part.to_bytes, part.winners, part.so_far):
         with pytest.raises(InvalidParameterError, match="used before"):
             use()
-    for wrong_data in (data[:-1], b"", b"x" + data[1:], data.decode("latin-1")):
-        with pytest.raises(InvalidDataError):
-            PartialTopK.from_bytes(mechanism, wrong_data)  # type: ignore[arg-type]
+    for wrong_data in (data[:-1], b"", b"x" + data[1:]):
+        with pytest.raises(InvalidDataError, match="other bytes"):
+            PartialTopK.from_bytes(mechanism, wrong_data)
+    with pytest.raises(InvalidParameterError, match="bytes"):
+        PartialTopK.from_bytes(mechanism, data.decode("latin-1"))  # type: ignore[arg-type]
     with pytest.raises(InvalidDataError):
         PartialTopK.from_bytes(other, data)
     with pytest.raises(InvalidDataError):

@@ -89,8 +89,8 @@ pub fn to_python(py: Python<'_>, error: SelectError) -> PyErr {
         SelectError::NotMergeable => invalid_parameter(
             py,
             "mechanism",
-            "<Laplace noise>",
-            "permute-and-flip or the exponential mechanism, or noise of their laws",
+            "<not mergeable>",
+            "permute-and-flip or the exponential mechanism, or noise of their laws, the same for all parts",
         ),
         SelectError::Memory => {
             plain(py, |known| &known.memory, "Not enough memory for that many scores or answers; nothing was drawn.")

@@ -8,7 +8,6 @@ mod errors;
 mod noise;
 mod numbers;
 mod partial;
-mod partial_once;
 mod piecewise;
 mod sampler;
 mod seeding;
@@ -43,7 +42,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<piecewise::PiecewisePlan>()?;
     module.add_class::<piecewise::PiecewiseSampler>()?;
     module.add_class::<partial::Partial>()?;
-    module.add_class::<partial_once::PartialOnce>()?;
     module.add_class::<streams::LazyFlips>()?;
     module.add_class::<streams::ThresholdStream>()?;
     module.add_class::<sampler::Sampler>()

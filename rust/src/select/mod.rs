@@ -9,8 +9,6 @@ pub mod many_draws;
 pub mod noisy_max;
 pub mod once;
 pub mod partial;
-pub mod partial_bytes;
-pub mod partial_once;
 pub mod permute_and_flip;
 pub mod removed;
 pub mod rows;

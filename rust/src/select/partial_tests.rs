@@ -2,45 +2,77 @@ use super::*;
 use crate::entropy::testing::seeded;
 use crate::exact::decision::Lazy;
 use crate::scores::score::Stored;
-use crate::select::partial_bytes::{from_bytes, to_bytes};
 use crate::testing::{assert_law, law_of};
 
 const LAWS: [Law; 2] = [Law::Exponential, Law::PermuteAndFlip];
 
+/// Where the numbers of a row with a winner stand in its bytes.
+const COUNT: usize = 23;
+const CANDIDATES: usize = 31;
+const SIGN: usize = 55;
+const BITS: usize = 66;
+const PARTS: usize = 74;
+const RATE: usize = 82;
+const LENGTH: usize = 90;
+
 fn terms(law: Law, factor: u8) -> Terms {
-    Terms { law, epsilon: 1.0, sensitivity: 1.0, factor }
+    Terms { law, epsilon: 1.0, sensitivity: 1.0, factor, count: 1 }
 }
 
-/// The law, and one that it is told from.
-fn laws(law: Law, scores: &[f64]) -> [Vec<f64>; 2] {
-    [2, 1].map(|factor| law_of(law, scores, &terms(law, factor).scale().unwrap()))
+/// Those of noise once.
+fn several(count: usize, factor: u8) -> Terms {
+    Terms { count, ..terms(Law::PermuteAndFlip, factor) }
 }
 
-fn of<T: Stored>(terms: &Terms, scores: &[T], partition: u64, entropy: &mut Entropy) -> Option<Winner> {
-    Winner::of(terms, View::of(scores), partition, entropy).unwrap()
+fn of<T: Stored>(terms: Terms, scores: &[T], partition: usize, entropy: &mut Entropy) -> Row {
+    Row::of(terms, View::of(scores), partition as u64, entropy).unwrap()
+}
+
+/// Of parts that are numbered by the scores before them.
+fn index(winner: &Winner) -> usize {
+    (winner.partition + winner.index) as usize
+}
+
+/// As [`Row::merged`], by what is known: no bit is drawn.
+fn known(one: &Row, other: &Row) -> Row {
+    one.merged(other, &mut Entropy::scripted(&[])).unwrap()
+}
+
+/// What all scores at once answer with which probability, the winners as the digits of a number: of one exactly, of several
+/// by many draws of the law that is tested in `once_tests.rs`.
+fn at_once(terms: Terms, scores: &[f64], draws: u32) -> Vec<f64> {
+    let scale = terms.scale().unwrap();
+    if terms.count == 1 {
+        return law_of(terms.law, scores, &scale);
+    }
+    let mut entropy = seeded(90);
+    let mut chances = vec![0.0; scores.len().pow(terms.count as u32)];
+    for _ in 0..draws {
+        let first = once::largest(View::of(scores), &scale, terms.count, &mut entropy).unwrap();
+        chances[first.iter().fold(0, |digits, each| scores.len() * digits + each.index)] += 1.0 / f64::from(draws);
+    }
+    chances
 }
 
 #[test]
 fn any_parts_merged_in_any_order_have_the_law_of_all() {
     let mut entropy = seeded(61);
-    let scores = [0.0, 1.0, 3.0, 2.5, -1.0, 3.0];
-    let cuts: [&[usize]; 4] = [&[0, 6], &[0, 3, 6], &[0, 1, 2, 2, 5, 6], &[0, 0, 4, 6]];
-    for law in LAWS {
-        let [right, wrong] = laws(law, &scores);
-        let scale = terms(law, 2).scale().unwrap();
+    let scores = [0.0, 1.0, 3.0, 2.5, 3.0];
+    let cuts: [&[usize]; 4] = [&[0, 5], &[0, 3, 5], &[0, 1, 2, 2, 4, 5], &[0, 0, 4, 5]];
+    for wanted in [terms(Law::Exponential, 2), terms(Law::PermuteAndFlip, 2), several(2, 2)] {
+        let right = at_once(wanted, &scores, 800_000);
+        let wrong = at_once(Terms { factor: 1, ..wanted }, &scores, 100_000);
         for cut in cuts {
             for is_reversed in [false, true] {
-                assert_law("merged", 6_000, &right, &wrong, || {
-                    let parts = cut
-                        .windows(2)
-                        .map(|ends| of(&terms(law, 2), &scores[ends[0]..ends[1]], ends[0] as u64, &mut entropy));
-                    let mut parts: Vec<_> = parts.collect();
+                assert_law("merged", 8_000, &right, &wrong, || {
+                    let part = |ends: &[usize]| of(wanted, &scores[ends[0]..ends[1]], ends[0], &mut entropy);
+                    let mut parts: Vec<_> = cut.windows(2).map(part).collect();
                     if is_reversed {
                         parts.reverse();
                     }
-                    let first = parts.into_iter().reduce(|one, other| merge(one, other, &scale, &mut entropy));
-                    let first = first.unwrap().unwrap();
-                    (first.partition + first.index) as usize
+                    let all = parts.into_iter().reduce(|one, other| one.merged(&other, &mut entropy).unwrap()).unwrap();
+                    assert_eq!((all.candidates, all.winners.len()), (5, wanted.count));
+                    all.winners.iter().fold(0, |digits, winner| scores.len() * digits + index(winner))
                 });
             }
         }
@@ -52,36 +84,41 @@ fn forgetting_the_tops_would_give_another_law() {
     let mut entropy = seeded(62);
     let scores = [0.0, 3.0];
     for law in LAWS {
-        let [right, _] = laws(law, &scores);
-        let scale = terms(law, 2).scale().unwrap();
+        let right = at_once(terms(law, 2), &scores, 0);
         assert_law("equal tops", 5000, &[0.5, 0.5], &right, || {
-            let [one, other] = [0, 1].map(|index| of(&terms(law, 2), &[scores[index]], index as u64, &mut entropy));
-            let (one, mut other) = (one.unwrap(), other.unwrap());
-            other.top = one.top;
-            one.first_of(other, &scale, &mut entropy).partition as usize
+            let [one, mut other] = [0, 1].map(|part| of(terms(law, 2), &[scores[part]], part, &mut entropy));
+            other.winners[0].top = one.winners[0].top;
+            index(&one.merged(&other, &mut entropy).unwrap().winners[0])
         });
     }
 }
 
 #[test]
 fn merging_is_associative_and_commutative_on_what_is_known() {
-    // With the first words known, almost always no further bit is drawn: the winner is a function of the states.
+    // With the first words known, almost always no further bit is drawn: the winners are a function of the rows.
     let mut entropy = seeded(63);
     let scores = [[1.0, 2.0], [2.0, 0.5], [1.5, 1.5]];
-    for law in LAWS {
-        let scale = terms(law, 2).scale().unwrap();
+    for wanted in [terms(Law::Exponential, 2), terms(Law::PermuteAndFlip, 2), several(2, 2), several(9, 2)] {
         for _ in 0..500 {
-            let [a, b, c] = [0, 1, 2].map(|part| of(&terms(law, 2), &scores[part], part as u64, &mut entropy));
-            let both = |one: &Option<Winner>, other: &Option<Winner>| {
-                merge(one.clone(), other.clone(), &scale, &mut Entropy::scripted(&[]))
-            };
-            let left = both(&both(&a, &b), &c);
-            let right = both(&a, &both(&b, &c));
-            let turned = both(&c, &both(&b, &a));
-            assert!(left == right && left == turned);
-            assert!(both(&None, &left) == left && both(&left, &None) == left && both(&None, &None).is_none());
+            let [a, b, c] = [0, 1, 2].map(|part| of(wanted, &scores[part], part, &mut entropy));
+            let none = of::<f64>(wanted, &[], 3, &mut entropy);
+            let left = known(&known(&a, &b), &c);
+            assert!(left == known(&a, &known(&b, &c)) && left == known(&c, &known(&b, &a)));
+            assert!(known(&none, &left) == left && known(&left, &none) == left && known(&none, &none) == none);
         }
     }
+}
+
+#[test]
+fn merging_keeps_as_many_as_are_wanted_and_there_are() {
+    let mut entropy = seeded(82);
+    let mut of = |scores: &[f64], partition| of(several(3, 2), scores, partition, &mut entropy);
+    let (few, many, none) = (of(&[1e6], 0), of(&[3e6, 4e6, 0.0, 0.0], 1), of(&[], 2));
+    assert_eq!([&few, &many, &none].map(|row| (row.candidates, row.winners.len())), [(1, 1), (4, 3), (0, 0)]);
+    let merged = known(&few, &many);
+    let places: Vec<_> = merged.winners.iter().map(|winner| (winner.partition, winner.index)).collect();
+    assert_eq!((merged.candidates, places), (5, vec![(1, 1), (1, 0), (0, 0)]));
+    assert!(known(&many, &few) == merged);
 }
 
 #[test]
@@ -89,18 +126,16 @@ fn parts_may_have_scores_of_different_types() {
     let mut entropy = seeded(64);
     let scores = [7.0, 5.5, 6.0, -2.0, 9.0, 8.0];
     for law in LAWS {
-        let [right, wrong] = laws(law, &scores);
-        let scale = terms(law, 2).scale().unwrap();
+        let [right, wrong] = [2, 1].map(|factor| at_once(terms(law, factor), &scores, 0));
         assert_law("types", 8_000, &right, &wrong, || {
             let parts = [
-                of(&terms(law, 2), &[7.0_f64, 5.5], 0, &mut entropy),
-                of(&terms(law, 2), &[6_u8], 2, &mut entropy),
-                of(&terms(law, 2), &[-2.0_f32], 3, &mut entropy),
-                of(&terms(law, 2), &[9_i64, 8], 4, &mut entropy),
+                of(terms(law, 2), &[7.0_f64, 5.5], 0, &mut entropy),
+                of(terms(law, 2), &[6_u8], 2, &mut entropy),
+                of(terms(law, 2), &[-2.0_f32], 3, &mut entropy),
+                of(terms(law, 2), &[9_i64, 8], 4, &mut entropy),
             ];
-            let first = parts.into_iter().reduce(|one, other| merge(one, other, &scale, &mut entropy));
-            let first = first.unwrap().unwrap();
-            (first.partition + first.index) as usize
+            let all = parts.into_iter().reduce(|one, other| one.merged(&other, &mut entropy).unwrap());
+            index(&all.unwrap().winners[0])
         });
     }
 }
@@ -110,91 +145,117 @@ fn tops_beyond_the_doubles_are_compared_exactly() {
     // Neighbouring integers beyond 2^53, and the ends of the doubles: only exact differences tell.
     let mut entropy = seeded(65);
     let sharp = Terms { epsilon: 1e6, ..terms(Law::PermuteAndFlip, 1) };
-    let scale = sharp.scale().unwrap();
     for (low, high) in [(i64::MAX - 1, i64::MAX), (i64::MIN, i64::MIN + 1), (-1, 0)] {
-        let [low, high] = [low, high].map(|score| of(&sharp, &[score], score.cast_unsigned(), &mut entropy));
-        let expected = high.as_ref().unwrap().partition;
-        assert_eq!(merge(low, high, &scale, &mut entropy).unwrap().partition, expected);
+        let (low, high) = (of(sharp, &[low], 0, &mut entropy), of(sharp, &[high], 1, &mut entropy));
+        assert_eq!(low.merged(&high, &mut entropy).unwrap().winners[0].partition, 1);
     }
-    let parts = [f64::MIN, -5e-324, 0.0, 5e-324, f64::MAX].map(|score| of(&sharp, &[score], 0, &mut entropy));
-    let heights = parts.map(|part| part.unwrap().top.exactly());
+    let parts = [f64::MIN, -5e-324, 0.0, 5e-324, f64::MAX].map(|score| of(sharp, &[score], 0, &mut entropy));
+    let heights = parts.map(|part| part.winners[0].top.exactly());
     assert!(heights.windows(2).all(|pair| pair[1] > pair[0]));
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused_and_draws_nothing() {
+fn what_cannot_be_drawn_or_merged_is_refused_and_draws_nothing() {
     let mut entropy = Entropy::scripted(&[]);
-    let laplace = Winner::of(&terms(Law::LaplaceNoisyMax, 1), View::of(&[1.0]), 0, &mut entropy);
-    assert_eq!(laplace.err(), Some(SelectError::NotMergeable));
-    let poison = Winner::of(&terms(Law::Exponential, 1), View::of(&[1.0, f64::NAN]), 0, &mut entropy);
-    assert_eq!(poison.err(), Some(SelectError::NotFinite));
-    assert!(of::<f64>(&terms(Law::Exponential, 1), &[], 0, &mut entropy).is_none());
+    let several_of = |law, count| Terms { count, ..terms(law, 1) };
+    for refused in [terms(Law::LaplaceNoisyMax, 1), several_of(Law::Exponential, 2), several_of(Law::PermuteAndFlip, 0)]
+    {
+        for scores in [&[1.0][..], &[]] {
+            let row = Row::of(refused, View::of(scores), 0, &mut entropy);
+            assert_eq!(row.err(), Some(SelectError::NotMergeable));
+        }
+    }
+    for wanted in [terms(Law::Exponential, 1), terms(Law::PermuteAndFlip, 1), several(2, 1)] {
+        let poison = Row::of(wanted, View::of(&[1.0, f64::NAN]), 0, &mut entropy);
+        assert_eq!(poison.err(), Some(SelectError::NotFinite));
+        let none = of::<f64>(wanted, &[], 0, &mut entropy);
+        assert!(none.winners.is_empty());
+        for other in [Terms { factor: 2, ..wanted }, Terms { epsilon: 2.0, ..wanted }, several(3, 1)] {
+            let merged = none.merged(&of::<f64>(other, &[], 0, &mut entropy), &mut entropy);
+            assert_eq!(merged.err(), Some(SelectError::NotMergeable));
+        }
+    }
     assert_eq!(entropy.taken(), 0);
 }
 
 #[test]
-fn bytes_are_the_state_and_nothing_else_is() {
+fn bytes_are_the_row_and_nothing_else_is() {
     let mut entropy = seeded(66);
-    for law in LAWS {
-        let terms = terms(law, 2);
+    for wanted in [terms(Law::Exponential, 2), terms(Law::PermuteAndFlip, 2), several(2, 2), several(4, 2)] {
         for scores in [vec![-3.5, 2.25, 2.0], vec![1e300; 100], vec![]] {
-            let mut winner = of(&terms, &scores, 77, &mut entropy);
+            let mut row = of(wanted, &scores, 77, &mut entropy);
             for _ in 0..3 {
-                let bytes = to_bytes(&terms, winner.as_ref());
-                assert!(bytes.len() < 130);
-                let (read_terms, read) = from_bytes(&bytes).unwrap();
-                assert!(read_terms == terms && read == winner);
-                assert!((0..bytes.len()).all(|shorter| from_bytes(&bytes[..shorter]).is_none()));
-                assert!(from_bytes(&[&bytes[..], &[0]].concat()).is_none());
-                for (place, wrong) in [(0, b'x'), (4, 2), (5, 3), (6, 0), (23, 2)] {
-                    let mut bytes = bytes.clone();
-                    bytes[place] = wrong;
-                    assert!(from_bytes(&bytes).is_none(), "byte {place}");
+                let bytes = row.to_bytes();
+                assert!(bytes.len() < 40 + 90 * row.winners.len());
+                assert!(Row::from_bytes(&bytes).is_some_and(|read| read == row));
+                assert!((0..bytes.len()).all(|shorter| Row::from_bytes(&bytes[..shorter]).is_none()));
+                assert!(Row::from_bytes(&[&bytes[..], &[0]].concat()).is_none());
+                // Another head or version; no law, factor or winner wanted; another number of winners than of such candidates.
+                let least = row.winners.len() as u8;
+                let damages = [(0, b'x'), (4, 2), (5, 0), (5, 3), (6, 0), (6, 3), (COUNT, 0), (CANDIDATES, least + 1)];
+                for (place, wrong) in damages {
+                    let mut damaged = bytes.clone();
+                    damaged[place] = wrong;
+                    let read = Row::from_bytes(&damaged);
+                    let is_the_rest_alike = place == CANDIDATES && row.winners.len() == wanted.count;
+                    assert_eq!(read.is_some(), is_the_rest_alike, "byte {place}");
                 }
-                if let Some(winner) = &mut winner {
+                if let Some(winner) = row.winners.first_mut() {
                     winner.clock.refine(&mut entropy);
                 }
             }
+            // Fewer wanted than there are winners; several of a law that has one.
+            if row.winners.len() > 1 {
+                let few = Terms { count: 1, ..wanted };
+                assert!(Row::from_bytes(&Row { terms: few, ..row.clone() }.to_bytes()).is_none());
+                let exponential = Terms { law: Law::Exponential, ..wanted };
+                assert!(Row::from_bytes(&Row { terms: exponential, ..row }.to_bytes()).is_none());
+            }
         }
     }
-    assert!(from_bytes(&[]).is_none());
+    assert!(Row::from_bytes(&[]).is_none());
 }
 
 #[test]
-fn states_that_would_keep_a_merge_busy_are_refused() {
-    const BITS: usize = 51;
-    const PARTS: usize = BITS + 8;
+fn rows_that_would_keep_a_merge_busy_are_refused() {
     let mut entropy = seeded(67);
-    for law in LAWS {
-        let terms = terms(law, 2);
-        let mut winner = of(&terms, &[3.0, 1.0], 1, &mut entropy);
-        let bytes = to_bytes(&terms, winner.as_ref());
+    for wanted in [terms(Law::Exponential, 2), terms(Law::PermuteAndFlip, 2), several(2, 2)] {
+        let mut row = of(wanted, &[3.0, 1.0], 1, &mut entropy);
+        let bytes = row.to_bytes();
         let with = |place: usize, number: u64| {
             let mut bytes = bytes.clone();
             bytes[place..place + 8].copy_from_slice(&number.to_le_bytes());
-            from_bytes(&bytes)
+            Row::from_bytes(&bytes)
         };
-        assert!(
-            winner
-                .as_ref()
-                .is_some_and(|winner| with(BITS, winner.clock.bits as u64) == Some((terms, Some(winner.clone()))))
-        );
+        assert!(with(BITS, row.winners[0].clock.bits as u64).is_some_and(|read| read == row));
         assert!(with(BITS, 4096).is_some() && with(PARTS, 1 << 20).is_some());
-        for (place, number) in [(BITS, 4097), (BITS, 20_000), (BITS, u64::MAX), (PARTS, (1 << 20) + 1), (PARTS, 0)] {
+        for (place, number) in
+            [(BITS, 4097), (BITS, 20_000), (BITS, u64::MAX), (PARTS, (1 << 20) + 1), (PARTS, 0), (RATE, 0)]
+        {
             assert!(with(place, number).is_none(), "{number}");
         }
+        // More winners claimed than there are bytes for, which costs no memory.
+        let mut many = bytes.clone();
+        many[CANDIDATES..CANDIDATES + 8].fill(0x7f);
+        many[COUNT..COUNT + 8].fill(0x7f);
+        assert!(Row::from_bytes(&many).is_none());
+        // A sign that is none, and a number known with a zero before its digits.
+        let mut signed = bytes.clone();
+        signed[SIGN] = 2;
+        assert!(Row::from_bytes(&signed).is_none());
+        let length = u64::from_le_bytes(bytes[LENGTH..LENGTH + 8].try_into().unwrap());
+        let behind = LENGTH + 8 + length as usize;
+        let longer =
+            [&bytes[..LENGTH], &(length + 1).to_le_bytes(), &bytes[LENGTH + 8..behind], &[0], &bytes[behind..]];
+        assert!(Row::from_bytes(&longer.concat()).is_none());
+        // Bits that are few, and more known than they can say.
+        let long = [&bytes[..LENGTH], &1000_u64.to_le_bytes(), &[1; 1000], &bytes[behind..]];
+        assert!(Row::from_bytes(&long.concat()).is_none());
         // Far more words than a time ever gets are read, and no more than that.
         let mut refined = |words: usize| {
-            let clock = &mut winner.as_mut().unwrap().clock;
-            (0..words).for_each(|_| clock.refine(&mut entropy));
-            let bytes = to_bytes(&terms, winner.as_ref());
-            from_bytes(&bytes).map(|(_, read)| read == winner)
+            (0..words).for_each(|_| row.winners[0].clock.refine(&mut entropy));
+            Row::from_bytes(&row.to_bytes()).map(|read| read == row)
         };
         assert_eq!((refined(60), refined(60)), (Some(true), None));
-        // Bits that are few, and more known than they can say.
-        let mut long = bytes[..BITS + 24].to_vec();
-        long.extend(1000_u64.to_le_bytes());
-        long.extend([1; 1000]);
-        assert!(from_bytes(&long).is_none());
     }
 }

@@ -10,7 +10,6 @@ __all__ = [
     "IntervalSampler",
     "LazyFlips",
     "Partial",
-    "PartialOnce",
     "PiecewisePlan",
     "PiecewiseSampler",
     "Proposals",
@@ -226,9 +225,9 @@ class ThresholdStream:
 
 @final
 class Partial:
-    """The winner of some of the scores with what later bits its time needs; private, and good for one use.
+    """The winners of some of the scores with what later bits their times need; private, and good for one use.
 
-    ``InvalidParameterError`` at a second use of `merged`, `to_bytes` or `winner`.
+    ``InvalidParameterError`` at a second use of `merged`, `to_bytes` or `winners`.
     """
 
     @staticmethod
@@ -237,56 +236,33 @@ class Partial:
         epsilon: float,
         sensitivity: float,
         factor: Literal[1, 2],
+        count: int,
         scores: object,
         partition: int,
     ) -> Partial:
-        """Draw from ``scores`` (as those of `Sampler`, or none at all)."""
+        """Draw at most `count` from ``scores`` (as those of `Sampler`, or none at all): several by permute-and-flip's noise."""
 
     @staticmethod
     def from_bytes(data: bytes) -> Partial | None:
         """What `to_bytes` wrote; ``None`` for any other bytes."""
 
     def is_drawn_with(
-        self, law: Literal["exponential", "permute_and_flip"], epsilon: float, sensitivity: float, factor: Literal[1, 2]
+        self,
+        law: Literal["exponential", "permute_and_flip"],
+        epsilon: float,
+        sensitivity: float,
+        factor: Literal[1, 2],
+        count: int,
     ) -> bool:
         """Whether it was drawn with these arguments, which are public."""
 
-    def so_far(self) -> tuple[int, int] | None:
-        """As `winner`, but it is not used up: nothing may come of it but a look-up beside the state."""
-
-    def merged(self, other: Partial) -> Partial:
-        """The first of both, drawn with the same arguments."""
-
-    def to_bytes(self) -> bytes:
-        """About a hundred bytes."""
-
-    def winner(self) -> tuple[int, int] | None:
-        """Partition and index; ``None`` if there was no score."""
-
-@final
-class PartialOnce:
-    """The first of some of the scores after exponential noise once, with their times; private, and good for one use.
-
-    ``InvalidParameterError`` at a second use of `merged`, `to_bytes` or `winners`.
-    """
-
-    @staticmethod
-    def of(
-        epsilon: float, sensitivity: float, factor: Literal[1, 2], count: int, scores: object, partition: int
-    ) -> PartialOnce:
-        """Draw at most `count` from ``scores`` (as those of `Sampler`, or none at all)."""
-
-    @staticmethod
-    def from_bytes(data: bytes) -> PartialOnce | None:
-        """What `to_bytes` wrote; ``None`` for any other bytes."""
-
-    def is_drawn_with(self, epsilon: float, sensitivity: float, factor: Literal[1, 2], count: int) -> bool:
-        """Whether it was drawn with these arguments, which are public."""
+    def candidates(self) -> int:
+        """How many scores it was drawn from, which is public; it is not used up."""
 
     def so_far(self) -> list[tuple[int, int]]:
         """As `winners`, but it is not used up: nothing may come of it but a look-up beside the state."""
 
-    def merged(self, other: PartialOnce) -> PartialOnce:
+    def merged(self, other: Partial) -> Partial:
         """The first of both, drawn with the same arguments."""
 
     def to_bytes(self) -> bytes:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
     from dpselect.mechanisms.partial import CandidateSelection as CandidateSelection
     from dpselect.mechanisms.partial import PartialSelection as PartialSelection
+    from dpselect.mechanisms.partial import PartialTopK as PartialTopK
     from dpselect.mechanisms.partial import Winner as Winner
-    from dpselect.mechanisms.partial_top_k import PartialTopK as PartialTopK
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from dpselect.mechanisms.pending import PendingSelection as PendingSelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
@@ -90,8 +90,7 @@ else:
             "dpselect.mechanisms.noisy_histogram": "NoisyHistogramMechanism",
             "dpselect.mechanisms.noisy_max": "ReportNoisyMax",
             "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise left_for_selection order_noise",
-            "dpselect.mechanisms.partial": "CandidateSelection PartialSelection Winner",
-            "dpselect.mechanisms.partial_top_k": "PartialTopK",
+            "dpselect.mechanisms.partial": "CandidateSelection PartialSelection PartialTopK Winner",
             "dpselect.mechanisms.partition_selection": "PartitionSelection",
             "dpselect.mechanisms.pending": "PendingSelection",
             "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip",

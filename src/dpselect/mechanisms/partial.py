@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, Generic, Literal, NoReturn, Self, TypeVar, cast
 
 from dpselect._native import _core
-from dpselect.arguments import whole_number
+from dpselect.arguments import positive_count, whole_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 
 _PARTITION = "a whole number from 0 to 2**63 - 1"
-
-_MergeableLaw = Literal["exponential", "permute_and_flip"]
+_AnyMechanism = TypeVar("_AnyMechanism", Mechanism, ExponentialNoiseTopK)
+_Terms = tuple[Literal["exponential", "permute_and_flip"], float, float, Literal[1, 2], int]
+"""What two partial selections share to be merged: law, epsilon, sensitivity, factor of the scale, number of winners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,84 @@ class Winner:
     index: int
 
 
-class PartialSelection:
+class _Partial(Generic[_AnyMechanism]):
+    """The first candidates of a part of the scores with their times, in the core. Private, and good for one use."""
+
+    __slots__ = ("_count", "_mechanism", "_row")
+    _mechanism: _AnyMechanism
+    _count: int
+    _row: _core.Partial
+
+    def __init__(self) -> None:
+        name = type(self).__name__
+        raise TypeError(f"use {name}.of(mechanism, scores) or {name}.from_bytes(mechanism, data)")
+
+    @classmethod
+    def _wrap(cls, mechanism: _AnyMechanism, count: int, row: _core.Partial) -> Self:
+        made = cls.__new__(cls)
+        made._mechanism, made._count, made._row = mechanism, count, row
+        return made
+
+    @classmethod
+    def _drawn(cls, mechanism: _AnyMechanism, terms: _Terms, scores: ScoresLike, partition: int) -> Self:
+        number = whole_number(partition, "partition", expected=_PARTITION)
+        if not 0 <= number < 2**63:
+            raise InvalidParameterError("partition", number, _PARTITION)
+        return cls._wrap(mechanism, terms[-1], _core.Partial.of(*terms, native_scores(scores), number))
+
+    @classmethod
+    def _read(cls, mechanism: _AnyMechanism, terms: _Terms, data: bytes) -> Self:
+        if not isinstance(cast(object, data), bytes):
+            raise InvalidParameterError("data", data, "bytes")
+        row, drawn = _core.Partial.from_bytes(data), f"of {terms[-1]} by {mechanism!r}"
+        if row is None:
+            got, hint = Shown("<other bytes>"), "They were damaged, or another version of dpselect wrote them."
+            raise InvalidDataError("data", got, f"a partial selection {drawn} as this version writes it", hint)
+        if not row.is_drawn_with(*terms):
+            raise InvalidDataError("data", Shown("<drawn by another mechanism>"), f"a partial selection {drawn}")
+        return cls._wrap(mechanism, terms[-1], row)
+
+    @property
+    def mechanism(self) -> _AnyMechanism:
+        """The mechanism that drew it."""
+        return self._mechanism
+
+    def merged(self, other: Self) -> Self:
+        """The selection from the scores of both, which are used up. Every order of merging has the same distribution.
+
+        Raises:
+            InvalidParameterError: `other` is of another mechanism or number of winners or the same object, or one of
+                the two was used before.
+        """
+        if not isinstance(cast(object, other), type(self)):
+            raise InvalidParameterError("other", other, f"a {type(self).__name__}")
+        if other is self:
+            raise InvalidParameterError("other", Shown("<the same one>"), "the selection from other scores")
+        if (other._mechanism, other._count) != (self._mechanism, self._count):
+            got = Shown(f"<of {other._count} by {other._mechanism!r}>")
+            raise InvalidParameterError("other", got, f"a selection of {self._count} by {self._mechanism!r}")
+        return self._wrap(self._mechanism, self._count, self._row.merged(other._row))
+
+    def to_bytes(self) -> bytes:
+        """The selection as bytes, to be sent to where the others are. The selection is used up; the bytes replace it.
+
+        As private as the scores. About a hundred bytes for each winner, and with probability below 2**-40 a few more.
+
+        Raises:
+            InvalidParameterError: it was used before.
+        """
+        return self._row.to_bytes()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} by {self._mechanism!r}: private>"
+
+    def __reduce__(self) -> NoReturn:
+        """Neither copied nor pickled by accident: a copy would be a second selection with the same random bits."""
+        name = type(self).__name__
+        raise TypeError(f"a {name} is used once and cannot be copied or pickled; send what to_bytes() returns")
+
+
+class PartialSelection(_Partial[Mechanism]):
     """One selection, drawn from a part of the scores so far: `of` each part, `merged` together, then the `winner`.
 
     The winner has exactly the mechanism's distribution on all scores together, whatever the parts and the order of
@@ -52,12 +131,7 @@ class PartialSelection:
     Winner(partition=0, index=1)
     """
 
-    __slots__ = ("_mechanism", "_partial")
-    _mechanism: Mechanism
-    _partial: _core.Partial
-
-    def __init__(self) -> None:
-        raise TypeError("use PartialSelection.of(mechanism, scores) or PartialSelection.from_bytes(mechanism, data)")
+    __slots__ = ()
 
     @classmethod
     def of(cls, mechanism: Mechanism, scores: ScoresLike, *, partition: int = 0) -> PartialSelection:
@@ -74,12 +148,7 @@ class PartialSelection:
             InvalidScoresError: not one-dimensional, not finite, or not exactly representable. Nothing is drawn then.
             InvalidParameterError: `mechanism` cannot be merged, or `partition` is out of range.
         """
-        name, epsilon, sensitivity, factor = _terms(mechanism)
-        number = whole_number(partition, "partition", expected=_PARTITION)
-        if not 0 <= number < 2**63:
-            raise InvalidParameterError("partition", number, _PARTITION)
-        partial = _core.Partial.of(name, epsilon, sensitivity, factor, native_scores(scores), number)
-        return cls._wrap(mechanism, partial)
+        return cls._drawn(mechanism, _terms_of_one(mechanism), scores, partition)
 
     @classmethod
     def from_bytes(cls, mechanism: Mechanism, data: bytes) -> PartialSelection:
@@ -90,28 +159,7 @@ class PartialSelection:
                 distribution, epsilon or sensitivity, or monotonic or not).
             InvalidParameterError: `mechanism` cannot be merged, or `data` is not bytes.
         """
-        terms = _terms(mechanism)
-        if not isinstance(cast(object, data), bytes):
-            raise InvalidParameterError("data", data, "bytes")
-        partial = _core.Partial.from_bytes(data)
-        if partial is None:
-            got, hint = Shown("<other bytes>"), "They were damaged, or another version of dpselect wrote them."
-            raise InvalidDataError("data", got, "a partial selection as this version writes it", hint)
-        if not partial.is_drawn_with(*terms):
-            got = Shown("<drawn by another mechanism>")
-            raise InvalidDataError("data", got, f"a partial selection drawn by {mechanism!r}")
-        return cls._wrap(mechanism, partial)
-
-    @classmethod
-    def _wrap(cls, mechanism: Mechanism, partial: _core.Partial) -> PartialSelection:
-        made = cls.__new__(cls)
-        made._mechanism, made._partial = mechanism, partial
-        return made
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """The mechanism that drew it."""
-        return self._mechanism
+        return cls._read(mechanism, _terms_of_one(mechanism), data)
 
     def so_far(self) -> Winner | None:
         """The winner of the parts merged so far, or None without scores; the selection is not used up.
@@ -121,34 +169,7 @@ class PartialSelection:
         Raises:
             InvalidParameterError: it was used before.
         """
-        found = self._partial.so_far()
-        return None if found is None else Winner(*found)
-
-    def merged(self, other: PartialSelection) -> PartialSelection:
-        """The selection from the scores of both, which are used up. Every order of merging has the same distribution.
-
-        Raises:
-            InvalidParameterError: `other` is of another mechanism or the same object, or one of the two was used
-                before.
-        """
-        if not isinstance(cast(object, other), PartialSelection):
-            raise InvalidParameterError("other", other, "a PartialSelection")
-        if other is self:
-            raise InvalidParameterError("other", Shown("<the same one>"), "the selection from other scores")
-        if other._mechanism != self._mechanism:
-            expected = f"a selection by {self._mechanism!r}"
-            raise InvalidParameterError("other", Shown(f"<by {other._mechanism!r}>"), expected)
-        return self._wrap(self._mechanism, self._partial.merged(other._partial))
-
-    def to_bytes(self) -> bytes:
-        """The selection as bytes, to be sent to where the others are. The selection is used up; the bytes replace it.
-
-        As private as the scores. About a hundred bytes, and with probability below 2**-40 a few more.
-
-        Raises:
-            InvalidParameterError: it was used before.
-        """
-        return self._partial.to_bytes()
+        return next((Winner(*place) for place in self._row.so_far()), None)
 
     def winner(self) -> Winner:
         """The selected candidate; the selection is used up. Private unless the scores of *all* candidates were merged.
@@ -157,20 +178,83 @@ class PartialSelection:
             InvalidScoresError: there was no score in any part.
             InvalidParameterError: it was used before.
         """
-        found = self._partial.winner()
-        if found is None:
-            raise InvalidScoresError("scores", Shown("<empty>"), "at least one score in all parts together")
-        return Winner(*found)
-
-    def __repr__(self) -> str:
-        return f"<PartialSelection by {self._mechanism!r}: private>"
-
-    def __reduce__(self) -> NoReturn:
-        """Neither copied nor pickled by accident: a copy would be a second selection with the same random bits."""
-        raise TypeError("a PartialSelection is used once and cannot be copied or pickled; send what to_bytes() returns")
+        for place in self._row.winners():
+            return Winner(*place)
+        raise InvalidScoresError("scores", Shown("<empty>"), "at least one score in all parts together")
 
 
-def _terms(mechanism: Mechanism) -> tuple[_MergeableLaw, float, float, Literal[1, 2]]:
+class PartialTopK(_Partial[ExponentialNoiseTopK]):
+    """One selection of k candidates, drawn from a part of the scores so far; as `PartialSelection` is for one.
+
+    Only the winners of all parts merged are a release. Each object can be used once (`merged`, `to_bytes` or
+    `winners`).
+
+    Proof: ``proofs/partial_selection.md``, "Several winners".
+
+    >>> mechanism = ExponentialNoiseTopK(epsilon=1.0, sensitivity=1.0, monotonic=True, k=2)
+    >>> north = PartialTopK.of(mechanism, [12, 730, 41], partition=0)
+    >>> south = PartialTopK.of(mechanism, [355, 9], partition=3)
+    >>> north.merged(south).winners()
+    [Winner(partition=0, index=1), Winner(partition=3, index=0)]
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(
+        cls, mechanism: ExponentialNoiseTopK, scores: ScoresLike, *, partition: int = 0, count: int | None = None
+    ) -> PartialTopK:
+        """Draw from one part of the scores.
+
+        Args:
+            mechanism: how to select, the same for all parts.
+            scores, partition: as for `PartialSelection.of`.
+            count: how many winners, at most one more than ``mechanism.k``: one more only if these are all candidates.
+                Default: ``mechanism.k``.
+
+        Raises:
+            InvalidScoresError: not one-dimensional, not finite, or not exactly representable. Nothing is drawn then.
+            InvalidParameterError: `partition` or `count` is out of range.
+        """
+        return cls._drawn(mechanism, _terms_of_several(mechanism, count), scores, partition)
+
+    @classmethod
+    def from_bytes(cls, mechanism: ExponentialNoiseTopK, data: bytes, *, count: int | None = None) -> PartialTopK:
+        """What `to_bytes` wrote, here or elsewhere. Use it once: two selections from the same bytes share noise.
+
+        Raises:
+            InvalidDataError: the bytes are invalid, of another version, or drawn by another mechanism or `count`.
+            InvalidParameterError: `count` is out of range, or `data` is not bytes.
+        """
+        return cls._read(mechanism, _terms_of_several(mechanism, count), data)
+
+    @property
+    def count(self) -> int:
+        """How many winners there are, if there are as many candidates."""
+        return self._count
+
+    def so_far(self) -> list[Winner]:
+        """The winners of the parts merged so far, best first; the selection is not used up. Private.
+
+        Raises:
+            InvalidParameterError: it was used before.
+        """
+        return [Winner(*place) for place in self._row.so_far()]
+
+    def winners(self) -> list[Winner]:
+        """The selected candidates, best first; the selection is used up. Private unless *all* candidates were merged.
+
+        Raises:
+            InvalidParameterError: it was used before, or `count` is one more than ``mechanism.k`` and these were more
+                candidates, of whom one more winner would cost more.
+        """
+        if self._count > self._mechanism.k and (candidates := self._row.candidates()) > self._count:
+            expected = f"at most {self._mechanism.k}, as there are {candidates:,} candidates"
+            raise InvalidParameterError("count", self._count, expected)
+        return [Winner(*place) for place in self._row.winners()]
+
+
+def _terms_of_one(mechanism: Mechanism) -> _Terms:
     expected = "PermuteAndFlip, ExponentialMechanism, or ReportNoisyMax with exponential or Gumbel noise"
     if not isinstance(cast(object, mechanism), Mechanism):
         raise InvalidParameterError("mechanism", mechanism, expected)
@@ -179,7 +263,15 @@ def _terms(mechanism: Mechanism) -> tuple[_MergeableLaw, float, float, Literal[1
     law, epsilon, sensitivity, factor = mechanism.terms
     if law == "laplace":
         raise InvalidParameterError("mechanism", Shown("<Laplace noise>"), expected)
-    return law, epsilon, sensitivity, factor
+    return law, epsilon, sensitivity, factor, 1
+
+
+def _terms_of_several(mechanism: ExponentialNoiseTopK, count: int | None) -> _Terms:
+    if not isinstance(cast(object, mechanism), ExponentialNoiseTopK):
+        raise InvalidParameterError("mechanism", mechanism, "ExponentialNoiseTopK")
+    share, sensitivity, factor, k = mechanism.terms
+    count = k if count is None else positive_count(count, "count", at_most=k + 1)
+    return "permute_and_flip", share, sensitivity, factor, count
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
