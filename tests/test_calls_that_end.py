@@ -73,8 +73,8 @@ LONG_CALLS = {
         "import struct\n"
         "def state(magnitude):\n"
         "    known = b'\\x01' * (1 << 9)\n"
-        "    head = b'dpps\\x01' + struct.pack('<BBddB', 1, 1, 1.0, 1.0, 1)\n"
-        "    numbers = struct.pack('<QQBQhQQQQ', 0, 0, 0, magnitude, 0, 1 << 12, 1 << 20, 1, len(known))\n"
+        "    head = b'dpps\\x01' + struct.pack('<BBddQQ', 1, 1, 1.0, 1.0, 1, 1)\n"
+        "    numbers = struct.pack('<QQBhQQQQQ', 0, 0, 0, 0, magnitude, 1 << 12, 1 << 20, 1, len(known))\n"
         "    return core.Partial.from_bytes(head + numbers + known)\n",
         "state(3).merged(state(2))",
     ),

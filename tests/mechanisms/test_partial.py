@@ -182,6 +182,8 @@ def test_nothing_is_used_up_by_a_refused_merge() -> None:
     )
     with pytest.raises(InvalidParameterError, match=r"epsilon=2\.0"):
         one.merged(other)
+    with pytest.raises(InvalidParameterError, match="the same for all parts"):
+        one._row.merged(other._row)
     with pytest.raises(InvalidParameterError, match="the same one"):
         one.merged(one)
     with pytest.raises(InvalidParameterError, match="PartialSelection"):

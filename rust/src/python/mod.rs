@@ -17,7 +17,7 @@ mod weighted_counts;
 
 use pyo3::prelude::*;
 
-/// A free-threaded Python turns its lock on for this module: nobody has checked it without one.
+/// A free-threaded Python turns its lock on for this module, which was not tested without one.
 #[pymodule(gil_used = true)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Once and now: a fork in the middle of a first call could otherwise catch a lock in the wrong state.

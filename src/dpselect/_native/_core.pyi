@@ -240,7 +240,10 @@ class Partial:
         scores: object,
         partition: int,
     ) -> Partial:
-        """Draw at most `count` from ``scores`` (as those of `Sampler`, or none at all): several by permute-and-flip's noise."""
+        """Draw at most `count` from ``scores`` (as those of `Sampler`, or none at all).
+
+        One by permute-and-flip or the exponential mechanism, several by the noise of permute-and-flip.
+        """
 
     @staticmethod
     def from_bytes(data: bytes) -> Partial | None:

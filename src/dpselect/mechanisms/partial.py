@@ -39,8 +39,7 @@ class _Partial(Generic[_AnyMechanism]):
     _row: _core.Partial
 
     def __init__(self) -> None:
-        name = type(self).__name__
-        raise TypeError(f"use {name}.of(mechanism, scores) or {name}.from_bytes(mechanism, data)")
+        raise TypeError(f"use {type(self).__name__}.of(mechanism, scores) or from_bytes(mechanism, data)")
 
     @classmethod
     def _wrap(cls, mechanism: _AnyMechanism, count: int, row: _core.Partial) -> Self:
@@ -103,8 +102,7 @@ class _Partial(Generic[_AnyMechanism]):
 
     def __reduce__(self) -> NoReturn:
         """Neither copied nor pickled by accident: a copy would be a second selection with the same random bits."""
-        name = type(self).__name__
-        raise TypeError(f"a {name} is used once and cannot be copied or pickled; send what to_bytes() returns")
+        raise TypeError(f"a {type(self).__name__} is used once, not copied or pickled; send what to_bytes() returns")
 
 
 class PartialSelection(_Partial[Mechanism]):
@@ -140,8 +138,7 @@ class PartialSelection(_Partial[Mechanism]):
         Args:
             mechanism: how to select, the same for all parts.
             scores: shape ``(n,)``, finite floats or integers, of any type in every part; higher is better. A part
-                without scores is allowed and changes nothing. Whether a part is empty is treated as public, like the
-                candidates.
+                without scores changes nothing. How many a part has is treated as public, like the candidates.
             partition: a public number of this part, from 0 to 2**63 - 1, that the winner names.
 
         Raises:
@@ -169,7 +166,8 @@ class PartialSelection(_Partial[Mechanism]):
         Raises:
             InvalidParameterError: it was used before.
         """
-        return next((Winner(*place) for place in self._row.so_far()), None)
+        places = self._row.so_far()
+        return Winner(*places[0]) if places else None
 
     def winner(self) -> Winner:
         """The selected candidate; the selection is used up. Private unless the scores of *all* candidates were merged.
@@ -178,16 +176,15 @@ class PartialSelection(_Partial[Mechanism]):
             InvalidScoresError: there was no score in any part.
             InvalidParameterError: it was used before.
         """
-        for place in self._row.winners():
-            return Winner(*place)
+        if places := self._row.winners():
+            return Winner(*places[0])
         raise InvalidScoresError("scores", Shown("<empty>"), "at least one score in all parts together")
 
 
 class PartialTopK(_Partial[ExponentialNoiseTopK]):
     """One selection of k candidates, drawn from a part of the scores so far; as `PartialSelection` is for one.
 
-    Only the winners of all parts merged are a release. Each object can be used once (`merged`, `to_bytes` or
-    `winners`).
+    Only the winners of all parts merged are a release. Each is used once (`merged`, `to_bytes` or `winners`).
 
     Proof: ``proofs/partial_selection.md``, "Several winners".
 
@@ -234,11 +231,7 @@ class PartialTopK(_Partial[ExponentialNoiseTopK]):
         return self._count
 
     def so_far(self) -> list[Winner]:
-        """The winners of the parts merged so far, best first; the selection is not used up. Private.
-
-        Raises:
-            InvalidParameterError: it was used before.
-        """
+        """The winners of the parts merged so far, best first; as `PartialSelection.so_far`."""
         return [Winner(*place) for place in self._row.so_far()]
 
     def winners(self) -> list[Winner]:
