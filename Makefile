@@ -89,7 +89,7 @@ FUZZ_SECONDS ?= 60
 sanitize: address thread fuzz miri
 
 # Laws of so many draws that they alone would take longer than all the rest; others run the same code.
-LONG_LAWS := heads_far_from_the_top_come_as_often_as_they_should every_route_gives_the_law_on_a_grid \
+LONG_LAWS := heads_far_from_the_top_arrive_as_often_as_they_should every_route_gives_the_law_on_a_grid \
 	paths_have_the_law every_law_by_single_draws
 
 address: | $(VENV)/.nightly

@@ -20,7 +20,7 @@ pub enum SelectError {
     NotMergeable,
     /// There is no memory for the index or for the answers.
     Memory,
-    /// Somebody overwrote the scores while they were drawn from.
+    /// The scores were overwritten while they were drawn from.
     Changed,
     /// The caller was asked to stop.
     Interrupted,
@@ -52,7 +52,7 @@ pub(crate) fn reserved<T>(capacity: usize) -> Result<Vec<T>, SelectError> {
 }
 
 /// `len` zeros, or `Memory`. The operating system gives each page when it is first written to: no time is spent on them here,
-/// where nobody could end the call, and threads that fill the pages share that work.
+/// where the call could not be ended, and threads that fill the pages share that work.
 #[expect(clippy::cast_ptr_alignment, reason = "the layout is that of the numbers")]
 pub(crate) fn zeros(len: usize) -> Result<Vec<usize>, SelectError> {
     let layout = Layout::array::<usize>(len).map_err(|_| SelectError::Memory)?;

@@ -1,7 +1,7 @@
 //! Floating point by the standard for the length of a call, whatever other libraries have set.
 //!
 //! A library compiled with `-ffast-math` may make the processor treat subnormal numbers as zero on every thread that
-//! loads it, and anybody may change the direction of rounding. Scores a subnormal apart would then be equal, and no error
+//! loads it, and any code may change the direction of rounding. Scores a subnormal apart would then be equal, and no error
 //! bound of `proofs/exact_sampling.md` would hold. So each call looks at the control register, which takes about a
 //! nanosecond, and where it is not the standard's puts it right until the call ends.
 

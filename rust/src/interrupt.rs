@@ -1,4 +1,4 @@
-//! Long calls end when the person who made them asks for it: every loop without a short bound asks here in between.
+//! Long calls end when the caller asks for it: every loop without a short bound asks here in between.
 //!
 //! Only the thread that was called asks; its helpers are told by a flag.
 
@@ -18,7 +18,7 @@ static ASK: OnceLock<fn() -> bool> = OnceLock::new();
 
 #[derive(Clone, Copy)]
 enum Call {
-    /// No call began on this thread: nobody is asked.
+    /// No call began on this thread: nothing is asked.
     None,
     /// It has not come to a question yet, and most never do.
     Begun,
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_call_that_is_asked_to_end_does() {
         assert_eq!(ended(first_error), Err(SelectError::Interrupted));
-        assert_eq!(interruptible(first_error), Ok(()), "nobody asks this one to end");
+        assert_eq!(interruptible(first_error), Ok(()), "nothing asks this one to end");
     }
 
     #[test]

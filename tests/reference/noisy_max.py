@@ -181,7 +181,7 @@ def standing_by_levels(
         if found:
             return tuple(found)
         above = level
-    raise AssertionError("everybody stands above the last level")
+    raise AssertionError("all stand above the last level")
 
 
 def law_by_levels(weights: Sequence[Fraction], *, levels: Sequence[Fraction]) -> tuple[WithLogarithms, ...]:

@@ -222,7 +222,7 @@ pub(crate) mod testing {
             self.words.as_mut()?.pop_front()
         }
 
-        /// Upper half first, so that two halves make up the word they came from.
+        /// Upper half first, so that two halves make up the word they arrived from.
         pub fn next_u32(&mut self) -> Option<u32> {
             self.half.take().or_else(|| {
                 let word = self.next_u64()?;

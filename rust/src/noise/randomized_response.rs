@@ -12,13 +12,13 @@ use crate::exact::exp_enclosure::{Ratio, exp_negative};
 
 /// A coin with probability 1 / (1 + exp(x)) for a rational x > 0.
 #[derive(Clone, Debug)]
-pub struct Turn {
+pub struct BitFlip {
     x: Ratio,
     /// The probability times 2^64, rounded down.
     head: u64,
 }
 
-impl Turn {
+impl BitFlip {
     pub fn new(x: Ratio) -> Self {
         let mut precision = 128;
         loop {
@@ -63,8 +63,8 @@ mod tests {
     use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
 
-    fn turn(x: f64) -> Turn {
-        Turn::new(Ratio::from_f64(x))
+    fn turn(x: f64) -> BitFlip {
+        BitFlip::new(Ratio::from_f64(x))
     }
 
     #[test]

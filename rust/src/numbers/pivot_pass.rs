@@ -3,7 +3,7 @@
 use crate::error::SelectError;
 use crate::numbers::grid::ValueInterval;
 use crate::numbers::value_turns::{in_turns, threads_for};
-use crate::scores::kernels::Level;
+use crate::scores::kernels::Instructions;
 use crate::scores::score_view::View;
 
 /// What a pass found.
@@ -39,10 +39,10 @@ type Found = (PivotCounts, Vec<f64>);
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit, `Interrupted`.
 pub fn pass(values: &View<'_>, pivots: Pivots) -> Result<Found, SelectError> {
-    pass_with(values, pivots, threads_for(values), Level::detect())
+    pass_with(values, pivots, threads_for(values), Instructions::detect())
 }
 
-fn pass_with(values: &View<'_>, pivots: Pivots, threads: usize, level: Level) -> Result<Found, SelectError> {
+fn pass_with(values: &View<'_>, pivots: Pivots, threads: usize, level: Instructions) -> Result<Found, SelectError> {
     let nothing = || Ok((PivotCounts::default(), Vec::new()));
     let mut results = in_turns(values, threads, nothing, |(counts, between): &mut Found, chunk| {
         // Eight more than needed: the fastest kernel stores whole vectors.
@@ -65,16 +65,16 @@ fn pass_with(values: &View<'_>, pivots: Pivots, threads: usize, level: Level) ->
 }
 
 /// Count, and append what lies between to `between`, which must have room for 8 more than the values.
-fn sort_out(level: Level, values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
+fn sort_out(level: Instructions, values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
     debug_assert!(between.capacity() - between.len() >= values.len() + 8);
     // SAFETY: a level is only handed out where the processor has its features; the room was reserved.
     unsafe {
         match level {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => sort_out_avx512(values, pivots, between),
+            Instructions::Avx512 => sort_out_avx512(values, pivots, between),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => sort_out_avx2(values, pivots, between),
-            Level::Baseline => sort_out_baseline(values, pivots, between),
+            Instructions::Avx2 => sort_out_avx2(values, pivots, between),
+            Instructions::Baseline => sort_out_baseline(values, pivots, between),
         }
     }
 }
@@ -188,7 +188,7 @@ mod tests {
                 };
                 let mut inside: Vec<f64> = values.iter().copied().filter(|v| *v > b && *v < c).collect();
                 inside.sort_by(f64::total_cmp);
-                for level in Level::available() {
+                for level in Instructions::available() {
                     for threads in [1, 3] {
                         let pivots = Pivots {
                             first: ValueInterval { low: a, high: b },

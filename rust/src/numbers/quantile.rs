@@ -44,8 +44,8 @@ pub enum Route {
 const SCALES: f64 = 60.0;
 /// ... and further than this many, e^-10: enough for windows so large that a pass costs less than sorting them.
 const SCALES_OF_LARGE: f64 = 10.0;
-/// Pieces between two questions whether the call is to end.
-const PIECES_BETWEEN_QUESTIONS: usize = 1 << 8;
+/// Pieces between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 1 << 8;
 /// Fewer values than this are sorted.
 const FEW: usize = 2048;
 /// Windows of more than this share of the values to each side are large, ...
@@ -191,7 +191,7 @@ impl<'a> Pieces<'a> {
     fn weigh(&mut self) -> Result<(), SelectError> {
         let mut nearest = None;
         for piece in 0..self.count() {
-            if piece.is_multiple_of(PIECES_BETWEEN_QUESTIONS) {
+            if piece.is_multiple_of(CHECK_EVERY) {
                 interrupt::check()?;
             }
             if !self.stretch(piece).is_empty() {

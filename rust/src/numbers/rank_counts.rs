@@ -3,7 +3,7 @@
 use crate::error::SelectError;
 use crate::numbers::grid::ValueInterval;
 use crate::numbers::value_turns::{CHUNK, in_turns, threads_for};
-use crate::scores::kernels::Level;
+use crate::scores::kernels::Instructions;
 use crate::scores::score_view::View;
 
 /// How many of all values lie below each of `stretches`, and how many not above it.
@@ -11,7 +11,7 @@ use crate::scores::score_view::View;
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
 pub fn ranks_of(values: &View<'_>, stretches: &[ValueInterval]) -> Result<Vec<(u64, u64)>, SelectError> {
-    let (threads, level) = (threads_for(values), Level::detect());
+    let (threads, level) = (threads_for(values), Instructions::detect());
     // The last one counts whatever is a number.
     let zeros = || Ok(vec![(0, 0); stretches.len() + 1]);
     let results = in_turns(values, threads, zeros, |counts: &mut Vec<(u64, u64)>, chunk| {
@@ -37,15 +37,15 @@ pub fn ranks_of(values: &View<'_>, stretches: &[ValueInterval]) -> Result<Vec<(u
     Ok(sums)
 }
 
-fn count_row(level: Level, row: &[f64], stretch: ValueInterval) -> (u64, u64) {
+fn count_row(level: Instructions, row: &[f64], stretch: ValueInterval) -> (u64, u64) {
     match level {
         // SAFETY: a level is only handed out where the processor has its features.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { count_row_avx512(row, stretch) },
+        Instructions::Avx512 => unsafe { count_row_avx512(row, stretch) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { count_row_avx2(row, stretch) },
-        Level::Baseline => count_row_baseline(row, stretch),
+        Instructions::Avx2 => unsafe { count_row_avx2(row, stretch) },
+        Instructions::Baseline => count_row_baseline(row, stretch),
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
             };
             let expected = ends.map(|(low, high)| ranks(low, high));
             assert_eq!(ranks_of(&View::of(&values), &stretches).unwrap(), expected);
-            for level in Level::available() {
+            for level in Instructions::available() {
                 for (end, expected) in stretches.iter().zip(expected) {
                     assert_eq!(count_row(level, &values, *end), expected);
                 }

@@ -16,8 +16,8 @@ use crate::numbers::sorting::{order, sort};
 use crate::numbers::value_turns::append;
 use crate::scores::score_view::View;
 
-/// Values between two questions whether the call is to end.
-const VALUES_BETWEEN_QUESTIONS: usize = 1 << 12;
+/// Values between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 1 << 12;
 
 /// Neighbouring values in increasing order, each once, with their ranks: as the places of the range that they count as.
 #[derive(Debug, PartialEq)]
@@ -81,7 +81,7 @@ impl Window {
         // The different values are written over the sorted ones.
         let mut different = 0;
         for index in 0..sorted.len() {
-            if index.is_multiple_of(VALUES_BETWEEN_QUESTIONS) {
+            if index.is_multiple_of(CHECK_EVERY) {
                 interrupt::check()?;
             }
             let value = range.place(sorted[index]);

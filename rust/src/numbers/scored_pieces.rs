@@ -8,8 +8,8 @@ use crate::interrupt::check_deep;
 use crate::numbers::stretch::Stretch;
 use crate::scores::scale::Scale;
 
-/// Pieces between two questions whether the call is to end.
-const PIECES_BETWEEN_QUESTIONS: usize = 1 << 12;
+/// Pieces between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 1 << 12;
 
 /// Pieces next to each other.
 pub enum Row<'a> {
@@ -66,7 +66,7 @@ impl<'a> Scored<'a> {
             return Err(SelectError::NotFinite);
         }
         let with_length = (0..scores.len()).filter(|&index| {
-            if index.is_multiple_of(PIECES_BETWEEN_QUESTIONS) {
+            if index.is_multiple_of(CHECK_EVERY) {
                 check_deep();
             }
             !row.piece(index).is_empty()

@@ -4,8 +4,8 @@ use crate::interrupt::check_deep;
 
 /// Fewer values than this are sorted at once, in some 20 milliseconds.
 const FEW: usize = 1 << 20;
-/// Values between two questions whether the call is to end.
-const BETWEEN_QUESTIONS: usize = 1 << 16;
+/// Values between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 1 << 16;
 /// Places that a pivot is taken from.
 const SAMPLE: usize = 513;
 /// So many halvings are more than enough for any memory, unless the pivots are bad; then the library's sort takes over.
@@ -38,7 +38,7 @@ pub fn partition<T: Copy>(values: &mut [T], comes_first: impl Fn(T) -> bool) -> 
     let mut start = 0;
     while start < values.len() {
         check_deep();
-        let end = values.len().min(start + BETWEEN_QUESTIONS);
+        let end = values.len().min(start + CHECK_EVERY);
         for index in start..end {
             let value = values[index];
             values.swap(index, count);

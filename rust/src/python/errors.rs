@@ -35,7 +35,7 @@ fn exceptions(py: Python<'_>) -> PyResult<&'static Exceptions> {
     })
 }
 
-/// An `InvalidScoresError`. `got` says what came in public terms: type, element type, shape.
+/// An `InvalidScoresError`. `got` says what arrived in public terms: type, element type, shape.
 pub fn invalid_scores(py: Python<'_>, got: &str, expected: &str, hint: &str) -> PyErr {
     build(py, |known| &known.scores, "scores", got, expected, hint)
 }

@@ -13,12 +13,12 @@ use crate::exact::exp_enclosure::Ratio;
 use crate::interrupt;
 use crate::noise::gaussian::Gaussian;
 use crate::noise::geometric::{Geometric, Noise};
-use crate::noise::randomized_response::Turn;
+use crate::noise::randomized_response::BitFlip;
 use crate::numbers::integers;
 use crate::scores::scale::Scale;
 
-/// Noisy numbers between two questions whether the call is to end.
-const NUMBERS_BETWEEN_QUESTIONS: usize = 1 << 10;
+/// Noisy numbers between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 1 << 10;
 
 /// The two-sided geometric law at one scale, and nothing else.
 #[pyclass(frozen, module = "dpselect._native._core")]
@@ -76,7 +76,7 @@ fn each_with_noise<'py>(
         let mut made = reserved(values.len())?;
         with_entropy(|entropy| {
             for (number, &value) in values.iter().enumerate() {
-                if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
+                if number.is_multiple_of(CHECK_EVERY) {
                     interrupt::check()?;
                 }
                 made.push(noisy(value, entropy));
@@ -99,7 +99,7 @@ pub fn to_int<'py>(py: Python<'py>, number: &IBig) -> PyResult<Bound<'py, PyAny>
 
 /// A coin for each bit, and nothing else.
 #[pyclass(frozen, module = "dpselect._native._core")]
-pub struct ResponseSampler(Turn);
+pub struct ResponseSampler(BitFlip);
 
 #[pymethods]
 impl ResponseSampler {
@@ -107,7 +107,7 @@ impl ResponseSampler {
     fn new(py: Python<'_>, epsilon: f64, bits_per_unit: f64) -> PyResult<Self> {
         let turn = || {
             let scale = Scale::new(epsilon, bits_per_unit, 1)?;
-            Ok(Turn::new(scale.exact_exponent_of_gap(&Ratio::from_f64(1.0))))
+            Ok(BitFlip::new(scale.exact_exponent_of_gap(&Ratio::from_f64(1.0))))
         };
         Ok(Self(run(py, 0, turn)?))
     }
@@ -120,7 +120,7 @@ impl ResponseSampler {
             let mut turned = reserved(bits.len())?;
             with_entropy(|entropy| {
                 for (number, &bit) in bits.iter().enumerate() {
-                    if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
+                    if number.is_multiple_of(CHECK_EVERY) {
                         interrupt::check()?;
                     }
                     turned.push(bit ^ u8::from(self.0.flip(entropy)));

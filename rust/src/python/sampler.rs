@@ -82,8 +82,8 @@ impl Sampler {
         let memory = Memory::of(scores)?;
         let view = memory.view();
         let picks = run(scores.py(), usize::MAX, || {
-            let comers = with_entropy(|entropy| once::largest(view, &self.scale, k, entropy))?;
-            Ok(comers.iter().map(|comer| comer.index).collect())
+            let candidates = with_entropy(|entropy| once::largest(view, &self.scale, k, entropy))?;
+            Ok(candidates.iter().map(|candidate| candidate.index).collect())
         })?;
         indices(scores.py(), picks)
     }

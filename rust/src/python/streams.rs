@@ -12,7 +12,7 @@ use super::sampler::{indices, run, scale_of};
 use crate::entropy::with_entropy;
 use crate::exact::exp_enclosure::Ratio;
 use crate::exact::rational::Rational;
-use crate::select::above_threshold::{Stream, Terms};
+use crate::select::above_threshold::{Setting, Stream};
 use crate::select::lazy_flips;
 
 /// Numerator in two's complement and denominator, as little-endian bytes.
@@ -31,7 +31,7 @@ fn to_rational(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<R
 pub struct ThresholdStream(Mutex<Stream>);
 
 impl ThresholdStream {
-    /// The lock, under which nothing of Python may be touched: whoever waits for it may hold the interpreter's.
+    /// The lock, under which nothing of Python may be touched: a thread that waits for it may hold the interpreter's.
     fn locked(&self) -> MutexGuard<'_, Stream> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,7 +50,7 @@ impl ThresholdStream {
     ) -> PyResult<Self> {
         let threshold = to_rational(py, threshold)?;
         let begin = || {
-            let terms = Terms::new(threshold, first, second, sensitivity)?;
+            let terms = Setting::new(threshold, first, second, sensitivity)?;
             with_entropy(|entropy| Ok(Stream::begin(terms, positives, entropy)))
         };
         Ok(Self(Mutex::new(run(py, 0, begin)?)))

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
-use crate::scores::kernels::{self, Filled, Level, MOST_LANES, Maxima};
+use crate::scores::kernels::{self, Filled, Instructions, MOST_LANES, Maxima};
 use crate::scores::keys::{KEY_LANES, Keys};
 use crate::scores::scale::Scale;
 use crate::scores::score::{Lane, Score, Stored, with_stored};
@@ -42,7 +42,7 @@ pub struct Blocks<'a> {
     top: Score,
     lanes: usize,
     rows: usize,
-    level: Level,
+    level: Instructions,
 }
 
 /// Largest values: of each block, `lanes` to a stripe, and of each stripe.
@@ -58,7 +58,7 @@ enum Index {
 }
 
 impl Index {
-    fn largest(&self, level: Level) -> Score {
+    fn largest(&self, level: Instructions) -> Score {
         match self {
             Self::Real(best) => Score::Real(kernels::largest_of(level, &best.of_stripes)),
             Self::Whole(best) => Score::Whole(kernels::largest_of(level, &best.of_stripes)),
@@ -92,7 +92,7 @@ trait Scanned: Stored {
 
     /// Scan the stripes that `maxima` has room for, with blocks of so many scores: write it in full, return whether all was
     /// finite.
-    fn scan<const ROWS: usize>(level: Level, view: &View<'_>, maxima: Maxima<'_, Self::Lane>) -> bool;
+    fn scan<const ROWS: usize>(level: Instructions, view: &View<'_>, maxima: Maxima<'_, Self::Lane>) -> bool;
 
     /// The index of maxima of this type.
     fn index(best: Best<Self::Lane>) -> Index;
@@ -102,7 +102,7 @@ macro_rules! scanned {
     ($($kind:ident: $($type:ty),*;)*) => {$($(
         impl Scanned for $type {
             #[inline]
-            fn scan<const ROWS: usize>(level: Level, view: &View<'_>, maxima: Maxima<'_, Self::Lane>) -> bool {
+            fn scan<const ROWS: usize>(level: Instructions, view: &View<'_>, maxima: Maxima<'_, Self::Lane>) -> bool {
                 kernels::scan::<Self, { kernels::lanes(size_of::<$type>()) }, ROWS>(level, view, maxima)
             }
 
@@ -125,11 +125,11 @@ impl<'a> Blocks<'a> {
     /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit,
     /// `Interrupted`.
     pub fn new(view: View<'a>) -> Result<Self, SelectError> {
-        Self::with_threads(view, threads_for(&view), Level::detect())
+        Self::with_threads(view, threads_for(&view), Instructions::detect())
     }
 
     /// With a given number of threads, at a level that this processor has.
-    pub fn with_threads(view: View<'a>, threads: usize, level: Level) -> Result<Self, SelectError> {
+    pub fn with_threads(view: View<'a>, threads: usize, level: Instructions) -> Result<Self, SelectError> {
         if view.len() <= FEW {
             Self::of_rows::<ROWS_OF_FEW>(view, threads, level)
         } else {
@@ -137,7 +137,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    fn of_rows<const ROWS: usize>(view: View<'a>, threads: usize, level: Level) -> Result<Self, SelectError> {
+    fn of_rows<const ROWS: usize>(view: View<'a>, threads: usize, level: Instructions) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
@@ -157,7 +157,7 @@ impl<'a> Blocks<'a> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
-        let (threads, level) = (threads_for(&view), Level::detect());
+        let (threads, level) = (threads_for(&view), Instructions::detect());
         let rows = if view.len() <= FEW { ROWS_OF_FEW } else { ROWS };
         let shape = Shape { stripes: view.len().div_ceil(KEY_LANES * rows), lanes: KEY_LANES };
         let per_turn = stripes_per_turn(KEY_LANES * rows * size_of::<f64>(), threads);
@@ -192,7 +192,7 @@ impl<'a> Blocks<'a> {
 fn best_of<T: Scanned, const ROWS: usize>(
     view: &View<'_>,
     threads: usize,
-    level: Level,
+    level: Instructions,
 ) -> Result<Best<T::Lane>, SelectError> {
     let shape = Shape { stripes: view.len().div_ceil(T::LANES * ROWS), lanes: T::LANES };
     let per_turn = stripes_per_turn(T::LANES * ROWS * size_of::<T>(), threads);
@@ -373,7 +373,7 @@ impl Blocks<'_> {
         self.index.largest(self.level)
     }
 
-    /// The same for one of several blocks: nobody asks yet for the largest maximum of all.
+    /// The same for one of several blocks: the largest maximum of all is not needed yet.
     pub fn replace_maximum(&mut self, block: Block, maximum: Option<Score>) {
         let maximum = maximum.unwrap_or_else(|| self.lowest());
         let (stripe, lanes) = (block.stripe, self.lanes);
@@ -395,7 +395,7 @@ impl<W: Lane> Best<W> {
         &self.of_blocks[stripe * lanes..][..lanes]
     }
 
-    fn replace(&mut self, stripe: usize, lanes: usize, lane: usize, maximum: W, level: Level) {
+    fn replace(&mut self, stripe: usize, lanes: usize, lane: usize, maximum: W, level: Instructions) {
         self.of_blocks[stripe * lanes + lane] = maximum;
         self.of_stripes[stripe] = kernels::largest_of(level, self.of_stripe(stripe, lanes));
     }

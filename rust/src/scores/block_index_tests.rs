@@ -3,7 +3,7 @@ use crate::entropy::testing::seeded;
 use crate::scores::score::Kind;
 
 fn check_index<T: Stored + std::fmt::Debug>(scores: &[T]) {
-    for level in Level::available() {
+    for level in Instructions::available() {
         let few = |threads| Blocks::of_rows::<ROWS_OF_FEW>(View::of(scores), threads, level).unwrap();
         let many = |threads| Blocks::of_rows::<ROWS>(View::of(scores), threads, level).unwrap();
         for blocks in [few(1), few(3), many(1), many(3)] {
@@ -89,7 +89,7 @@ macro_rules! poison_is_found {
             for index in 0..len {
                 let poison = [<$type>::NAN, <$type>::INFINITY, <$type>::NEG_INFINITY][index % 3];
                 bytes[place(index)..][..size].copy_from_slice(&poison.to_ne_bytes());
-                for level in Level::available() {
+                for level in Instructions::available() {
                     // SAFETY: `len` values from there on lie within the bytes.
                     let view =
                         unsafe { View::new(bytes[first..].as_ptr(), <$type>::KIND, len, stride * size as isize) };
@@ -100,7 +100,7 @@ macro_rules! poison_is_found {
             }
             // SAFETY: as above.
             let view = unsafe { View::new(bytes[first..].as_ptr(), <$type>::KIND, len, stride * size as isize) };
-            assert!(Level::available().all(|level| Blocks::with_threads(view, 1, level).is_ok()));
+            assert!(Instructions::available().all(|level| Blocks::with_threads(view, 1, level).is_ok()));
         }
     }};
 }
@@ -112,7 +112,10 @@ fn no_position_hides_a_value_that_is_not_finite() {
     for position in [0, 99_999, 200_000, 399_999] {
         let mut scores = vec![1.0; 400_000];
         scores[position] = f64::NAN;
-        assert_eq!(Blocks::with_threads(View::of(&scores), 2, Level::detect()).err(), Some(SelectError::NotFinite));
+        assert_eq!(
+            Blocks::with_threads(View::of(&scores), 2, Instructions::detect()).err(),
+            Some(SelectError::NotFinite)
+        );
     }
     assert_eq!(Blocks::new(View::of::<f64>(&[])).err(), Some(SelectError::NoCandidates));
     assert!(Blocks::new(View::of(&[f64::MAX, -f64::MAX, 0.0, -0.0, 5e-324])).is_ok());
@@ -124,7 +127,7 @@ fn stripe_weights_are_the_sum_over_their_items() {
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
     for len in [1_usize, 20, 1000, 2048, 7000] {
         let scores: Vec<f64> = (0..len).map(|_| entropy.below(300) as f64).collect();
-        for level in Level::available() {
+        for level in Instructions::available() {
             let blocks = Blocks::with_threads(View::of(&scores), 1, level).unwrap();
             let weights = WeightBounds::for_count(len);
             for stripe in 0..blocks.stripes() {

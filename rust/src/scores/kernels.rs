@@ -257,11 +257,11 @@ macro_rules! at_level {
         match $level {
             // SAFETY: a level is only handed out where the processor has its features.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { $avx512($($argument),*) },
+            Instructions::Avx512 => unsafe { $avx512($($argument),*) },
             // SAFETY: likewise.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { $avx2($($argument),*) },
-            Level::Baseline => $baseline($($argument),*),
+            Instructions::Avx2 => unsafe { $avx2($($argument),*) },
+            Instructions::Baseline => $baseline($($argument),*),
         }
     };
 }
@@ -271,7 +271,7 @@ macro_rules! at_level {
 /// finite. (With a number of rows that the compiler does not know, the loop takes a tenth longer.)
 #[inline]
 pub fn scan<T: Stored, const L: usize, const ROWS: usize>(
-    level: Level,
+    level: Instructions,
     view: &View<'_>,
     maxima: Maxima<'_, T::Lane>,
 ) -> bool {
@@ -280,20 +280,20 @@ pub fn scan<T: Stored, const L: usize, const ROWS: usize>(
 
 /// The largest of `values`, none of which is NaN.
 #[inline]
-pub fn largest_of<W: Lane>(level: Level, values: &[W]) -> W {
+pub fn largest_of<W: Lane>(level: Instructions, values: &[W]) -> W {
     at_level!(level, largest_avx512, largest_avx2, largest_baseline, (values))
 }
 
 /// Sum of the weight bounds of `scores`.
 #[inline]
-pub fn sum_of_bounds<W: Lane>(level: Level, scores: &[W], top: W, scale: &Scale, bounds: WeightBounds) -> u64 {
+pub fn sum_of_bounds<W: Lane>(level: Instructions, scores: &[W], top: W, scale: &Scale, bounds: WeightBounds) -> u64 {
     at_level!(level, sum_avx512, sum_avx2, sum_of_bounds_baseline, (scores, top, scale, bounds))
 }
 
 /// The weight bounds of `scores`, one by one; the two slices must have the same length.
 #[inline]
 pub fn fill_bounds<W: Lane>(
-    level: Level,
+    level: Instructions,
     scores: &[W],
     top: W,
     scale: &Scale,
@@ -306,14 +306,14 @@ pub fn fill_bounds<W: Lane>(
 
 /// The largest keys of a stripe's blocks, and the largest scores with a weight.
 #[inline]
-pub fn scan_keys<W: Lane>(level: Level, scores: &[W], logs: &[f32], from: W, scale: &Scale) -> KeyLanes<W> {
+pub fn scan_keys<W: Lane>(level: Instructions, scores: &[W], logs: &[f32], from: W, scale: &Scale) -> KeyLanes<W> {
     debug_assert_eq!(scores.len(), logs.len());
     at_level!(level, keys_avx512, keys_avx2, scan_keys_baseline, (scores, logs, from, scale))
 }
 
 /// Which instructions the loops may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum Instructions {
     #[cfg(target_arch = "x86_64")]
     Avx512,
     #[cfg(target_arch = "x86_64")]
@@ -322,7 +322,7 @@ pub enum Level {
     Baseline,
 }
 
-impl Level {
+impl Instructions {
     /// All levels, the best one first.
     const ALL: &[Self] = &[
         #[cfg(target_arch = "x86_64")]

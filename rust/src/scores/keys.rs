@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
-use crate::scores::kernels::{Level, Maxima, scan_keys};
+use crate::scores::kernels::{Instructions, Maxima, scan_keys};
 use crate::scores::scale::Scale;
 use crate::scores::score::{Lane, Score, Stored};
 use crate::scores::score_view::View;
@@ -83,7 +83,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Scan the stripes that `maxima` has room for: write it in full, return whether all scores were finite.
-    pub fn scan(&self, view: &View<'_>, rows: usize, level: Level, maxima: Maxima<'_, f64>) -> bool {
+    pub fn scan(&self, view: &View<'_>, rows: usize, level: Instructions, maxima: Maxima<'_, f64>) -> bool {
         match self.from {
             Score::Real(from) => self.scan_lanes(from, Score::Real, view, rows, level, maxima),
             Score::Whole(from) => self.scan_lanes(from, Score::Whole, view, rows, level, maxima),
@@ -96,7 +96,7 @@ impl<'a> Keys<'a> {
         score: fn(W) -> Score,
         view: &View<'_>,
         rows: usize,
-        level: Level,
+        level: Instructions,
         maxima: Maxima<'_, f64>,
     ) -> bool {
         let (mut copy, mut all_largest, mut is_finite) = ([W::LOWEST; MOST_SCORES], W::LOWEST, true);

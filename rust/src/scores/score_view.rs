@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 
 use crate::scores::score::{Kind, Score, Stored, with_stored};
 
-/// Scores in memory that belongs to somebody else: `len` numbers of one kind, `stride` bytes apart.
+/// Scores in memory of the caller's: `len` numbers of one kind, `stride` bytes apart.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     first: *const u8,
@@ -33,8 +33,8 @@ impl<'a> View<'a> {
     }
 
     /// # Safety
-    /// For every `i < len` the bytes of a number of that kind at `first + i * stride` must be readable during `'a`. Nobody
-    /// should write to them meanwhile; what is relied on where somebody does is said above.
+    /// For every `i < len` the bytes of a number of that kind at `first + i * stride` must be readable during `'a`. They
+    /// should not be written to meanwhile; what is relied on where they are is said above.
     pub unsafe fn new(first: *const u8, kind: Kind, len: usize, stride: isize) -> Self {
         Self { first, kind, len, stride, memory: PhantomData }
     }
@@ -61,7 +61,7 @@ impl<'a> View<'a> {
         (self.stride == self.kind.size() as isize).then_some(self.first)
     }
 
-    /// The values in place, if they are of this type and in a row. If somebody writes to them meanwhile, that is a race, of which it
+    /// The values in place, if they are of this type and in a row. If they are written to meanwhile, that is a race, of which it
     /// is said above what is relied on.
     #[allow(clippy::cast_ptr_alignment, reason = "it is checked")]
     pub(crate) fn in_place<T: Stored>(&self) -> Option<&'a [T]> {

@@ -18,7 +18,7 @@ use crate::error::SelectError;
 use crate::float_control::with_standard_floats;
 use crate::interrupt::{self, Cancelled, helping, with_cancelled};
 
-/// How long a helper looks for work before it goes to sleep. It gives way to whoever else wants the processor.
+/// How long a helper looks for work before it goes to sleep. It yields the processor to others.
 const AWAKE: Duration = Duration::from_micros(300);
 /// How often a caller looks whether the helpers are done before it goes to sleep.
 const LOOKS: usize = 500;
@@ -53,7 +53,7 @@ fn processors() -> u64 {
     1
 }
 
-/// The turns `0..len`, `per_turn` at a time, until one of those who take them fails.
+/// The turns `0..len`, `per_turn` at a time, until one thread that takes them fails.
 pub struct Turns {
     next: AtomicUsize,
     len: usize,
@@ -79,12 +79,12 @@ impl Turns {
         (start < self.len).then(|| start..self.len.min(start + self.per_turn))
     }
 
-    /// No further turns for anybody; the first failure counts.
+    /// No further turns for any thread; the first failure counts.
     pub fn fail(&self, error: SelectError) {
         let _ = self.failure.set(error);
     }
 
-    /// Ends the turns of all if its owner unwinds, who may be asked to end in the middle of a turn.
+    /// Ends the turns of all if its owner unwinds, which may happen in the middle of a turn.
     pub fn ended_by_unwinding(&self) -> impl Drop {
         struct Guard<'t>(&'t Turns);
         impl Drop for Guard<'_> {
@@ -97,7 +97,7 @@ impl Turns {
         Guard(self)
     }
 
-    /// What became of the work, when all who took turns have ended.
+    /// What became of the work, when all threads that took turns have ended.
     ///
     /// # Errors
     /// The first failure.
@@ -154,12 +154,12 @@ impl Lent {
     }
 }
 
-/// Lets nobody join any more and waits for those who did, also while the caller's own work unwinds.
+/// Lets no helper join any more and waits for those that did, also while the caller's own work unwinds.
 struct Close<'l>(&'l Lent);
 
 impl Drop for Close<'_> {
     fn drop(&mut self) {
-        // In a child that a signal's handler forked, those who joined are threads of its parent.
+        // In a child that a signal's handler forked, those that joined are threads of its parent.
         if self.0.owner != std::process::id() {
             return;
         }
@@ -228,7 +228,7 @@ impl Pool {
         let run: &(dyn Fn() -> bool + Sync) = &run;
         let lent = Arc::new(Lent {
             // SAFETY: only the lifetime changes. A helper calls it between joining and leaving, and `Close` below does not let this
-            // function end before all who joined have left and nobody can join any more.
+            // function end before all that joined have left and none can join any more.
             run: unsafe { std::mem::transmute::<&(dyn Fn() -> bool + Sync), &'static (dyn Fn() -> bool + Sync)>(run) },
             state: Mutex::default(),
             all_left: Condvar::new(),

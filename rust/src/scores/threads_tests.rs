@@ -8,7 +8,7 @@ use crate::interrupt::testing::ended;
 const OFTEN: usize = if cfg!(miri) { 2 } else { 100 };
 const TURNS: usize = if cfg!(miri) { 20 } else { 1000 };
 
-/// Share turns out; each has to be taken exactly once, whoever takes it.
+/// Share turns out; each has to be taken exactly once, by whichever thread.
 fn share(helpers: usize, turns: usize) {
     let taken: Vec<AtomicUsize> = (0..turns).map(|_| AtomicUsize::new(0)).collect();
     let all = Turns::new(turns, 1);
@@ -68,7 +68,7 @@ fn a_caller_waits_for_helpers_that_have_begun() {
 }
 
 #[test]
-fn who_comes_too_late_leaves_the_work_alone() {
+fn a_helper_that_is_too_late_leaves_the_work_alone() {
     let lent = Lent {
         run: &|| panic!("what it refers to may be gone"),
         state: Mutex::default(),

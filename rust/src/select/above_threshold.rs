@@ -16,7 +16,7 @@ use crate::exact::lazy_variate::Variate;
 use crate::exact::rational::{Rational, exactly, nearest_f64};
 
 /// What is public of a stream: the threshold and both rates.
-pub struct Terms {
+pub struct Setting {
     threshold: Rational,
     /// 1/b2: how much of the exponent a unit of the numbers is.
     rate: Rational,
@@ -28,7 +28,7 @@ pub struct Terms {
     error: f64,
 }
 
-impl Terms {
+impl Setting {
     /// b1 = `sensitivity / first`, b2 = `sensitivity / second`.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ const LARGEST_ERROR: f64 = 1e-6;
 
 /// One stream: its offset is secret, and is gone once it is not needed any more.
 pub struct Stream {
-    terms: Terms,
+    terms: Setting,
     /// None once the stream has ended.
     offset: Option<Box<Variate>>,
     left: u64,
@@ -78,7 +78,7 @@ pub enum Ended {
 
 impl Stream {
     /// A stream that says yes at most `positives` times.
-    pub fn begin(terms: Terms, positives: u64, entropy: &mut Entropy) -> Self {
+    pub fn begin(terms: Setting, positives: u64, entropy: &mut Entropy) -> Self {
         let offset = Some(Box::new(Variate::exponential(entropy)));
         Self { terms, offset, left: positives, owner: std::process::id() }
     }

@@ -3,12 +3,12 @@ use crate::entropy::testing::seeded;
 use crate::testing::assert_law;
 
 /// b1 = 1 / first and b2 = 1 / second around a threshold of 0.
-fn terms(first: f64, second: f64) -> Terms {
-    Terms::new(Rational::ZERO, first, second, 1.0).unwrap()
+fn terms(first: f64, second: f64) -> Setting {
+    Setting::new(Rational::ZERO, first, second, 1.0).unwrap()
 }
 
 /// Which of the numbers is the first that is above, or their count.
-fn first_above(terms: Terms, numbers: &[f64], is_exact: bool, entropy: &mut Entropy) -> usize {
+fn first_above(terms: Setting, numbers: &[f64], is_exact: bool, entropy: &mut Entropy) -> usize {
     let mut stream = Stream::begin(terms, 1, entropy);
     numbers
         .iter()
@@ -79,9 +79,9 @@ fn doubles_decide_as_the_real_numbers_do() {
 }
 
 fn twin(stream: &Stream) -> Stream {
-    let Terms { threshold, rate, ratio, near, error } = &stream.terms;
+    let Setting { threshold, rate, ratio, near, error } = &stream.terms;
     let terms =
-        Terms { threshold: threshold.clone(), rate: rate.clone(), ratio: ratio.clone(), near: *near, error: *error };
+        Setting { threshold: threshold.clone(), rate: rate.clone(), ratio: ratio.clone(), near: *near, error: *error };
     Stream { terms, offset: None, left: stream.left, owner: stream.owner }
 }
 
@@ -99,7 +99,7 @@ fn copy(offset: &Variate) -> Variate {
 fn a_threshold_that_is_no_double_is_compared_exactly() {
     // A third less than a millionth: the double nearest to the threshold is on its other side for numbers near it.
     let threshold = Rational::from_parts(1.into(), 3_u8.into());
-    let terms = Terms::new(threshold, 1.0, 1e30, 1.0).unwrap();
+    let terms = Setting::new(threshold, 1.0, 1e30, 1.0).unwrap();
     assert!(terms.error > 0.0);
     let mut entropy = seeded(2);
     let stream = Stream::begin(terms, 9, &mut entropy);

@@ -1,4 +1,4 @@
-//! Who comes first, and when: the joint law of a draw's winner and its time.
+//! Which candidate arrives first, and when: the joint law of a draw's winner and its time.
 
 use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
@@ -24,7 +24,7 @@ fn scale() -> Scale {
     Scale::new(1.0, 1.0, 2).unwrap()
 }
 
-/// Probabilities of (who comes first, whether before `instant`), in that order.
+/// Probabilities of (which candidate arrives first, whether before `instant`), in that order.
 fn joint(law: impl Fn(usize, f64, f64) -> f64, count: usize, instant: f64, end: f64) -> Vec<f64> {
     (0..count).flat_map(|index| [law(index, 0.0, instant), law(index, instant, end)]).collect()
 }
@@ -44,7 +44,7 @@ fn permute_and_flip_joint(x: &[f64], instant: f64) -> Vec<f64> {
 }
 
 #[test]
-fn who_comes_first_and_when() {
+fn the_first_arrival_and_its_time() {
     let mut entropy = seeded(51);
     let laws: [Law; 2] = [exponential_joint, permute_and_flip_joint];
     for (draw, law) in BOTH.into_iter().zip(laws) {
@@ -89,7 +89,7 @@ fn many_items_in_mixed_blocks() {
 
 #[test]
 fn the_last_stage_ends_with_the_best() {
-    // One at the top and thousands without a chance: nobody else ever comes.
+    // One at the top and thousands without a chance: no other ever arrives.
     let mut entropy = seeded(53);
     let mut scores = vec![0.0; 3000];
     scores[1234] = 1e6;

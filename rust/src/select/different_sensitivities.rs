@@ -3,7 +3,7 @@
 //!
 //! Both begin with one coin a candidate. Of those that show heads permute-and-flip takes any. With own scales their noisy
 //! scores lie above the best score by exponential times of different scales, of which the largest is found by asking, with
-//! coins, who is above a level, and halving the step when nobody is. Proof: `proofs/different_sensitivities.md`; model:
+//! coins, which are above a level, and halving the step when none is. Proof: `proofs/different_sensitivities.md`; model:
 //! `tests/reference/different_sensitivities.py`.
 
 use crate::entropy::Entropy;
@@ -17,8 +17,8 @@ use crate::select::many_draws::{share_out, threads_for};
 use crate::select::permute_and_flip::{Arrivals, UniformArrival};
 use crate::select::steepest::{Points, Together};
 
-/// Coins between two questions whether the call is to end.
-const COINS_BETWEEN_QUESTIONS: usize = 1 << 14;
+/// Coins between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 1 << 14;
 /// Coins that are worth one more thread.
 const COINS_PER_THREAD: usize = 1 << 16;
 
@@ -31,13 +31,13 @@ trait Coins: Sync {
 
     fn exact_exponent(&self, index: usize) -> Ratio;
 
-    /// Call `take` for everybody whose coin shows heads.
+    /// Call `take` for every candidate whose coin shows heads.
     fn heads(&self, entropy: &mut Entropy, mut take: impl FnMut(usize, &mut Entropy)) -> Result<(), SelectError>
     where
         Self: Sized,
     {
         for index in 0..self.count() {
-            if index.is_multiple_of(COINS_BETWEEN_QUESTIONS) {
+            if index.is_multiple_of(CHECK_EVERY) {
                 interrupt::check()?;
             }
             let x = Exponential { approximate: self.exponent(index), exact: || self.exact_exponent(index) };
@@ -54,7 +54,7 @@ fn as_exponent(number: Extended) -> f64 {
     if number.is_zero() { 0.0 } else { number.times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70)) }
 }
 
-/// How far everybody lies below the others, times epsilon / 2.
+/// How far each candidate lies below the others, times epsilon / 2.
 pub struct Generalized {
     points: Points,
     epsilon: f64,
@@ -162,7 +162,7 @@ impl<'a> OwnScales<'a> {
         }
     }
 
-    /// Whoever of `left` has the largest noise.
+    /// The one of `left` that has the largest noise.
     fn largest(&self, mut left: Vec<usize>, entropy: &mut Entropy) -> Result<usize, SelectError> {
         // About a scale of those with the widest noise; any step has the same law.
         let widest = Extended::from_f64(self.most).scaled(1).over(Extended::from_f64(self.epsilon));
@@ -217,7 +217,7 @@ impl Coins for OwnScales<'_> {
     }
 }
 
-/// `size` independent draws, each with a coin for everybody.
+/// `size` independent draws, each with a coin for every candidate.
 fn many<C: Coins>(
     coins: &C,
     size: usize,

@@ -72,7 +72,7 @@ pub fn propose_until<L: Proposals>(
     }
 }
 
-/// Draw a candidate and the time at which it comes: proposals come at the rate of all bounds together.
+/// Draw a candidate and its arrival time: proposals arrive at the rate of all bounds together.
 pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
     let line = BlockLine::new(round);
     let mut line = line.of(round);
@@ -103,7 +103,7 @@ mod tests {
         let line = BlockLine::new(&round);
         let draw = || draw_from(&round, &mut line.of(&round), |_| {}, &mut seeded(44));
         assert!(draw().is_ok());
-        // SAFETY: as above; nobody refers to them.
+        // SAFETY: as above; no reference to them is left.
         (0..500).for_each(|index| unsafe { memory.add(index).write(-1e6) });
         assert_eq!(draw(), Err(SelectError::Changed));
     }

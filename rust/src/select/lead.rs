@@ -20,7 +20,7 @@ use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::score_view::View;
 use crate::select::many_draws::Law;
-use crate::select::once::{self, Comer};
+use crate::select::once::{self, NoisyCandidate};
 use crate::select::removed::Removed;
 use crate::select::top_k::remove;
 use crate::select::weight_line::{BlockLine, Proposals, Round};
@@ -60,7 +60,7 @@ impl<'s> Step<'s> {
     /// The largest multiple of the step that a gap reaches, rounded down to 53 bits. The gap lies within `bounds`, in units of
     /// the scale; `reaches` decides whether it is at least some number of them, which is positive.
     fn floor(&self, bounds: (f64, f64), mut reaches: impl FnMut(&Rational) -> bool) -> f64 {
-        // Nearly always doubles leave one answer, and nobody asks.
+        // Nearly always doubles leave one answer, and nothing exact is computed.
         let exact = LazyCell::new(|| self.exact());
         let mut reaches = |count: &UBig| *count == UBig::ZERO || reaches(&(&*exact * Rational::from(count.clone())));
         let is_plain = self.exponent > 1.0 / LARGEST_EXPONENT && self.exponent < LARGEST_EXPONENT;
@@ -124,9 +124,9 @@ pub fn select(
     }
     match law {
         Law::PermuteAndFlip => {
-            let mut comers = once::largest(scores, scale, 2, entropy)?;
-            let gaps = gaps_of(&mut comers, scale, &step, entropy)?;
-            Ok((comers[0].index, gaps[0]))
+            let mut candidates = once::largest(scores, scale, 2, entropy)?;
+            let gaps = gaps_of(&mut candidates, scale, &step, entropy)?;
+            Ok((candidates[0].index, gaps[0]))
         }
         Law::Exponential => exponential(scores, scale, &step, entropy),
         Law::LaplaceNoisyMax => laplace(Blocks::new(scores)?, scale, &step, entropy),
@@ -149,21 +149,21 @@ pub fn largest(
     if count == 0 || count > scores.len() {
         return if scores.is_empty() { Err(SelectError::NoCandidates) } else { Err(SelectError::InvalidCount) };
     }
-    let mut comers = once::largest(scores, scale, (count + 1).min(scores.len()), entropy)?;
-    let gaps = gaps_of(&mut comers, scale, &step, entropy)?;
-    Ok((comers[..count].iter().map(|comer| comer.index).collect(), gaps))
+    let mut candidates = once::largest(scores, scale, (count + 1).min(scores.len()), entropy)?;
+    let gaps = gaps_of(&mut candidates, scale, &step, entropy)?;
+    Ok((candidates[..count].iter().map(|candidate| candidate.index).collect(), gaps))
 }
 
 /// The gap between each and the next.
 pub fn gaps_of(
-    comers: &mut [Comer],
+    candidates: &mut [NoisyCandidate],
     scale: &Scale,
     step: &Step,
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
-    let mut gaps = reserved(comers.len())?;
-    for place in 1..comers.len() {
-        if let [one, other, ..] = &mut comers[place - 1..] {
+    let mut gaps = reserved(candidates.len())?;
+    for place in 1..candidates.len() {
+        if let [one, other, ..] = &mut candidates[place - 1..] {
             let (base, base_of_other) = (one.base, other.base);
             let x = LazyCell::new(|| {
                 Rational::from(scale.exact_exponent(base, base_of_other))
@@ -185,8 +185,8 @@ fn clock_leads(own: &mut Clock, other: &mut Clock, x: &Rational, lead: &Rational
     }
 }
 
-/// The exponential mechanism: candidate i comes at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel
-/// noise. The time from the first to the second is independent of the first one's: that of a race of those who are left.
+/// The exponential mechanism: candidate i arrives at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel
+/// noise. The time from the first to the second is independent of the first one's: that of a process of those that are left.
 fn exponential(
     scores: View<'_>,
     scale: &Scale,
@@ -194,12 +194,12 @@ fn exponential(
     entropy: &mut Entropy,
 ) -> Result<(usize, f64), SelectError> {
     let mut blocks = Blocks::new(scores)?;
-    let first = Race::run(&Round::new(&blocks, scale), entropy)?;
+    let first = Process::run(&Round::new(&blocks, scale), entropy)?;
     let (top, mut removed) = (blocks.top(), Removed::default());
     let best_left = remove(&mut blocks, &mut removed, first.winner);
     blocks.lower_top(best_left);
-    let rest = Race::run(&Round { blocks: &blocks, scale, top: best_left, removed: &removed }, entropy)?;
-    // The time left, measured from the best score, is exp(x) times the one of the second race.
+    let rest = Process::run(&Round { blocks: &blocks, scale, top: best_left, removed: &removed }, entropy)?;
+    // The time left, measured from the best score, is exp(x) times the one of the second process.
     let mut times = Times::draw(&first, &rest, entropy);
     let bounds = times.bounds(scale.exponent(top, best_left));
     let x = LazyCell::new(|| Rational::from(scale.exact_exponent(top, best_left)));
@@ -207,16 +207,16 @@ fn exponential(
     Ok((first.winner, gap))
 }
 
-/// A race of the exponential mechanism as far as it is run: proposals come at a rate, and one of them wins.
-struct Race {
+/// The Poisson process of the exponential mechanism's proposals, until one is accepted.
+struct Process {
     winner: usize,
-    /// How many came, the winning one among them.
+    /// How many proposals there were, the accepted one among them.
     proposals: u64,
-    /// At which rate, times a power of two that is the same for all races among so many candidates.
+    /// At which rate, times a power of two that is the same for all processes among so many candidates.
     rate: u64,
 }
 
-impl Race {
+impl Process {
     fn run(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<Self, SelectError> {
         let line = BlockLine::new(round);
         let (mut line, mut proposals) = (line.of(round), 0);
@@ -225,7 +225,7 @@ impl Race {
     }
 }
 
-/// The times of two races, one after the other: Gamma variates of their proposals over their rates. How the sum of both variates
+/// The times of two processes, one after the other: Gamma variates of their proposals over their rates. How the sum of both variates
 /// is divided is all that a gap asks for, and as one uniform in the order of several.
 struct Times {
     /// The first one's share.
@@ -234,7 +234,7 @@ struct Times {
 }
 
 impl Times {
-    fn draw(first: &Race, rest: &Race, entropy: &mut Entropy) -> Self {
+    fn draw(first: &Process, rest: &Process, entropy: &mut Entropy) -> Self {
         let count = first.proposals + rest.proposals - 1;
         Self { share: RankedUniform::draw(first.proposals - 1, count, entropy), rates: [first.rate, rest.rate] }
     }

@@ -85,7 +85,7 @@ fn gaps_of_a_clear_winner_are_the_lead_and_the_noise() {
     let (order, gaps) = largest(View::of(&scores), &scale(), 2, 0.125, &mut entropy).unwrap();
     assert!(order == [17, 4321] && gaps.len() == 2 && gaps[1] > 600.0);
     let (order, gaps) = largest(View::of(&scores[..20]), &scale(), 20, 0.125, &mut entropy).unwrap();
-    assert_eq!((order.len(), gaps.len()), (20, 19), "the last of all is ahead of nobody");
+    assert_eq!((order.len(), gaps.len()), (20, 19), "the last of all is ahead of none");
 }
 
 #[test]
@@ -118,15 +118,15 @@ fn what_doubles_say_of_a_gap_is_what_integers_say() {
         let step = Step::new(0.25, &scale).unwrap();
         let unit = step.exact();
         // The same numbers again, of which nothing is known in doubles.
-        let mut comers = once::largest(View::of(&scores), &scale, 5, &mut entropy).unwrap();
-        let gaps = gaps_of(&mut comers, &scale, &step, &mut entropy).unwrap();
-        for comer in &mut comers {
-            (comer.low, comer.high) = (0.0, f64::INFINITY);
+        let mut candidates = once::largest(View::of(&scores), &scale, 5, &mut entropy).unwrap();
+        let gaps = gaps_of(&mut candidates, &scale, &step, &mut entropy).unwrap();
+        for candidate in &mut candidates {
+            (candidate.low, candidate.high) = (0.0, f64::INFINITY);
         }
-        assert_eq!(gaps_of(&mut comers, &scale, &step, &mut entropy).unwrap(), gaps);
+        assert_eq!(gaps_of(&mut candidates, &scale, &step, &mut entropy).unwrap(), gaps);
 
         let blocks = Blocks::new(View::of(&scores)).unwrap();
-        let [first, rest] = [0, 1].map(|_| Race::run(&Round::new(&blocks, &scale), &mut entropy).unwrap());
+        let [first, rest] = [0, 1].map(|_| Process::run(&Round::new(&blocks, &scale), &mut entropy).unwrap());
         let x = f64::from(round % 7);
         let exact = exactly(x);
         let mut times = Times::draw(&first, &rest, &mut entropy);

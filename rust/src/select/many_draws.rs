@@ -29,15 +29,15 @@ pub enum Law {
 const ITEMS_PER_DRAW: usize = 64;
 /// Draws of a turn, at most.
 const LARGEST_PIECE: usize = 4096;
-/// Draws between two questions whether the call is to end; a long draw asks by itself.
-const DRAWS_BETWEEN_QUESTIONS: usize = 64;
+/// Draws between two checks for Ctrl-C; a long draw asks by itself.
+const CHECK_EVERY: usize = 64;
 /// Draws that are worth one more thread.
 const DRAWS_PER_THREAD: usize = 256;
 
 /// One draw.
 ///
 /// # Errors
-/// As [`Blocks::new`], `Entropy`, `Interrupted`, or `Changed` if somebody overwrote the scores.
+/// As [`Blocks::new`], `Entropy`, `Interrupted`, or `Changed` if the scores were overwritten meanwhile.
 pub fn select(law: Law, scores: View<'_>, scale: &Scale) -> Result<usize, SelectError> {
     let blocks = Blocks::new(scores)?;
     with_entropy(|entropy| draw(law, &Round::new(&blocks, scale), entropy))
@@ -99,7 +99,7 @@ pub(super) fn repeat(
     let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
     share_out(size, per_turn, threads, &|_, piece, entropy| {
         for (number, slot) in piece.iter_mut().enumerate() {
-            if number.is_multiple_of(DRAWS_BETWEEN_QUESTIONS) {
+            if number.is_multiple_of(CHECK_EVERY) {
                 interrupt::check()?;
             }
             *slot = one(entropy)?;

@@ -1,9 +1,9 @@
-//! Report-noisy-max with Laplace noise: level after level from the top down, until somebody stands above one.
+//! Report-noisy-max with Laplace noise: level after level from the top down, until a candidate stands above one.
 //!
 //! In units of the scale, candidate i stands at y = -x + s E with a fair sign s and a standard exponential E. Above a level
-//! that its score does not exceed it stands with probability exp(-x)/2, and then by a standard exponential more, whoever
-//! it is: permute-and-flip's coins and times at half weight, so that at the first level, the best score, the first to come
-//! before time 1/2 is the largest. If nobody does, all stand below: then those with scores above the next level have
+//! that its score does not exceed it stands with probability exp(-x)/2, and then by a standard exponential more, for
+//! every candidate alike: permute-and-flip's coins and times at half weight, so that at the first level, the best score, the first to arrive
+//! before time 1/2 is the largest. If none does, all stand below: then those with scores above the next level have
 //! noise drawn one by one, the others are listed as before, and the largest is compared exactly, by bits drawn as needed.
 //! (Exponential noise is permute-and-flip, Gumbel noise the exponential mechanism: the same laws without the noise.)
 //! Proof: `proofs/noisy_max.md`; model: `tests/reference/noisy_max.py`.
@@ -25,7 +25,7 @@ use crate::select::permute_and_flip::{Arrivals, UniformArrival, before_one_half,
 use crate::select::weight_line::{BlockLine, Round};
 
 /// How far a level lies below the one before, in units of the scale. It only steers: with more, many have to be looked at where
-/// nobody stood above the level before.
+/// none stood above the level before.
 const STEP: f64 = 2.0;
 /// Levels kept from one draw to the next.
 const LEVELS_KEPT: usize = 16;
@@ -105,7 +105,7 @@ pub fn draw(round: &Round<'_, '_>, levels: &Levels, entropy: &mut Entropy) -> Re
 /// Draw the two candidates whose noisy scores are largest, the largest first.
 ///
 /// `best` is the candidate whose score is above `second`, if there is one; it is removed. Its noise is drawn, and the walk begins
-/// at `second`: above it stand of the others those who come in the first half of the time, measured from there.
+/// at `second`: above it stand of the others those that arrive in the first half of the time, measured from there.
 pub(super) fn two_largest(
     round: &Round<'_, '_>,
     best: Option<(usize, Score)>,
@@ -124,8 +124,8 @@ pub(super) fn two_largest(
     <[_; 2]>::try_from(leaders.order).map_err(|_| SelectError::Changed)
 }
 
-/// Go through the levels below `above` until all leaders stand above one. Everybody stands below `above`, but for the leaders and
-/// those who are `known`: their noise was drawn.
+/// Go through the levels below `above` until all leaders stand above one. All stand below `above`, but for the leaders and
+/// those that are `known`: their noise was drawn.
 fn descend(
     leaders: &mut Leaders,
     mut known: Vec<usize>,
@@ -144,7 +144,7 @@ fn descend(
             }
             leaders.add(Contender::below(above, index, score, round, entropy), round, entropy);
         }
-        // Somebody is near the first level.
+        // Some candidate is near the first level.
         if leaders.order.is_empty() {
             return Err(SelectError::Changed);
         }
@@ -157,8 +157,8 @@ fn descend(
     Ok(())
 }
 
-/// List those who stand above the level at `height`, the highest first, and say whether all leaders do: those whose scores are not
-/// above it are asked, stage after stage of the time, until nobody who comes later can be a leader. All are known to stand below
+/// List the candidates that stand above the level at `height`, the highest first, and say whether all leaders do: those with scores not
+/// above it arrive stage after stage, until none that arrives later can be a leader. All are known to stand below
 /// the level at `above`, if there is one.
 fn found_above(
     height: Score,
@@ -173,19 +173,19 @@ fn found_above(
     let below_top = round.scale.exponent(round.top, height);
     let mut line = line.of(&from_here);
     let mut stage = first_stage(&line);
-    // Those who came too early, and then not at all.
+    // Those that arrived too early, and then not at all.
     let mut below = Vec::new();
     while 2 * stage.end <= 1 << stage.bits {
-        let mut comers = Everyone::default();
+        let mut candidates = All::default();
         let is_out = |index| {
             round.removed.contains(index)
                 || known.contains(&index)
                 || below.contains(&index)
                 || round.blocks.get(index) > height
         };
-        list(stage, &from_here, &mut line, is_out, &mut comers, entropy)?;
+        list(stage, &from_here, &mut line, is_out, &mut candidates, entropy)?;
         let length = stage.end - stage.start;
-        for index in comers.indices {
+        for index in candidates.indices {
             let uniform = LazyUniform::beginning_with(stage.start / length, stage.bits - 1 - length.ilog2(), entropy);
             let contender = Contender::new(index, height, true, uniform, round);
             match contender.between(above, &from_here, round, entropy) {
@@ -196,7 +196,7 @@ fn found_above(
                 None => below.push(index),
             }
         }
-        // Whoever comes later stands below this.
+        // What arrives later stands below this.
         let latest = -below_top - libm::log(2.0 * stage.end as f64 * power_of_two(-(stage.bits as i32)));
         if leaders.last().is_some_and(|last| last.low > latest + MARGIN * (1.0 + below_top + latest.abs())) {
             return Ok(true);
@@ -206,13 +206,13 @@ fn found_above(
     Ok(leaders.last().is_some_and(|last| last.is_above(height, round, entropy)))
 }
 
-/// All who come.
+/// All that arrive.
 #[derive(Default)]
-struct Everyone {
+struct All {
     indices: Vec<usize>,
 }
 
-impl Arrivals for Everyone {
+impl Arrivals for All {
     fn add(&mut self, index: usize, _: &mut Entropy) {
         self.indices.push(index);
     }
@@ -257,7 +257,7 @@ impl Contender {
         }
     }
 
-    /// Itself, found above the level that `from_here` measures from, given that it stands below the one at `above`; nobody if it
+    /// Itself, found above the level that `from_here` measures from, given that it stands below the one at `above`; `None` if it
     /// turns out to stand below both.
     fn between(
         mut self,

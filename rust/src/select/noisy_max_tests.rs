@@ -8,8 +8,8 @@ use crate::select::many_draws::Law;
 use crate::select::removed::Removed;
 use crate::testing::{assert_law, law_of, scale};
 
-/// The law does not depend on how far the levels lie apart: far apart nearly everybody has noise of its own, close together
-/// nearly everybody is listed and has to be told from those above.
+/// The law does not depend on how far the levels lie apart: far apart nearly every candidate has noise of its own, close together
+/// nearly every one is listed and has to be told from those above.
 fn assert_laplace<T: Stored>(scores: &[T]) {
     let mut entropy = seeded(31);
     let as_floats: Vec<f64> = scores.iter().map(|&score| score.nearest_f64()).collect();
@@ -88,10 +88,10 @@ fn draws_from_scores_that_were_changed_after_the_index_end() {
         let mut entropy = seeded(36);
         let mut draws = |levels: &Levels| -> Vec<_> { (0..40).map(|_| draw(&round, levels, &mut entropy)).collect() };
         assert!(draws(&levels).into_iter().all(|drawn| drawn.is_ok()));
-        // SAFETY: as above; nobody refers to them.
+        // SAFETY: as above; no reference to them is left.
         (0..500).for_each(|index| unsafe { memory.add(index).write(later) });
         for levels in [levels, Levels::default()] {
-            // Raised ones stand above the first level at once, where anybody will do.
+            // Raised ones stand above the first level at once, where any will do.
             let is_noticed = draws(&levels).contains(&Err(SelectError::Changed));
             assert!(is_noticed || later > 0.0);
         }

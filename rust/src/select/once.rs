@@ -1,9 +1,9 @@
 //! Exponential noise once on all scores: the candidates with the `count` largest noisy scores, in order.
 //!
 //! In units of the scale candidate i stands at y = -x + E, and e^-y is its time: uniform on [0, 1/p), p = e^-x. So the largest
-//! noisy scores are the first to come, by the clock of `permute_and_flip.rs`. Times are measured from the `count`-th largest score,
-//! so by time 1 enough have come. Candidates with larger scores are fewer than `count`, and get a time each. All others are listed
-//! stage after stage, until enough have certainly come. Their order is decided by bits drawn as needed.
+//! noisy scores are the first to arrive, by the clock of `permute_and_flip.rs`. Times are measured from the `count`-th largest score,
+//! so by time 1 enough have arrived. Candidates with larger scores are fewer than `count`, and get a time each. All others are listed
+//! stage after stage, until enough have certainly arrived. Their order is decided by bits drawn as needed.
 //! Proof: `proofs/exponential_once.md`; model: `tests/reference/exponential_once.py`.
 
 use std::cmp::Ordering;
@@ -23,7 +23,7 @@ use crate::select::weight_line::{BlockLine, Proposals, Round};
 
 /// A first stage this many units long leaves room for later ones that are short beside it; a power of two.
 const FIRST_STAGE: u64 = 8;
-/// What may come in the first stage, in quarters of the number wanted, and some more.
+/// What may arrive in the first stage, in quarters of the number wanted, and some more.
 const QUARTERS: u64 = 5;
 const SOME_MORE: u64 = 4;
 /// Wider than all rounding errors in the enclosures below, relative to exponent and noise.
@@ -32,7 +32,7 @@ const MARGIN: f64 = 1e-12;
 const LARGEST_EXPONENT: f64 = 5e17;
 
 /// A candidate with its noise: its noisy score is `base / b` - ln(time), in units of the scale.
-pub struct Comer {
+pub struct NoisyCandidate {
     pub index: usize,
     /// The larger of its score and the score that times are measured from.
     pub base: Score,
@@ -42,7 +42,7 @@ pub struct Comer {
     pub high: f64,
 }
 
-impl Comer {
+impl NoisyCandidate {
     /// One whose time lies in `stage`, at the place `uniform` of it; `excess` is the exponent of its base.
     fn new(index: usize, base: Score, excess: f64, stage: Stage, uniform: &LazyUniform) -> Self {
         let (start, length) = (stage.start as f64, (stage.end - stage.start) as f64);
@@ -75,14 +75,14 @@ impl Comer {
 /// The candidates with the `count` largest noisy scores, the largest first.
 ///
 /// # Errors
-/// As [`Blocks::new`], `InvalidCount` unless `1 <= count <= scores.len()`, `Interrupted`, or `Changed` if somebody overwrote
-/// the scores.
+/// As [`Blocks::new`], `InvalidCount` unless `1 <= count <= scores.len()`, `Interrupted`, or `Changed` if the scores were
+/// overwritten meanwhile.
 pub fn largest(
     scores: View<'_>,
     scale: &Scale,
     count: usize,
     entropy: &mut Entropy,
-) -> Result<Vec<Comer>, SelectError> {
+) -> Result<Vec<NoisyCandidate>, SelectError> {
     let mut blocks = Blocks::new(scores)?;
     if count == 0 || count > blocks.len() {
         return Err(SelectError::InvalidCount);
@@ -91,18 +91,18 @@ pub fn largest(
     let removed = take_out(&mut blocks, &above);
     blocks.lower_top(least);
     let round = Round { blocks: &blocks, scale, top: least, removed: &removed };
-    let mut comers = reserved(2 * count)?;
+    let mut candidates = reserved(2 * count)?;
     for &(index, score) in &above {
         let uniform = LazyUniform::draw(entropy);
-        comers.push(Comer::new(index, score, scale.exponent(score, least), Stage::WHOLE, &uniform));
+        candidates.push(NoisyCandidate::new(index, score, scale.exponent(score, least), Stage::WHOLE, &uniform));
     }
-    add_others(&round, count, &mut comers, entropy)?;
-    if comers.len() < count {
+    add_others(&round, count, &mut candidates, entropy)?;
+    if candidates.len() < count {
         return Err(SelectError::Changed);
     }
-    sort(&mut comers, scale, entropy)?;
-    comers.truncate(count);
-    Ok(comers)
+    sort(&mut candidates, scale, entropy)?;
+    candidates.truncate(count);
+    Ok(candidates)
 }
 
 /// The `count`-th largest score, and all that are larger, with their indices: fewer than `count`.
@@ -146,7 +146,7 @@ pub(super) fn split(blocks: &Blocks<'_>, count: usize) -> Result<(Score, Vec<(us
     least.map(|least| (least, above)).ok_or(SelectError::Changed)
 }
 
-/// The largest first; a total order, even of scores that somebody replaces by NaN meanwhile.
+/// The largest first; a total order, even of scores that are replaced by NaN meanwhile.
 fn descending(one: &Score, other: &Score) -> Ordering {
     let is_number = |score: &Score| score.partial_cmp(score).is_some();
     other.partial_cmp(one).unwrap_or_else(|| is_number(other).cmp(&is_number(one)))
@@ -169,23 +169,23 @@ pub(super) fn take_out(blocks: &mut Blocks<'_>, out: &[(usize, Score)]) -> Remov
     removed
 }
 
-/// Add those who are not among the `comers` yet, in the order of ever later stages, until `count` have certainly come.
+/// Add those that are not among the `candidates` yet, in the order of ever later stages, until `count` have certainly arrived.
 fn add_others(
     round: &Round<'_, '_>,
     count: usize,
-    comers: &mut Vec<Comer>,
+    candidates: &mut Vec<NoisyCandidate>,
     entropy: &mut Entropy,
 ) -> Result<(), SelectError> {
     let line = BlockLine::new(round);
     let mut line = line.of(round);
-    let leaders = comers.len();
-    let mut came = Removed::default();
+    let leaders = candidates.len();
+    let mut arrived = Removed::default();
     let mut stage = first_stage(&line, count);
     loop {
         interrupt::check()?;
         let is_last = 2 * stage.end > 1 << stage.bits;
         let mut listed = Listed::default();
-        let is_out = |index| round.removed.contains(index) || came.contains(index);
+        let is_out = |index| round.removed.contains(index) || arrived.contains(index);
         if is_last {
             stage = LAST;
             list_last(round, &mut line, is_out, &mut listed, entropy)?;
@@ -193,20 +193,20 @@ fn add_others(
             list(stage, round, &mut line, is_out, &mut listed, entropy)?;
         }
         for (index, uniform) in &listed.all {
-            came.insert(*index, round.blocks.len());
-            comers.push(Comer::new(*index, round.top, 0.0, stage, uniform));
+            arrived.insert(*index, round.blocks.len());
+            candidates.push(NoisyCandidate::new(*index, round.top, 0.0, stage, uniform));
         }
-        // Who comes before the end of the stage stands above this.
+        // What arrives before the end of the stage stands above this.
         let level = stage.bits as f64 * std::f64::consts::LN_2 - libm::log(stage.end as f64) + MARGIN;
-        let have_come = comers[..leaders].iter().filter(|leader| leader.low > level).count();
-        if is_last || have_come + comers.len() - leaders >= count {
+        let have_arrived = candidates[..leaders].iter().filter(|leader| leader.low > level).count();
+        if is_last || have_arrived + candidates.len() - leaders >= count {
             return Ok(());
         }
         stage = stage_after(stage);
     }
 }
 
-/// A stage in which about as many come as are wanted. How long it is never changes the law.
+/// A stage in which about as many arrive as are wanted. How long it is never changes the law.
 fn first_stage(line: &impl Proposals, count: usize) -> Stage {
     let wanted = (count as u64).saturating_mul(QUARTERS) / 4 + SOME_MORE;
     let units = (line.total() >> line.bits()).saturating_mul(FIRST_STAGE) / wanted;
@@ -216,7 +216,7 @@ fn first_stage(line: &impl Proposals, count: usize) -> Stage {
     Stage { start: 0, end: (FIRST_STAGE >> bits.saturating_sub(most)).max(1), bits: bits.min(most) }
 }
 
-/// All who come in a stage, and the places of their times in it.
+/// All that arrive in a stage, and the places of their times in it.
 #[derive(Default)]
 struct Listed {
     all: Vec<(usize, LazyUniform)>,
@@ -234,14 +234,14 @@ impl Arrivals for Listed {
 
 /// The largest noisy score first. What doubles say of the order is right nearly everywhere: exact comparisons of neighbours
 /// correct the rest.
-fn sort(comers: &mut [Comer], scale: &Scale, entropy: &mut Entropy) -> Result<(), SelectError> {
-    comers.sort_unstable_by(|one, other| other.low.total_cmp(&one.low));
-    for end in 1..comers.len() {
+fn sort(candidates: &mut [NoisyCandidate], scale: &Scale, entropy: &mut Entropy) -> Result<(), SelectError> {
+    candidates.sort_unstable_by(|one, other| other.low.total_cmp(&one.low));
+    for end in 1..candidates.len() {
         if end.is_multiple_of(4096) {
             interrupt::check()?;
         }
         let mut place = end;
-        while let [.., above, below] = &mut comers[..=place]
+        while let [.., above, below] = &mut candidates[..=place]
             && below.is_above(above, scale, entropy)
         {
             std::mem::swap(above, below);

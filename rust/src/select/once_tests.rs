@@ -6,14 +6,14 @@ use crate::testing::{assert_law, law_of, scale, simpson, wrong_scale};
 
 /// Draw the indices alone.
 fn picks<T: Stored>(scores: &[T], scale: &Scale, count: usize, entropy: &mut Entropy) -> Vec<usize> {
-    largest(View::of(scores), scale, count, entropy).unwrap().iter().map(|comer| comer.index).collect()
+    largest(View::of(scores), scale, count, entropy).unwrap().iter().map(|candidate| candidate.index).collect()
 }
 
-/// P[i is first and j second]: the second comes at some time t, the first before it, all others after it.
+/// P[i is first and j second]: the second arrives at some time t, the first before it, all others after it.
 fn pairs(scores: &[f64], scale: &Scale) -> Vec<f64> {
     let count = scores.len();
     let lowest = scores.iter().copied().fold(f64::MAX, f64::min);
-    // Rates measured from the lowest score: whoever is at it comes by time 1.
+    // Rates measured from the lowest score: a candidate at it arrives by time 1.
     let rates: Vec<f64> = scores.iter().map(|&score| scale.exponent(score, lowest).exp()).collect();
     let mut kinks: Vec<f64> = rates.iter().map(|rate| 1.0 / rate).collect();
     kinks.push(0.0);
@@ -125,7 +125,7 @@ fn ties_across_stripes_are_drawn_evenly() {
                 let mut sorted = queue.clone();
                 sorted.sort_unstable();
                 sorted.dedup();
-                assert_eq!(sorted.len(), count, "nobody comes twice");
+                assert_eq!(sorted.len(), count, "no candidate arrives twice");
             }
             queue.pop().unwrap() / 20_000
         });
@@ -186,16 +186,16 @@ fn the_order_does_not_depend_on_what_doubles_say() {
         for begin in [0, 1, 2] {
             let mut entropy = seeded(seed);
             let mut drawn = largest(View::of(&scores), &scale(), 50, &mut entropy).unwrap();
-            let order: Vec<usize> = drawn.iter().map(|comer| comer.index).collect();
+            let order: Vec<usize> = drawn.iter().map(|candidate| candidate.index).collect();
             match begin {
                 0 => drawn.reverse(),
                 1 => (),
-                _ => drawn.sort_by_key(|comer| comer.index),
+                _ => drawn.sort_by_key(|candidate| candidate.index),
             }
-            let unknown = |comer| Comer { low: f64::NEG_INFINITY, high: f64::INFINITY, ..comer };
+            let unknown = |candidate| NoisyCandidate { low: f64::NEG_INFINITY, high: f64::INFINITY, ..candidate };
             let mut unknown: Vec<_> = drawn.into_iter().map(unknown).collect();
             sort(&mut unknown, &scale(), &mut entropy).unwrap();
-            assert_eq!(unknown.iter().map(|comer| comer.index).collect::<Vec<_>>(), order);
+            assert_eq!(unknown.iter().map(|candidate| candidate.index).collect::<Vec<_>>(), order);
         }
     }
 }
@@ -211,9 +211,13 @@ fn noisy_scores_lie_in_their_enclosures() {
         (LAST, 0.0),
     ] {
         for _ in 0..500 {
-            let comer = Comer::new(0, Score::Real(0.0), excess, stage, &LazyUniform::draw(&mut entropy));
-            let truth = excess - crate::testing::middle(&comer.clock).ln();
-            assert!(comer.low < truth && truth < comer.high && comer.high - comer.low < 1e-11 * (1.0 + truth));
+            let candidate = NoisyCandidate::new(0, Score::Real(0.0), excess, stage, &LazyUniform::draw(&mut entropy));
+            let truth = excess - crate::testing::middle(&candidate.clock).ln();
+            assert!(
+                candidate.low < truth
+                    && truth < candidate.high
+                    && candidate.high - candidate.low < 1e-11 * (1.0 + truth)
+            );
         }
     }
 }
@@ -229,9 +233,9 @@ fn the_count_has_to_fit_and_scores_to_stay() {
     let scores: Vec<f64> = vec![1.0; 500];
     let blocks = Blocks::new(View::of(&scores)).unwrap();
     let scale = Scale::new(1e3, 1.0, 1).unwrap();
-    // Nobody is left near the score that times are measured from, as if somebody had lowered all scores meanwhile.
+    // No candidate is left near the score that times are measured from, as if all scores had been lowered meanwhile.
     let round = Round { top: Score::Real(1e6), ..Round::new(&blocks, &scale) };
-    let mut comers = Vec::new();
-    add_others(&round, 3, &mut comers, &mut entropy).unwrap();
-    assert!(comers.is_empty());
+    let mut candidates = Vec::new();
+    add_others(&round, 3, &mut candidates, &mut entropy).unwrap();
+    assert!(candidates.is_empty());
 }

@@ -294,7 +294,7 @@ mod tests {
     use crate::testing::assert_law;
 
     #[test]
-    fn heads_far_from_the_top_come_as_often_as_they_should() {
+    fn heads_far_from_the_top_arrive_as_often_as_they_should() {
         // One best among many stripes that are far off one by one, but not all together; the last stripe is short.
         for (len, gap) in [(140 * 1024 + 300, 26.0), (80 * 1024, 25.0), (3000, 16.0)] {
             let mut scores = vec![0.0; len];
@@ -344,7 +344,7 @@ mod tests {
         let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
         let draw = || draw_once(&Round::new(&blocks, &scale), &mut seeded(44));
         assert!(draw().is_ok());
-        // SAFETY: as above; nobody refers to them.
+        // SAFETY: as above; no reference to them is left.
         (0..5000).for_each(|index| unsafe { memory.add(index).write(-1e6) });
         assert_eq!(draw(), Err(SelectError::Changed));
     }

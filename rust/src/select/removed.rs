@@ -1,4 +1,4 @@
-//! Who is out of a row of draws: the first few by their indices, more of them by bits.
+//! Which candidates are removed from a row of draws: the first few by their indices, more of them by bits.
 
 /// Candidates kept by their indices; a list this short is looked through as fast as a bit is found, and takes no memory.
 const FEW: usize = 8;
@@ -12,8 +12,8 @@ pub struct Removed {
     bits: Vec<u64>,
 }
 
-/// Everybody is in.
-pub static NOBODY: Removed = Removed::new();
+/// None is removed.
+pub static NONE_REMOVED: Removed = Removed::new();
 
 impl Default for Removed {
     fn default() -> Self {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_was_taken_out_is_out_and_nobody_else() {
+    fn what_was_removed_is_out_and_nothing_else() {
         let mut removed = Removed::default();
         assert!(removed.is_empty() && !removed.contains(0));
         let out: Vec<usize> = (0..20).map(|number| number * 37 % 200).collect();

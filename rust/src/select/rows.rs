@@ -9,7 +9,7 @@ use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::scores::block_index::Blocks;
-use crate::scores::kernels::Level;
+use crate::scores::kernels::Instructions;
 use crate::scores::scale::Scale;
 use crate::scores::score::Kind;
 use crate::scores::score_view::View;
@@ -28,7 +28,7 @@ const TURNS: usize = 16;
 /// Bytes of a line of memory.
 const LINE: usize = 64;
 
-/// Scores of several selections: `rows` times `columns` values in memory that belongs to somebody else.
+/// Scores of several selections: `rows` times `columns` values in memory of the caller's.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
     first: *const u8,
@@ -113,7 +113,7 @@ pub fn select_rows(law: Law, matrix: &Matrix<'_>, scale: &Scale) -> Result<Vec<u
     if rows < available_threads() {
         return (0..rows).map(|row| select(law, matrix.row(row), scale)).collect(); // on all cores, one after the other
     }
-    let (level, together) = (Level::detect(), matrix.read_together());
+    let (level, together) = (Instructions::detect(), matrix.read_together());
     let threads = threads_for(rows.saturating_mul(matrix.bytes_per_row()) / BYTES_PER_THREAD);
     let per_turn = (BYTES_PER_TURN / matrix.bytes_per_row()).min(rows / (TURNS * threads)).max(1);
     share_out(rows, per_turn.next_multiple_of(together), threads, &|first, draws, entropy| {
@@ -137,7 +137,13 @@ pub fn select_rows(law: Law, matrix: &Matrix<'_>, scale: &Scale) -> Result<Vec<u
 
 /// One draw from one row, by this thread alone.
 #[inline]
-fn one(law: Law, row: View<'_>, scale: &Scale, level: Level, entropy: &mut Entropy) -> Result<usize, SelectError> {
+fn one(
+    law: Law,
+    row: View<'_>,
+    scale: &Scale,
+    level: Instructions,
+    entropy: &mut Entropy,
+) -> Result<usize, SelectError> {
     draw(law, &Round::new(&Blocks::with_threads(row, 1, level)?, scale), entropy)
 }
 

@@ -14,8 +14,8 @@ use crate::exact::extended_float::Extended;
 use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
 
-/// Points between two questions whether the call is to end.
-const POINTS_BETWEEN_QUESTIONS: usize = 1 << 12;
+/// Points between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 1 << 12;
 /// Beside values of at most 4, what pairs of doubles lose is below this.
 const ABSOLUTE_ERROR: f64 = 1.0 / (1_u128 << 96) as f64;
 /// A difference at least this large carries a relative error below 2^-52.
@@ -341,7 +341,7 @@ impl Points {
 
 /// Ask, once in a while, whether the call is to end.
 fn ask(number: usize) -> Result<(), SelectError> {
-    if number.is_multiple_of(POINTS_BETWEEN_QUESTIONS) { interrupt::check() } else { Ok(()) }
+    if number.is_multiple_of(CHECK_EVERY) { interrupt::check() } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Skipping along a line of items to the next one that an exponential clock of small rate rings for.
+//! Skipping along a line of items to the next one that is proposed, each with a small rate.
 //!
-//! Every item carries a rate (a multiple of 2^-60) and rings independently with probability 1 - exp(-rate). One lazy
-//! uniform U decides how far the next ringing item is: none among items of total rate a if and only if U < exp(-a).
+//! Every item carries a rate (a multiple of 2^-60) and is proposed independently with probability 1 - exp(-rate). One lazy
+//! uniform U decides how far the next proposed item is: none among items of total rate a if and only if U < exp(-a).
 
 use dashu_int::UBig;
 
@@ -12,7 +12,7 @@ use crate::exact::exp_enclosure::Ratio;
 /// Wider than the logarithm's error, relative to it and absolute.
 const MARGIN: f64 = 1e-12;
 
-/// The way to the next ringing item.
+/// The way to the next proposed item.
 pub struct Skipper {
     uniform: LazyUniform,
     /// A lower bound of -ln U in units of 2^-60, for the quick look.
@@ -22,7 +22,7 @@ pub struct Skipper {
 }
 
 impl Skipper {
-    /// A new one, if the next ringing item lies within `total`; `None` if nobody rings within that.
+    /// A new one, if the next proposed item lies within `total`; `None` if none is proposed within that.
     #[inline]
     pub fn within(total: u128, entropy: &mut Entropy) -> Option<Self> {
         let uniform = LazyUniform::draw(entropy);
@@ -53,7 +53,7 @@ impl Skipper {
         (to_f64(self.surely_beyond) / rate as f64 * (1.0 - MARGIN)) as u64
     }
 
-    /// Whether -ln U > rate, that is U < exp(-rate): nobody rings within that total rate.
+    /// Whether -ln U > rate, that is U < exp(-rate): no item is proposed within that total rate.
     #[inline]
     pub fn is_beyond(&mut self, rate: u128, entropy: &mut Entropy) -> bool {
         if rate < self.surely_beyond || rate > self.surely_within {
@@ -83,13 +83,13 @@ mod tests {
 
     #[test]
     fn the_place_is_where_the_uniform_says() {
-        // U = exp(-2.25): with a rate of 1/2 an item, four are passed and the fifth rings.
+        // U = exp(-2.25): with a rate of 1/2 an item, four are passed and the fifth is proposed.
         let head = (libm::exp(-2.25) * 18_446_744_073_709_551_616.0) as u64;
         let mut entropy = Entropy::scripted(&[head]);
         let mut skipper = Skipper::within(10 * ONE, &mut entropy).unwrap();
         assert_eq!(skipper.surely_passes(1 << 59), 4);
         assert!(skipper.is_beyond(4 << 59, &mut entropy) && !skipper.is_beyond(5 << 59, &mut entropy));
-        // Near one it rings at once, near zero hardly ever.
+        // Near one an item is proposed at once, near zero hardly ever.
         assert_eq!(Skipper::within(ONE, &mut Entropy::scripted(&[u64::MAX])).unwrap().surely_passes(1 << 59), 0);
         assert!(Skipper::within(5 * ONE, &mut Entropy::scripted(&[1])).is_none());
     }

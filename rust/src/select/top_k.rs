@@ -34,8 +34,8 @@ pub(super) fn remove(blocks: &mut Blocks<'_>, removed: &mut Removed, index: usiz
 /// `k` rounds of the mechanism, each among the candidates that are left, in the order drawn.
 ///
 /// # Errors
-/// As [`Blocks::new`], `InvalidCount` unless `1 <= k <= scores.len()`, `Interrupted`, or `Changed` if somebody overwrote
-/// the scores.
+/// As [`Blocks::new`], `InvalidCount` unless `1 <= k <= scores.len()`, `Interrupted`, or `Changed` if the scores were
+/// overwritten meanwhile.
 pub fn peel(
     law: Law,
     scores: View<'_>,

@@ -1,14 +1,14 @@
 //! Failed tries in a row: what keeps rejection sampling from going on for ever.
 //!
 //! A try at scores that stay as they are succeeds with probability 1/64 or more, so long runs of failures hardly happen. If
-//! somebody overwrites the scores meanwhile, tries at the old index may never succeed. So a long run looks at the scores again.
+//! the scores are overwritten meanwhile, tries at the old index may never succeed. So a long run looks at the scores again.
 //! If they are as they were it goes on, which leaves the law as it is. Proof: `proofs/exact_sampling.md`, "Draws that end".
 
 use crate::error::SelectError;
 use crate::interrupt;
 
-/// Failures between two questions whether the call is to end.
-const BETWEEN_QUESTIONS: u32 = 1 << 8;
+/// Failures between two checks for Ctrl-C.
+const CHECK_EVERY: u32 = 1 << 8;
 /// Failures in a row before the index is compared with the scores.
 const MOST_IN_A_ROW: u32 = 1 << 16;
 
@@ -26,7 +26,7 @@ impl Tries {
     #[inline]
     pub fn failed(&mut self, still_holds: impl FnOnce() -> Result<bool, SelectError>) -> Result<(), SelectError> {
         self.in_a_row += 1;
-        if self.in_a_row.is_multiple_of(BETWEEN_QUESTIONS) { self.ask(still_holds) } else { Ok(()) }
+        if self.in_a_row.is_multiple_of(CHECK_EVERY) { self.ask(still_holds) } else { Ok(()) }
     }
 
     #[cold]

@@ -13,9 +13,9 @@ use crate::scores::kernels::MOST_LANES;
 use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::weight_bounds::WeightBounds;
-use crate::select::removed::{NOBODY, Removed};
+use crate::select::removed::{NONE_REMOVED, Removed};
 
-/// What one selection is made from: scores, the score they are measured from, and who is out.
+/// What one selection is made from: scores, the score they are measured from, and which are removed.
 #[derive(Clone, Copy)]
 pub struct Round<'r, 'a> {
     pub blocks: &'r Blocks<'a>,
@@ -25,9 +25,9 @@ pub struct Round<'r, 'a> {
 }
 
 impl<'r, 'a> Round<'r, 'a> {
-    /// Everybody, measured from the best score.
+    /// All candidates, measured from the best score.
     pub fn new(blocks: &'r Blocks<'a>, scale: &'r Scale) -> Self {
-        Self { blocks, scale, top: blocks.top(), removed: &NOBODY }
+        Self { blocks, scale, top: blocks.top(), removed: &NONE_REMOVED }
     }
 
     /// The same measured from another score.
@@ -62,7 +62,7 @@ impl<'r, 'a> Round<'r, 'a> {
 
 /// An item, the bound it has, and where on the line it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Segment {
     pub index: usize,
     pub weight: u64,
     pub end: u64,
@@ -83,13 +83,13 @@ pub trait Proposals {
     fn total(&self) -> u64;
 
     /// The item that lies at `position`, which must be below the total.
-    fn at(&mut self, position: u64) -> Place;
+    fn at(&mut self, position: u64) -> Segment;
 
-    /// A bound of the item's weight that is its own, the place's at most: what lies beyond it is nobody's.
-    fn own_weight(&self, place: &Place) -> u64;
+    /// A bound of the item's weight that is its own, the place's at most: what lies beyond it belongs to no item.
+    fn own_weight(&self, place: &Segment) -> u64;
 
     #[inline]
-    fn propose(&mut self, entropy: &mut Entropy) -> Place {
+    fn propose(&mut self, entropy: &mut Entropy) -> Segment {
         let position = entropy.below(self.total());
         self.at(position)
     }
@@ -216,7 +216,7 @@ impl Proposals for BlockLineOf<'_, '_, '_> {
     }
 
     #[inline(always)]
-    fn at(&mut self, position: u64) -> Place {
+    fn at(&mut self, position: u64) -> Segment {
         let ends = &self.line.ends;
         let stripe = ends.partition_point(|&end| end <= position);
         let start = if stripe == 0 { 0 } else { ends[stripe - 1] };
@@ -226,7 +226,7 @@ impl Proposals for BlockLineOf<'_, '_, '_> {
         if let Some(item) = rest.checked_div(whole) {
             let (index, into) = (range.start + item as usize, rest % whole);
             let end = position + (whole - into);
-            return Place { index, weight: whole, end, into, equals_end: ends[stripe] };
+            return Segment { index, weight: whole, end, into, equals_end: ends[stripe] };
         }
         let lanes = self.round.blocks.lanes();
         let known = self.blocks_of(stripe);
@@ -235,11 +235,11 @@ impl Proposals for BlockLineOf<'_, '_, '_> {
         let offset = rest - if lane == 0 { 0 } else { known.ends[lane - 1] };
         let (index, into) = (range.start + (offset / weight) as usize * lanes + lane, offset % weight);
         let (end, equals_end) = (position + (weight - into), start + known.ends[lane]);
-        Place { index, weight, end, into, equals_end }
+        Segment { index, weight, end, into, equals_end }
     }
 
     #[inline(always)]
-    fn own_weight(&self, place: &Place) -> u64 {
+    fn own_weight(&self, place: &Segment) -> u64 {
         let Round { blocks, scale, top, .. } = *self.round;
         self.line.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
     }
@@ -274,8 +274,8 @@ pub struct ItemTable {
     likely: Option<Vec<usize>>,
 }
 
-/// Items weighed between two questions whether the call is to end.
-const ITEMS_PER_CHECK: usize = 64 * MOST_LANES;
+/// Items weighed between two checks for Ctrl-C.
+const CHECK_EVERY: usize = 64 * MOST_LANES;
 /// More likely items than this are looked for when they are asked for: in less than one draw of 2^64.
 const MOST_LIKELY: usize = 128;
 
@@ -286,7 +286,7 @@ impl ItemTable {
         let mut ends = reserved(blocks.len())?;
         let mut bounds = [0; MOST_LANES];
         for first in (0..blocks.len()).step_by(MOST_LANES) {
-            if first.is_multiple_of(ITEMS_PER_CHECK) {
+            if first.is_multiple_of(CHECK_EVERY) {
                 interrupt::check()?;
             }
             let bounds = &mut bounds[..MOST_LANES.min(blocks.len() - first)];
@@ -343,14 +343,14 @@ impl Proposals for &ItemTable {
     }
 
     #[inline]
-    fn at(&mut self, position: u64) -> Place {
+    fn at(&mut self, position: u64) -> Segment {
         let index = self.item_at(position);
         let (weight, end) = (self.weight(index), self.ends[index]);
-        Place { index, weight, end, into: position - (end - weight), equals_end: end }
+        Segment { index, weight, end, into: position - (end - weight), equals_end: end }
     }
 
     #[inline]
-    fn own_weight(&self, place: &Place) -> u64 {
+    fn own_weight(&self, place: &Segment) -> u64 {
         place.weight
     }
 }

@@ -18,7 +18,7 @@ fn walk<L: WeightLine>(round: &Round<'_, '_>, mut line: L, context: &str) {
         let own = line.own_weight(&place);
         assert!(own as f64 / one >= probability * (1.0 - 1e-12) && own <= place.weight, "{context}");
         let into = entropy.below(place.weight);
-        assert_eq!(line.at(start + into), Place { into, ..place }, "{context}");
+        assert_eq!(line.at(start + into), Segment { into, ..place }, "{context}");
         if place.equals_end > place.end {
             assert_eq!(line.at(place.equals_end - 1).weight, place.weight, "{context}");
         }

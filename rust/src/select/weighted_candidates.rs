@@ -219,7 +219,7 @@ impl WeightedPieces for Candidates<'_> {
 ///
 /// # Errors
 /// `NoCandidates` if there is no score, or none with a weight, `InvalidCount` if there is not one weight a score,
-/// `NotFinite`, `Entropy`, `Memory`, `Interrupted`, or `Changed` if somebody overwrote the scores.
+/// `NotFinite`, `Entropy`, `Memory`, `Interrupted`, or `Changed` if the scores were overwritten meanwhile.
 pub fn select_many(weights: &Weights, scores: View<'_>, scale: &Scale, size: usize) -> Result<Vec<usize>, SelectError> {
     let candidates = Candidates::new(weights, scores, scale)?;
     let round = candidates.round();
