@@ -9,7 +9,8 @@ use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
 use crate::exact::decision::{Lazy, decide};
-use crate::exact::exp_enclosure::{Enclosure, Ratio, exp_negative};
+use crate::exact::exp_enclosure::{Enclosure, exp_negative};
+use crate::exact::rational::{Rational, scaled};
 
 /// A uniform real number of [0, 1), drawn 64 bits at a time.
 #[derive(Clone, Debug)]
@@ -138,14 +139,14 @@ impl Filter {
 
 /// exp(-x), where x is known as a double (with the contract of `Scale::exponent`) and, when asked, exactly.
 #[derive(Clone, Copy)]
-pub struct Exponential<F: Fn() -> Ratio> {
+pub struct Exponential<F: Fn() -> Rational> {
     pub approximate: f64,
     pub exact: F,
 }
 
 /// A coin that shows heads with probability exp(-x).
 #[inline(always)]
-pub fn flip<F: Fn() -> Ratio>(x: &Exponential<F>, entropy: &mut Entropy) -> bool {
+pub fn flip<F: Fn() -> Rational>(x: &Exponential<F>, entropy: &mut Entropy) -> bool {
     if x.approximate == 0.0 {
         return true; // exactly zero, by the contract of `Scale::exponent`
     }
@@ -165,14 +166,19 @@ pub fn flip<F: Fn() -> Ratio>(x: &Exponential<F>, entropy: &mut Entropy) -> bool
 /// probability of its item in `stage`: true if and only if
 /// `V * proposal * (1 - start * exp(-x)) < (end - start) * exp(-x)`.
 #[inline(always)]
-pub fn accept<F: Fn() -> Ratio>(x: &Exponential<F>, proposal: Proposal, stage: Stage, entropy: &mut Entropy) -> bool {
+pub fn accept<F: Fn() -> Rational>(
+    x: &Exponential<F>,
+    proposal: Proposal,
+    stage: Stage,
+    entropy: &mut Entropy,
+) -> bool {
     let mut uniform = LazyUniform::draw(entropy);
     below(&mut uniform, x, proposal, stage, entropy)
 }
 
 /// The comparison of [`accept`] for a V that may already have been compared with something else.
 #[inline(always)]
-pub fn below<F: Fn() -> Ratio>(
+pub fn below<F: Fn() -> Rational>(
     uniform: &mut LazyUniform,
     x: &Exponential<F>,
     proposal: Proposal,
@@ -183,7 +189,7 @@ pub fn below<F: Fn() -> Ratio>(
 }
 
 #[inline(always)]
-fn below_filtered<F: Fn() -> Ratio>(
+fn below_filtered<F: Fn() -> Rational>(
     uniform: &mut LazyUniform,
     x: &Exponential<F>,
     proposal: Proposal,
@@ -223,7 +229,13 @@ fn threshold(probability: f64, proposal: Proposal, stage: Stage) -> f64 {
 /// The comparison in integers: refine until the enclosures are apart.
 #[cold]
 #[inline(never)]
-fn below_exact(uniform: &mut LazyUniform, x: &Ratio, proposal: Proposal, stage: Stage, entropy: &mut Entropy) -> bool {
+fn below_exact(
+    uniform: &mut LazyUniform,
+    x: &Rational,
+    proposal: Proposal,
+    stage: Stage,
+    entropy: &mut Entropy,
+) -> bool {
     decide(uniform, entropy, |uniform| {
         let (cell, bits) = uniform.cell();
         let precision = bits + 64;
@@ -252,7 +264,7 @@ impl Proposal {
             Self::Certain => (Enclosure { low: UBig::ONE, high: UBig::ONE }, 0),
             Self::Thinned { rate } => {
                 let one = UBig::ONE << precision;
-                let missed = exp_negative(&Ratio::scaled(UBig::from(rate), -i64::from(RATE_BITS)), precision);
+                let missed = exp_negative(&scaled(UBig::from(rate), -i64::from(RATE_BITS)), precision);
                 (Enclosure { low: &one - &missed.high, high: one - missed.low }, precision)
             }
         }

@@ -1,14 +1,15 @@
 use super::*;
 use crate::entropy::testing::seeded;
+use crate::exact::rational::exactly;
 
-fn exponential(x: f64) -> Exponential<impl Fn() -> Ratio> {
-    Exponential { approximate: x, exact: move || Ratio::from_f64(x) }
+fn exponential(x: f64) -> Exponential<impl Fn() -> Rational> {
+    Exponential { approximate: x, exact: move || exactly(x) }
 }
 
 /// An enclosure's middle as a double, for comparison only.
 fn precise(x: f64) -> (f64, i32) {
     let precision = 400;
-    let value = exp_negative(&Ratio::from_f64(x), precision).low;
+    let value = exp_negative(&exactly(x), precision).low;
     let shift = dashu_int::ops::BitTest::bit_len(&value) - 64;
     let head: u64 = (value >> shift).try_into().unwrap();
     (head as f64, shift as i32 - precision as i32)
@@ -39,7 +40,7 @@ fn the_double_complement_is_as_good_as_claimed() {
         let rate = f64::from(step) / 1000.0;
         for rate in [rate, rate * 1e-3, rate * 1e-12] {
             let precision = 300;
-            let missed = exp_negative(&Ratio::from_f64(rate), precision).low;
+            let missed = exp_negative(&exactly(rate), precision).low;
             let value = (UBig::ONE << precision) - missed;
             let shift = dashu_int::ops::BitTest::bit_len(&value) - 64;
             let head: u64 = (value >> shift).try_into().unwrap();
@@ -65,7 +66,7 @@ fn both_sides_are_decided_from_the_first_word() {
 #[test]
 fn a_cell_that_holds_the_threshold_is_refined_to_both_sides() {
     // The cell of exp(-1): its first 64 bits, and then the following 64 bits of the truth.
-    let bits = exp_negative(&Ratio::from_f64(1.0), 192).low;
+    let bits = exp_negative(&exactly(1.0), 192).low;
     let word = |position: usize| -> u64 { ((&bits >> position) & UBig::from(u64::MAX)).try_into().unwrap() };
     let (head, second) = (word(128), word(64));
     for (tail, expected, taken) in [(0, true, 2), (u64::MAX, false, 2), (second - 1, true, 2), (second + 1, false, 2)] {
@@ -113,7 +114,7 @@ fn the_filter_never_decides_next_to_the_threshold() {
     let mut entropy = seeded(6);
     for _ in 0..2000 {
         let x = entropy.next_u64() as f64 / TWO_TO_64 * 14.0;
-        let truth = exp_negative(&Ratio::from_f64(x), 64).low;
+        let truth = exp_negative(&exactly(x), 64).low;
         let head: u64 = truth.try_into().unwrap_or(u64::MAX);
         let threshold = threshold(exp_negative_f64(x), Proposal::Certain, Stage::WHOLE);
         for head in [head.saturating_sub(1), head, head.saturating_add(1)] {
@@ -181,7 +182,7 @@ fn certainty_needs_no_randomness_and_near_certainty_does() {
 
 #[test]
 fn an_absurd_exponent_is_decided_without_absurd_work() {
-    let huge = Exponential { approximate: 2_f64.powi(70), exact: || Ratio::from_f64(1e300) };
+    let huge = Exponential { approximate: 2_f64.powi(70), exact: || exactly(1e300) };
     let mut entropy = Entropy::scripted(&[0, 0, 0, 7]);
     assert!(!flip(&huge, &mut entropy));
     assert_eq!(entropy.taken(), 4);

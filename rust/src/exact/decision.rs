@@ -8,7 +8,8 @@ use dashu_int::ops::BitTest;
 
 use crate::entropy::Entropy;
 use crate::exact::coin::LazyUniform;
-use crate::exact::exp_enclosure::{Ratio, exp_negative};
+use crate::exact::exp_enclosure::exp_negative;
+use crate::exact::rational::Rational;
 use crate::interrupt::check_deep;
 
 /// A random real number, known to lie in a cell.
@@ -43,11 +44,11 @@ pub fn is_less<T: PartialOrd>(left: &(T, T), right: &(T, T)) -> Option<bool> {
     if left.1 <= right.0 { Some(true) } else { (left.0 >= right.1).then_some(false) }
 }
 
-/// Whether V < ratio * exp(-x), in integers.
+/// Whether V < ratio * exp(-x), in integers; neither `ratio` nor x is negative.
 #[cold]
 #[inline(never)]
-pub fn is_below_exponential(uniform: &mut LazyUniform, ratio: &Ratio, x: &Ratio, entropy: &mut Entropy) -> bool {
-    let Ratio { numerator, denominator } = ratio;
+pub fn is_below_exponential(uniform: &mut LazyUniform, ratio: &Rational, x: &Rational, entropy: &mut Entropy) -> bool {
+    let (numerator, denominator) = (&ratio.magnitude(), &ratio.denominator);
     let magnitude = (numerator.bit_len() as i64 - denominator.bit_len() as i64 + 1).max(0) as usize;
     decide(uniform, entropy, |uniform| {
         let (cell, bits) = uniform.cell();

@@ -7,7 +7,7 @@ use crate::interrupt::check_deep;
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
-pub use crate::exact::rational::Ratio;
+use crate::exact::rational::Rational;
 
 /// `low * 2^-precision <= value <= high * 2^-precision`.
 #[derive(Clone, Debug)]
@@ -16,21 +16,23 @@ pub struct Enclosure {
     pub high: UBig,
 }
 
-/// Enclose exp(-x) at `precision` bits after the point; the width tends to 0 as `precision` grows.
-pub fn exp_negative(x: &Ratio, precision: usize) -> Enclosure {
+/// Enclose exp(-x) of an x >= 0 at `precision` bits after the point; the width tends to 0 as `precision` grows.
+pub fn exp_negative(x: &Rational, precision: usize) -> Enclosure {
+    debug_assert!(*x >= Rational::ZERO);
     let one = UBig::ONE << precision;
-    if x.numerator == UBig::ZERO {
+    if x.is_zero() {
         return Enclosure { low: one.clone(), high: one };
     }
     // x >= precision implies exp(-x) < 2^-precision: one unit in the last place says all there is to say.
-    if x.numerator >= &x.denominator * UBig::from(precision) {
+    let above = x.magnitude();
+    if above >= &x.denominator * UBig::from(precision) {
         return Enclosure { low: UBig::ZERO, high: UBig::ONE };
     }
     // Halve x until it is at most 1/2; each later squaring doubles the relative error, the guard bits pay for it.
-    let whole_bits = (&x.numerator / &x.denominator).bit_len();
+    let whole_bits = (&above / &x.denominator).bit_len();
     let halvings = whole_bits + 1;
     let working = precision + 2 * halvings + 32;
-    let numerator = &x.numerator << working;
+    let numerator = above << working;
     let denominator = &x.denominator << halvings;
     let z_low = numerator / denominator;
     let z_high = &z_low + UBig::ONE;
@@ -87,9 +89,10 @@ fn ceil_shift(value: UBig, shift: usize) -> UBig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exact::rational::exactly;
 
     fn encloses(x: f64, precision: usize) -> (f64, f64, f64) {
-        let enclosure = exp_negative(&Ratio::from_f64(x), precision);
+        let enclosure = exp_negative(&exactly(x), precision);
         let shift = precision - 60;
         let to_f64 = |value: &UBig| (value >> shift).to_f64().value() / 2_f64.powi(60);
         (to_f64(&enclosure.low), libm::exp(-x), to_f64(&enclosure.high) + 2_f64.powi(-60))
@@ -101,7 +104,7 @@ mod tests {
             let (low, truth, high) = encloses(x, 128);
             assert!(low <= truth * (1.0 + 1e-15) && truth <= high * (1.0 + 1e-15), "x = {x}");
             for precision in [64, 128, 512, 2048] {
-                let enclosure = exp_negative(&Ratio::from_f64(x), precision);
+                let enclosure = exp_negative(&exactly(x), precision);
                 assert!(enclosure.low <= enclosure.high);
                 assert!(&enclosure.high - &enclosure.low <= UBig::from(4_u8), "x = {x}, precision = {precision}");
             }
@@ -112,7 +115,7 @@ mod tests {
     fn e_to_the_minus_one_to_fifty_digits() {
         // exp(-1) = 0.36787944117144232159552377016146086744581113103176 (OEIS A068985).
         let digits: UBig = "36787944117144232159552377016146086744581113103176".parse().unwrap();
-        let enclosure = exp_negative(&Ratio::from_f64(1.0), 256);
+        let enclosure = exp_negative(&exactly(1.0), 256);
         let ten = UBig::from(10_u8).pow(50);
         assert_eq!((&enclosure.low * &ten) >> 256, digits);
         assert_eq!((&enclosure.high * &ten) >> 256, digits);
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn no_probability_is_rounded_to_zero() {
-        let x = Ratio::from_f64(5000.0);
+        let x = exactly(5000.0);
         assert_eq!(exp_negative(&x, 1024).low, UBig::ZERO);
         let precise = exp_negative(&x, 8192);
         assert!(precise.low > UBig::ZERO);
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn refining_never_leaves_the_earlier_enclosure() {
-        let x = Ratio { numerator: UBig::from(355_u16), denominator: UBig::from(113_u8) };
+        let x = Rational::new(355, 113_u8);
         let rough = exp_negative(&x, 64);
         let fine = exp_negative(&x, 640);
         assert!(fine.low >= &rough.low << 576 && fine.high <= &rough.high << 576);

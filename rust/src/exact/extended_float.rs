@@ -3,11 +3,11 @@
 //! Lengths from 1e-324 to 1e308 are multiplied with exponentials as small as they like; what comes out has a known
 //! relative error and never overflows or vanishes. Account of the errors: `proofs/exact_sampling.md`, "Pieces".
 
+use dashu_int::UBig;
 use dashu_int::ops::BitTest;
-use dashu_int::{IBig, UBig};
 
 use crate::exact::coin::{exp_negative_f64, power_of_two};
-use crate::exact::exp_enclosure::Ratio;
+use crate::exact::rational::{Rational, scaled};
 use crate::exact::rounding::nearest_quotient;
 
 /// `fraction * 2^exponent` with `fraction` in [1/2, 1), or zero.
@@ -51,12 +51,12 @@ impl Extended {
         Self { exponent: half.exponent + 1, ..half }
     }
 
-    /// The nearest such number: relative error at most 2^-53.
-    pub fn from_ratio(ratio: &Ratio) -> Self {
-        let shift = ratio.numerator.bit_len() as i64 - ratio.denominator.bit_len() as i64;
-        let shifted = |number: &UBig, by: i64| number << by.max(0) as usize;
-        let numerator = IBig::from(shifted(&ratio.numerator, -shift));
-        let fraction = Self::from_f64(nearest_quotient(&numerator, &shifted(&ratio.denominator, shift)));
+    /// The nearest such number to one that is not negative: relative error at most 2^-53.
+    pub fn from_rational(number: &Rational) -> Self {
+        let Rational { numerator, denominator } = number;
+        let shift = numerator.bit_len() as i64 - denominator.bit_len() as i64;
+        let (above, below) = ((-shift).max(0) as usize, shift.max(0) as usize);
+        let fraction = Self::from_f64(nearest_quotient(&(numerator << above), &(denominator << below)));
         if fraction.is_zero() { fraction } else { Self { exponent: fraction.exponent + shift, ..fraction } }
     }
 
@@ -153,9 +153,9 @@ impl Extended {
     }
 
     /// The number itself.
-    pub fn exact_ratio(self) -> Ratio {
+    pub fn exactly(self) -> Rational {
         let (integer, exponent) = self.exact();
-        Ratio::scaled(integer, exponent)
+        scaled(integer, exponent)
     }
 
     /// `self * 2^exponent` as a double: infinite if too large, rounded towards zero if too small.
@@ -173,6 +173,7 @@ impl Extended {
 mod tests {
     use super::*;
     use crate::exact::exp_enclosure::exp_negative;
+    use crate::exact::rational::exactly;
 
     #[test]
     fn lengths_keep_their_size_at_both_ends_of_the_doubles() {
@@ -219,11 +220,7 @@ mod tests {
         assert_eq!(huge.plus(tiny), huge);
         assert_eq!((Extended::ZERO.plus(tiny), tiny.plus(Extended::ZERO)), (tiny, tiny));
         assert_eq!(Extended::from_f64(3.0).plus(Extended::from_f64(0.125)).times_power_of_two(0), 3.125);
-        let exact = tiny.exact_ratio();
-        assert_eq!(
-            exact.numerator * Ratio::from_f64(1e-300).denominator,
-            exact.denominator * Ratio::from_f64(1e-300).numerator
-        );
+        assert_eq!(tiny.exactly(), exactly(1e-300));
     }
 
     #[test]
@@ -232,7 +229,7 @@ mod tests {
         for step in 0..120_u32 {
             let x = f64::from(step) * f64::from(step) * 0.13;
             let precision = 4000;
-            let truth = exp_negative(&Ratio::from_f64(x), precision).low;
+            let truth = exp_negative(&exactly(x), precision).low;
             let shift = truth.bit_len() - 64;
             let head: u64 = (truth >> shift).try_into().unwrap();
             let computed = Extended::from_f64(1.0).times_exp_negative(x);

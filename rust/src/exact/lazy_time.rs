@@ -10,8 +10,9 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::exact::coin::LazyUniform;
 use crate::exact::decision::{Lazy, decide, is_less};
-use crate::exact::exp_enclosure::{Ratio, exp_negative};
+use crate::exact::exp_enclosure::exp_negative;
 use crate::exact::lazy_variate::Variate;
+use crate::exact::rational::Rational;
 
 /// Bits that a comparison's exponential has beyond those of the times.
 const SPARE_BITS: usize = 64;
@@ -58,7 +59,7 @@ impl Clock {
     }
 
     /// Whether `self * exp(-x)` comes before `other`, as real numbers (they are equal with probability zero).
-    pub fn is_before(&mut self, x: &Ratio, other: &mut Self, entropy: &mut Entropy) -> bool {
+    pub fn is_before(&mut self, x: &Rational, other: &mut Self, entropy: &mut Entropy) -> bool {
         decide(&mut (self, other), entropy, |(own, other)| {
             let shared = own.bits.max(other.bits);
             let precision = SPARE_BITS + shared;

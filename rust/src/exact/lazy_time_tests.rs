@@ -1,9 +1,10 @@
 use super::*;
 use crate::entropy::testing::seeded;
+use crate::exact::rational::exactly;
 use crate::testing::middle;
 
-fn none() -> Ratio {
-    Ratio::from_f64(0.0)
+fn none() -> Rational {
+    exactly(0.0)
 }
 
 fn clock(known: u64, parts: u64) -> Clock {
@@ -52,7 +53,7 @@ fn what_is_known_decides_alone_if_it_can() {
     assert!(clock(5, 3).is_before(&none(), &mut clock(8, 1), &mut script));
     assert!(!clock(8, 1).is_before(&none(), &mut clock(5, 3), &mut script));
     // Half of 12 is 6: at a distance of a little more than ln 2 it is below that.
-    let (more, less) = (Ratio::from_f64(0.694), Ratio::from_f64(0.692));
+    let (more, less) = (exactly(0.694), exactly(0.692));
     assert!(clock(12 << 32, 1).is_before(&more, &mut clock(6 << 32, 1), &mut script));
     assert!(!clock(12 << 32, 1).is_before(&less, &mut clock(6 << 32, 1), &mut script));
     assert_eq!(script.taken(), 0);
@@ -90,7 +91,7 @@ fn every_part_draws_a_word_until_the_order_is_known() {
 #[test]
 fn far_tails_are_not_rounded_to_never() {
     // exp(-5000) of a time is before another only if that one is far from zero; a time of 0 needs its further bits.
-    let x = Ratio::from_f64(5000.0);
+    let x = exactly(5000.0);
     let mut script = Entropy::scripted(&[]);
     assert!(clock(1 << 60, 1).is_before(&x, &mut clock(1, 1), &mut script));
     assert_eq!(script.taken(), 0);
@@ -114,7 +115,7 @@ fn comparisons_agree_with_the_doubles() {
         if (left / right - 1.0).abs() < 1e-12 {
             continue;
         }
-        let is_before = one.is_before(&Ratio::from_f64(x), &mut other, &mut Entropy::scripted(&[]));
+        let is_before = one.is_before(&exactly(x), &mut other, &mut Entropy::scripted(&[]));
         assert_eq!(is_before, left < right);
         first += u32::from(is_before);
     }

@@ -73,7 +73,7 @@ impl Variate {
         let slack = power_of_two(-51);
         let near = self.near();
         let (low, high) = (near - near * slack, near + near * slack + 1.0 / TWO_TO_64);
-        let as_double = |number: &Rational| Extended::from_ratio(&number.clone().into()).times_power_of_two(0);
+        let as_double = |number: &Rational| Extended::from_rational(number).times_power_of_two(0);
         let (linear, quadratic) = (as_double(linear), as_double(quadratic));
         let cost = |v: f64| (linear + quadratic * v) * v;
         let (least, most) = (cost(low), cost(high));
@@ -90,7 +90,7 @@ impl Variate {
     /// Both ends of the cell.
     pub fn ends(&self) -> (Rational, Rational) {
         let (low, bits) = self.cell();
-        let end = |cell: UBig| scaled(cell.into(), -(bits as i64));
+        let end = |cell: UBig| scaled(cell, -(bits as i64));
         let high = end(&low + UBig::ONE);
         (end(low), high)
     }
@@ -107,8 +107,8 @@ impl Variate {
             let (cell, bits) = coin.cell();
             let precision = bits + 64;
             let (low, high) = variate.ends();
-            let least = exp_negative(&cost(&high).into(), precision).low;
-            let most = exp_negative(&cost(&low).into(), precision).high;
+            let least = exp_negative(&cost(&high), precision).low;
+            let most = exp_negative(&cost(&low), precision).high;
             is_less(&(&cell << 64, (&cell + UBig::ONE) << 64), &(least, most))
         })
     }

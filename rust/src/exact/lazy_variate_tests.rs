@@ -3,7 +3,7 @@ use crate::entropy::testing::seeded;
 use crate::testing::assert_law;
 
 fn ratio(numerator: u64, denominator: u64) -> Rational {
-    Rational::from_parts(numerator.into(), denominator.into())
+    Rational::new(numerator, denominator)
 }
 
 /// The cell of the number in quarters, the last one for all above.

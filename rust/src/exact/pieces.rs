@@ -5,15 +5,13 @@
 //! have any size that doubles have; no probability is rounded, none to zero. Proof: `proofs/exact_sampling.md`,
 //! "Pieces".
 
-use dashu_int::UBig;
-
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::exact::coin::{LazyUniform, TWO_TO_64};
 use crate::exact::cumulative_table::CumulativeTable;
 use crate::exact::decision::is_below_exponential;
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
+use crate::exact::rational::{Rational, scaled};
 use crate::interrupt;
 
 /// Pieces, each with a length and an exponent, known in doubles and exactly.
@@ -39,10 +37,10 @@ pub trait WeightedPieces {
         (1.0 + x) * (1.0 / (1_u64 << 47) as f64)
     }
 
-    fn exact_length(&self, index: usize) -> Ratio;
+    fn exact_length(&self, index: usize) -> Rational;
 
     /// Not negative, and of moderate size for the pieces of largest weight (measure it from the best one).
-    fn exact_exponent(&self, index: usize) -> Ratio;
+    fn exact_exponent(&self, index: usize) -> Rational;
 }
 
 /// Bits of the largest weight, at most.
@@ -157,13 +155,10 @@ fn accepts_exactly<S: WeightedPieces>(
     uniform: &mut LazyUniform,
     entropy: &mut Entropy,
 ) -> bool {
-    let length = pieces.exact_length(index);
     let x = pieces.exact_exponent(index);
     // V below length * 2^-unit / bound * exp(-x) = ratio * exp(-x).
-    let scaled = |number: UBig, by: i64| if by > 0 { number << by as usize } else { number };
-    let numerator = scaled(length.numerator, -unit);
-    let denominator = scaled(length.denominator, unit) * UBig::from(bound);
-    is_below_exponential(uniform, &Ratio { numerator, denominator }, &x, entropy)
+    let ratio = pieces.exact_length(index) * scaled(1, -unit) / Rational::from(bound);
+    is_below_exponential(uniform, &ratio, &x, entropy)
 }
 
 /// An integer, at least 1, that is no less than `2^bits` times the weight over `2^unit`; 0 for a piece without length.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::entropy::testing::seeded;
+use crate::exact::rational::exactly;
 use crate::numbers::scored_pieces::{Row, Scored};
 use crate::scores::scale::Scale;
 use crate::testing::{assert_law, normalised};
@@ -186,10 +187,10 @@ impl WeightedPieces for Empty {
     fn exponent(&self, _: usize) -> f64 {
         0.0
     }
-    fn exact_length(&self, _: usize) -> Ratio {
-        Ratio::from_f64(0.0)
+    fn exact_length(&self, _: usize) -> Rational {
+        exactly(0.0)
     }
-    fn exact_exponent(&self, _: usize) -> Ratio {
-        Ratio::from_f64(0.0)
+    fn exact_exponent(&self, _: usize) -> Rational {
+        exactly(0.0)
     }
 }

@@ -1,10 +1,64 @@
-//! Exact rational numbers: dashu's, shortened by powers of two only, so that no sum waits for a common divisor.
+//! Exact rational numbers, shortened by powers of two only: no sum waits for a common divisor, and those of doubles stay as
+//! short as the longest of them.
 
-use dashu_int::ops::BitTest;
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use dashu_int::ops::{BitTest, DivEuclid};
 use dashu_int::{IBig, UBig};
-pub use dashu_ratio::Relaxed as Rational;
 
 use crate::exact::rounding::{nearest, nearest_quotient, parts};
+
+/// `numerator / denominator`.
+#[derive(Clone, Debug)]
+pub struct Rational {
+    pub numerator: IBig,
+    /// Never zero.
+    pub denominator: UBig,
+}
+
+impl Rational {
+    pub const ZERO: Self = Self { numerator: IBig::ZERO, denominator: UBig::ONE };
+    pub const ONE: Self = Self { numerator: IBig::ONE, denominator: UBig::ONE };
+
+    /// The denominator must not be zero.
+    pub fn new(numerator: impl Into<IBig>, denominator: impl Into<UBig>) -> Self {
+        let (numerator, denominator) = (numerator.into(), denominator.into());
+        let shared = match (numerator.trailing_zeros(), denominator.trailing_zeros()) {
+            (Some(above), Some(below)) => above.min(below),
+            (None, Some(_)) => return Self::ZERO,
+            (_, None) => unreachable!("a quotient by zero"),
+        };
+        Self { numerator: numerator >> shared, denominator: denominator >> shared }
+    }
+
+    pub fn is_zero(&self) -> bool {
+        self.numerator.is_zero()
+    }
+
+    /// The numerator without its sign.
+    pub fn magnitude(&self) -> UBig {
+        self.numerator.clone().into_parts().1
+    }
+
+    /// The number without its sign.
+    pub fn abs(self) -> Self {
+        Self { numerator: self.numerator.into_parts().1.into(), denominator: self.denominator }
+    }
+
+    /// The largest whole number that is not above.
+    pub fn floor(&self) -> IBig {
+        (&self.numerator).div_euclid(self.denominator.as_ibig())
+    }
+}
+
+/// A whole number.
+impl<T: Into<IBig>> From<T> for Rational {
+    fn from(number: T) -> Self {
+        Self { numerator: number.into(), denominator: UBig::ONE }
+    }
+}
 
 /// A finite double itself.
 pub fn exactly(value: f64) -> Rational {
@@ -13,14 +67,14 @@ pub fn exactly(value: f64) -> Rational {
 }
 
 /// `integer * 2^exponent`.
-pub fn scaled(integer: IBig, exponent: i64) -> Rational {
+pub fn scaled(integer: impl Into<IBig>, exponent: i64) -> Rational {
     let shift = exponent.unsigned_abs() as usize;
-    if exponent >= 0 { (integer << shift).into() } else { Rational::from_parts(integer, UBig::ONE << shift) }
+    if exponent >= 0 { (integer.into() << shift).into() } else { Rational::new(integer, UBig::ONE << shift) }
 }
 
 /// The nearest double.
 pub fn nearest_f64(number: &Rational) -> f64 {
-    nearest_of(number.numerator(), number.denominator())
+    nearest_of(&number.numerator, &number.denominator)
 }
 
 /// The double nearest to `numerator / denominator`; without a division by a power of two.
@@ -31,50 +85,66 @@ pub fn nearest_of(numerator: &IBig, denominator: &UBig) -> f64 {
     }
 }
 
-/// A rational number that is not negative, in two parts that anybody may look at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ratio {
-    pub numerator: UBig,
-    /// Never zero.
-    pub denominator: UBig,
-}
-
-/// The number without its sign.
-impl From<Rational> for Ratio {
-    fn from(number: Rational) -> Self {
-        let (numerator, denominator) = number.into_parts();
-        Self { numerator: numerator.into_parts().1, denominator }
-    }
-}
-
-impl From<Ratio> for Rational {
-    fn from(ratio: Ratio) -> Self {
-        Self::from_parts(ratio.numerator.into(), ratio.denominator)
-    }
-}
-
-impl Ratio {
-    /// The exact value of a finite, non-negative double.
-    pub fn from_f64(value: f64) -> Self {
-        debug_assert!(value.is_finite() && value >= 0.0);
-        let (integer, exponent) = parts(value);
-        Self::scaled(integer.into_parts().1, exponent)
-    }
-
-    /// `mantissa * 2^exponent`.
-    pub fn scaled(mantissa: UBig, exponent: i64) -> Self {
-        let shift = exponent.unsigned_abs() as usize;
-        if exponent >= 0 {
-            Self { numerator: mantissa << shift, denominator: UBig::ONE }
-        } else {
-            Self { numerator: mantissa, denominator: UBig::ONE << shift }
+/// An operator by what it makes of two references.
+macro_rules! operator {
+    ($name:ident, $method:ident, $result:expr) => {
+        impl<T: Borrow<Rational>> $name<T> for &Rational {
+            type Output = Rational;
+            fn $method(self, other: T) -> Rational {
+                let result: fn(&Rational, &Rational) -> Rational = $result;
+                result(self, other.borrow())
+            }
         }
-    }
 
-    pub fn times(&self, other: &Self) -> Self {
-        Self { numerator: &self.numerator * &other.numerator, denominator: &self.denominator * &other.denominator }
+        impl<T: Borrow<Rational>> $name<T> for Rational {
+            type Output = Rational;
+            fn $method(self, other: T) -> Rational {
+                (&self).$method(other)
+            }
+        }
+    };
+}
+
+operator!(Add, add, |a, b| Rational::new(
+    &a.numerator * &b.denominator + &b.numerator * &a.denominator,
+    &a.denominator * &b.denominator,
+));
+operator!(Sub, sub, |a, b| Rational::new(
+    &a.numerator * &b.denominator - &b.numerator * &a.denominator,
+    &a.denominator * &b.denominator,
+));
+operator!(Mul, mul, |a, b| Rational::new(&a.numerator * &b.numerator, &a.denominator * &b.denominator));
+operator!(Div, div, |a, b| {
+    let numerator = &a.numerator * &b.denominator * b.numerator.sign();
+    Rational::new(numerator, &a.denominator * b.magnitude())
+});
+
+impl Neg for Rational {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self { numerator: -self.numerator, ..self }
     }
 }
+
+impl Ord for Rational {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&self.numerator * &other.denominator).cmp(&(&other.numerator * &self.denominator))
+    }
+}
+
+impl PartialOrd for Rational {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Rational {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Rational {}
 
 #[cfg(test)]
 mod tests {
@@ -87,17 +157,36 @@ mod tests {
         assert_eq!(nearest_f64(&(sum - one)), -3e-300);
         assert_eq!(nearest_f64(&(&large * exactly(-1.5))), -1.5e300);
         assert_eq!(nearest_f64(&(exactly(1.0) / exactly(-3.0))), -1.0 / 3.0);
-        assert_eq!(Ratio::from(small), Ratio::from(exactly(3e-300)));
+        assert_eq!(small.abs(), -exactly(-3e-300));
         // Sums of doubles stay as short as the longest of them.
         let many = (0..1000).fold(exactly(0.0), |sum, _| sum + exactly(0.1));
-        assert!(many.denominator().bit_len() < 60);
+        assert!(many.denominator.bit_len() < 60);
+    }
+
+    #[test]
+    fn small_fractions_are_those_of_school() {
+        let all = || (-7..=7).flat_map(|numerator| (1..=6_i32).map(move |denominator| (numerator, denominator)));
+        let rational = |numerator: i32, denominator: i32| {
+            Rational::new(numerator * denominator.signum(), denominator.unsigned_abs())
+        };
+        for ((a, b), (c, d)) in all().flat_map(|one| all().map(move |other| (one, other))) {
+            let (left, right) = (rational(a, b), rational(c, d));
+            assert_eq!(&left + &right, rational(a * d + c * b, b * d));
+            assert_eq!(&left - &right, rational(a * d - c * b, b * d));
+            assert_eq!(&left * &right, rational(a * c, b * d));
+            if c != 0 {
+                assert_eq!(&left / &right, rational(a * d, b * c));
+            }
+            assert_eq!(left.cmp(&right), (a * d).cmp(&(c * b)));
+            assert_eq!((left.floor(), left.is_zero()), (a.div_euclid(b).into(), a == 0));
+        }
     }
 
     #[test]
     fn doubles_come_back_as_themselves() {
         for value in [1.0, 0.1, 5e-324, f64::MAX, 2.2e-308, 0.0, -0.75] {
             assert_eq!(nearest_f64(&exactly(value)), value);
-            assert_eq!(Rational::from(Ratio::from_f64(value.abs())), exactly(value.abs()));
+            assert_eq!(exactly(value).abs(), exactly(value.abs()));
         }
     }
 }

@@ -3,13 +3,10 @@
 //! A two-sided geometric proposal y of a whole scale t is kept with probability exp(-(|y| - variance / t)^2 / (2 variance))
 //! (Canonne, Kamath and Steinke 2020). Proof: `proofs/discrete_gaussian.md`, claim 4.
 
-use dashu_int::{IBig, UBig};
-
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::exact::coin::{Exponential, flip};
-use crate::exact::exp_enclosure::Ratio;
-use crate::exact::rounding::nearest_quotient;
+use crate::exact::rational::{Rational, exactly, nearest_f64};
 use crate::interrupt::check_deep;
 use crate::noise::geometric::{Geometric, Noise};
 use crate::scores::scale::Scale;
@@ -42,12 +39,9 @@ impl Gaussian {
         }
         let proposals = Geometric::new(Scale::new(1.0, block, 1)?);
         let block = block as u64;
-        let exact = Ratio::from_f64(variance);
-        let below = &exact.denominator * UBig::from(block);
-        let two = UBig::from(2_u8);
-        let centre = (&exact.numerator * &two + &below) / (&below * &two);
-        let rest = IBig::from(exact.numerator) - IBig::from(&centre * &below);
-        let beyond = nearest_quotient(&rest, &below);
+        let blocks = exactly(variance) / Rational::from(block);
+        let centre = (&blocks + exactly(0.5)).floor();
+        let beyond = nearest_f64(&(blocks - Rational::from(centre.clone())));
         // At most 1e60 * 2: below 2^201, but beyond 2^126 there is no proposal that reaches it.
         let centre = i128::try_from(centre).map_err(|_| SelectError::InvalidScale)?;
         Ok(Self { proposals, variance, block, centre, beyond })
@@ -93,13 +87,10 @@ impl Gaussian {
     }
 
     #[cold]
-    fn exact_exponent(&self, proposed: i128) -> Ratio {
-        // With variance = p / q: (|y| q t - p)^2 / (2 p q t^2).
-        let Ratio { numerator: p, denominator: q } = Ratio::from_f64(self.variance);
-        let block = UBig::from(self.block);
-        let distance = IBig::from(UBig::from(proposed.unsigned_abs()) * &q * &block) - IBig::from(p.clone());
-        let (_, distance) = distance.into_parts();
-        Ratio { numerator: &distance * &distance, denominator: p * q * &block * &block * UBig::from(2_u8) }
+    fn exact_exponent(&self, proposed: i128) -> Rational {
+        let variance = exactly(self.variance);
+        let distance = Rational::from(proposed.unsigned_abs()) - &variance / Rational::from(self.block);
+        &distance * &distance / (variance * Rational::from(2))
     }
 }
 

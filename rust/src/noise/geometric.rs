@@ -9,7 +9,7 @@ use dashu_int::{IBig, UBig};
 
 use crate::entropy::Entropy;
 use crate::exact::coin::{Exponential, flip};
-use crate::exact::exp_enclosure::Ratio;
+use crate::exact::rational::scaled;
 use crate::interrupt::check_deep;
 use crate::scores::scale::Scale;
 
@@ -87,14 +87,14 @@ impl Geometric {
 
     #[inline]
     fn keeps(&self, place: u64, entropy: &mut Entropy) -> bool {
-        let exact = || self.scale.exact_exponent_of_gap(&Ratio::scaled(UBig::from(place), 0));
+        let exact = || self.scale.exact_exponent_of_gap(&scaled(UBig::from(place), 0));
         flip(&Exponential { approximate: self.scale.exponent_of_gap(place as f64), exact }, entropy)
     }
 
     /// How many blocks to pass over.
     #[inline]
     fn blocks(&self, entropy: &mut Entropy) -> u64 {
-        let exact = || self.scale.exact_exponent_of_gap(&Ratio::scaled(UBig::ONE, self.bits as i64));
+        let exact = || self.scale.exact_exponent_of_gap(&scaled(UBig::ONE, self.bits as i64));
         let block = Exponential { approximate: self.block_exponent, exact };
         let mut blocks = 0;
         while flip(&block, entropy) {
@@ -108,7 +108,7 @@ impl Geometric {
         loop {
             let is_negative = entropy.next_u64() >> 63 == 1;
             let place = uniform_bits(self.bits, entropy);
-            let exact = || self.scale.exact_exponent_of_gap(&Ratio::scaled(place.clone(), 0));
+            let exact = || self.scale.exact_exponent_of_gap(&scaled(place.clone(), 0));
             let approximate = self.scale.exponent_of_integer(&place);
             if !flip(&Exponential { approximate, exact }, entropy) {
                 continue;

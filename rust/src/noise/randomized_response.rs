@@ -8,18 +8,19 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::exact::coin::LazyUniform;
 use crate::exact::decision::{decide, is_less};
-use crate::exact::exp_enclosure::{Ratio, exp_negative};
+use crate::exact::exp_enclosure::exp_negative;
+use crate::exact::rational::Rational;
 
 /// A coin with probability 1 / (1 + exp(x)) for a rational x > 0.
 #[derive(Clone, Debug)]
 pub struct BitFlip {
-    x: Ratio,
+    x: Rational,
     /// The probability times 2^64, rounded down.
     head: u64,
 }
 
 impl BitFlip {
-    pub fn new(x: Ratio) -> Self {
+    pub fn new(x: Rational) -> Self {
         let mut precision = 128;
         loop {
             // Irrational (Lindemann), so the loop ends.
@@ -49,7 +50,7 @@ impl BitFlip {
 }
 
 /// 1 / (1 + exp(x)) = E / (1 + E) for E = exp(-x), from below and from above, times 2^precision.
-fn enclosure(x: &Ratio, precision: usize) -> (UBig, UBig) {
+fn enclosure(x: &Rational, precision: usize) -> (UBig, UBig) {
     let item = exp_negative(x, precision);
     let one = UBig::ONE << precision;
     let low = (&item.low << precision) / (&one + &item.low);
@@ -61,10 +62,11 @@ fn enclosure(x: &Ratio, precision: usize) -> (UBig, UBig) {
 mod tests {
     use super::*;
     use crate::entropy::testing::seeded;
+    use crate::exact::rational::exactly;
     use crate::testing::assert_law;
 
     fn turn(x: f64) -> BitFlip {
-        BitFlip::new(Ratio::from_f64(x))
+        BitFlip::new(exactly(x))
     }
 
     #[test]
@@ -93,7 +95,7 @@ mod tests {
         for x in [0.3, 1.0, 7.0, 50.0, 300.0] {
             let coin = turn(x);
             // The true bits, far enough; a V just below and just above.
-            let (low, _) = enclosure(&Ratio::from_f64(x), 1024);
+            let (low, _) = enclosure(&exactly(x), 1024);
             let word = |from: usize| {
                 let kept = &low >> (1024 - 64 * (from + 1));
                 u64::try_from(kept & UBig::from(u64::MAX)).unwrap()

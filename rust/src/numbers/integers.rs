@@ -9,8 +9,7 @@ use dashu_int::{IBig, UBig};
 use crate::entropy::Entropy;
 use crate::exact::coin::power_of_two;
 use crate::exact::coin::{Exponential, LazyUniform, Proposal, Stage, below, flip};
-use crate::exact::exp_enclosure::Ratio;
-use crate::exact::rounding::nearest_quotient;
+use crate::exact::rational::{Rational, nearest_f64};
 use crate::noise::geometric::uniform_below;
 
 /// A block of this many numbers times its rate is at least 7/10, above ln 2: passing one over at least halves a weight.
@@ -21,7 +20,7 @@ const HALVINGS: u32 = 32;
 /// Offsets 0, 1, ..., `last` with weight exp(-k x).
 #[derive(Clone, Debug)]
 pub struct Side {
-    x: Ratio,
+    x: Rational,
     /// Length of a block, at most the length of the side.
     block: UBig,
     last: Option<UBig>,
@@ -29,9 +28,9 @@ pub struct Side {
 
 impl Side {
     /// `None` if the weights have no sum: `x` is zero and there is no last offset.
-    pub fn new(x: Ratio, last: Option<UBig>) -> Option<Self> {
-        let halving = (x.numerator != UBig::ZERO).then(|| {
-            let divisor = &x.numerator * UBig::from(10_u8);
+    pub fn new(x: Rational, last: Option<UBig>) -> Option<Self> {
+        let halving = (!x.is_zero()).then(|| {
+            let divisor = x.magnitude() * UBig::from(10_u8);
             (&x.denominator * UBig::from(BLOCK_TENTHS) + &divisor - UBig::ONE) / divisor
         });
         let length = last.as_ref().map(|last| last + UBig::ONE);
@@ -61,7 +60,7 @@ impl Side {
     }
 
     fn takes(&self, offset: UBig, halvings: u32, entropy: &mut Entropy) -> bool {
-        let exact = Ratio { numerator: offset, denominator: UBig::ONE }.times(&self.x);
+        let exact = Rational::from(offset) * &self.x;
         let approximate = approximate(&exact);
         let x = Exponential { approximate, exact: || exact.clone() };
         let mut uniform = LazyUniform::beginning_with(0, halvings, entropy);
@@ -112,16 +111,13 @@ fn halvings(entropy: &mut Entropy) -> u32 {
 }
 
 /// Heads with probability exp(-x).
-pub fn flip_exactly(x: &Ratio, entropy: &mut Entropy) -> bool {
+pub fn flip_exactly(x: &Rational, entropy: &mut Entropy) -> bool {
     flip(&Exponential { approximate: approximate(x), exact: || x.clone() }, entropy)
 }
 
 /// `x` as a double, with the contract of `Scale::exponent`: correctly rounded within [2^-70, 2^70].
-fn approximate(x: &Ratio) -> f64 {
-    if x.numerator == UBig::ZERO {
-        return 0.0;
-    }
-    nearest_quotient(&x.numerator.clone().into(), &x.denominator).clamp(power_of_two(-70), power_of_two(70))
+fn approximate(x: &Rational) -> f64 {
+    if x.is_zero() { 0.0 } else { nearest_f64(x).clamp(power_of_two(-70), power_of_two(70)) }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 use super::*;
 use crate::entropy::testing::seeded;
+use crate::exact::rational::scaled;
 use crate::testing::{assert_law, normalised};
 
-fn ratio(numerator: u64, denominator: u64) -> Ratio {
-    Ratio { numerator: numerator.into(), denominator: denominator.into() }
+fn ratio(numerator: u64, denominator: u64) -> Rational {
+    Rational::new(numerator, denominator)
 }
 
 fn side(numerator: u64, denominator: u64, last: Option<u64>) -> Side {
@@ -75,11 +76,11 @@ fn blocks_at_least_halve_the_weight_and_rates_of_any_size_do() {
     }
     assert!(Side::new(ratio(0, 1), None).is_none());
     let mut entropy = seeded(8);
-    let tiny = Ratio { numerator: UBig::ONE, denominator: UBig::ONE << 2000 };
+    let tiny = scaled(1, -2000);
     let open = || Side::new(tiny.clone(), None).unwrap();
     let proposals = Offsets::new(open(), open());
     assert!((0..50).any(|_| proposals.draw(&mut entropy) > IBig::ONE << 1900));
-    let steep = Ratio { numerator: UBig::ONE << 2000, denominator: UBig::ONE };
+    let steep = scaled(1, 2000);
     let steep = || Side::new(steep.clone(), None).unwrap();
     let proposals = Offsets::new(steep(), steep());
     assert!((0..50).all(|_| proposals.draw(&mut entropy) == IBig::ZERO));

@@ -4,8 +4,8 @@ use dashu_int::{IBig, UBig};
 
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::{Extended, LARGEST_EXPONENT};
+use crate::exact::rational::{Rational, scaled};
 use crate::exact::rounding::{nearest_quotient, parts};
 use crate::numbers::joint_weights::Weight;
 use crate::scores::scale::Scale;
@@ -138,7 +138,7 @@ impl<'a> RankCosts<'a> {
     }
 
     /// The cost of a path with so many values below each answer, exactly.
-    pub fn exact_exponent(&self, ranks: &[usize], count: usize) -> Ratio {
+    pub fn exact_exponent(&self, ranks: &[usize], count: usize) -> Rational {
         let mut sum = UBig::ZERO;
         let (mut before, mut index) = (0, 0);
         for &rank in ranks.iter().chain([&count]) {
@@ -147,6 +147,6 @@ impl<'a> RankCosts<'a> {
             sum += if between > wanted { between - wanted } else { wanted - between };
             (before, index) = (rank, index + 1);
         }
-        self.scale.exact_exponent_of_gap(&Ratio { numerator: sum, denominator: UBig::ONE << self.shift })
+        self.scale.exact_exponent_of_gap(&scaled(sum, -(self.shift as i64)))
     }
 }

@@ -3,14 +3,12 @@
 //!
 //! A path of gaps is proposed by sums over all of them, and accepted by its true weight. Proof: `proofs/joint_quantiles.md`.
 
-use dashu_int::UBig;
-
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::exact::coin::{LazyUniform, TWO_TO_64};
 use crate::exact::decision::is_below_exponential;
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
+use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::numbers::answer_range::Range;
 use crate::numbers::cuts::Cuts;
@@ -87,27 +85,25 @@ impl<'a> Joint<'a> {
         } else if head > (chance * (1.0 + 4.0 * self.margin) * TWO_TO_64) as u64 {
             false
         } else {
-            let factor = Ratio { numerator: path.out_of, denominator: path.chance };
-            self.accepts(&ranks, &self.volume(&ranks).times(&factor), &mut uniform, entropy)
+            let factor = Rational::new(path.out_of, path.chance);
+            self.accepts(&ranks, &(self.volume(&ranks) * factor), &mut uniform, entropy)
         };
         Ok(is_accepted.then(|| self.points(&ranks, entropy)))
     }
 
     /// Whether V < factor * exp(-cost) / unit.
-    fn accepts(&self, ranks: &[usize], factor: &Ratio, uniform: &mut LazyUniform, entropy: &mut Entropy) -> bool {
-        let unit = self.unit.exact_ratio();
-        let ratio = factor.times(&Ratio { numerator: unit.denominator, denominator: unit.numerator });
+    fn accepts(&self, ranks: &[usize], factor: &Rational, uniform: &mut LazyUniform, entropy: &mut Entropy) -> bool {
+        let ratio = factor / self.unit.exactly();
         is_below_exponential(uniform, &ratio, &self.costs.exact_exponent(ranks, self.gaps.values), entropy)
     }
 
     /// The volume of the increasing answers with so many values below each.
-    fn volume(&self, ranks: &[usize]) -> Ratio {
-        let mut volume = Ratio { numerator: UBig::ONE, denominator: UBig::ONE };
+    fn volume(&self, ranks: &[usize]) -> Rational {
+        let mut volume = Rational::ONE;
         for run in ranks.chunk_by(|a, b| a == b) {
             let length = self.gaps.cuts.gap(run[0]).exact_length();
             for number in 1..=run.len() {
-                volume = volume.times(&length);
-                volume.denominator *= UBig::from(number);
+                volume = volume * &length / Rational::from(number);
             }
         }
         volume

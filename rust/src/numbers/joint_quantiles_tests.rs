@@ -1,9 +1,9 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::exact::rounding::nearest_quotient;
+use crate::exact::rational::nearest_f64;
 use crate::numbers::grid::Grid;
 use crate::testing::{assert_law, distorted, multisets, normalised};
-use dashu_int::IBig;
+use dashu_int::{IBig, UBig};
 
 /// Every increasing path of gaps with its probability, from the definition.
 fn law(ends: &[f64], levels: &[f64], rate: f64) -> Vec<(Vec<usize>, f64)> {
@@ -118,10 +118,8 @@ fn messages_are_sums_over_all_paths() {
             let paths = law(ends, &levels, 0.375);
             let (path, chance) = paths.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
             let joint = Joint::new(&gaps, &costs).unwrap();
-            let volume = joint.volume(path);
-            let volume = nearest_quotient(&volume.numerator.into(), &volume.denominator);
-            let x = costs.exact_exponent(path, count as usize);
-            let x = nearest_quotient(&x.numerator.into(), &x.denominator);
+            let volume = nearest_f64(&joint.volume(path));
+            let x = nearest_f64(&costs.exact_exponent(path, count as usize));
             let expected = volume * (-x).exp() / chance;
             assert!((total / expected - 1.0).abs() < 1e-9, "{levels:?} of {count}: {total} {expected}");
         }

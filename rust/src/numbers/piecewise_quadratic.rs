@@ -13,7 +13,6 @@ use crate::error::SelectError;
 use crate::error::reserved;
 use crate::exact::coin::power_of_two;
 use crate::exact::decision::decide;
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
 use crate::exact::lazy_variate::Variate;
 use crate::exact::pieces::{Chooser, WeightedPieces};
@@ -124,10 +123,9 @@ impl Parts {
     fn new(score: Box<dyn PiecewiseScore>, scale: Scale) -> Result<Self, SelectError> {
         let best = best(&*score)?;
         let near_best = nearest_f64(&best);
-        let rate = scale.exact_exponent_of_gap(&Ratio::from_f64(1.0));
-        let rate_in_doubles = Extended::from_ratio(&rate);
+        let rate = scale.exact_exponent_of_gap(&exactly(1.0));
+        let rate_in_doubles = Extended::from_rational(&rate);
         let is_best_double = near_best.is_finite() && exactly(near_best) == best;
-        let rate = rate.into();
         let mut parts = Self {
             score,
             scale,
@@ -146,7 +144,7 @@ impl Parts {
                 interrupt::check()?;
                 let part = parts.part(index);
                 known.push((
-                    Extended::from_ratio(&part.bounding_length(&parts.rate).into()),
+                    Extended::from_rational(&part.bounding_length(&parts.rate)),
                     parts.moderate_exponent(&part),
                 ));
                 if parts.count() <= FEW {
@@ -175,7 +173,7 @@ impl Parts {
         if exponent.is_zero() {
             return 0.0;
         }
-        Extended::from_ratio(&exponent.into()).times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70))
+        Extended::from_rational(&exponent).times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70))
     }
 
     /// The length that bounds the mass.
@@ -266,12 +264,12 @@ impl WeightedPieces for Parts {
         (1.0 + x) * (1.0 / (1_u64 << 41) as f64) + 1.0 / (1_u64 << 23) as f64
     }
 
-    fn exact_length(&self, index: usize) -> Ratio {
-        self.part(index).bounding_length(&self.rate).into()
+    fn exact_length(&self, index: usize) -> Rational {
+        self.part(index).bounding_length(&self.rate)
     }
 
-    fn exact_exponent(&self, index: usize) -> Ratio {
-        ((&self.best - self.part(index).score) * &self.rate).into()
+    fn exact_exponent(&self, index: usize) -> Rational {
+        (&self.best - self.part(index).score) * &self.rate
     }
 }
 
@@ -329,7 +327,7 @@ impl FallingPiece {
             }
         };
         let is_straight = self.curvature.is_zero();
-        let quadratic = if is_straight { Rational::ZERO } else { &self.curvature * rate * unit.sqr() };
+        let quadratic = if is_straight { Rational::ZERO } else { &self.curvature * rate * &unit * &unit };
         let is_certain = linear.is_zero() && is_straight;
         let is_kept = is_certain || distance.survives(&linear, &quadratic, entropy);
         is_kept.then_some(LazyPoint { top: self.top, is_upward: self.is_upward, unit, distance })
@@ -349,13 +347,13 @@ impl LazyPoint {
     fn rounded(&mut self, entropy: &mut Entropy) -> f64 {
         // The point is (start + step v) / denominator, of integers, for the distance v.
         let (top, unit) = (&self.top, &self.unit);
-        let start = top.numerator() * IBig::from(unit.denominator().clone());
-        let step = unit.numerator() * IBig::from(top.denominator().clone());
+        let start = &top.numerator * &unit.denominator;
+        let step = &unit.numerator * &top.denominator;
         let step = if self.is_upward { step } else { -step };
-        let denominator = top.denominator() * unit.denominator();
+        let denominator = &top.denominator * &unit.denominator;
         decide(&mut self.distance, entropy, |distance| {
             let (low, bits) = distance.cell();
-            let (low, denominator) = ((&start << bits) + &step * IBig::from(low), &denominator << bits);
+            let (low, denominator) = ((&start << bits) + &step * low, &denominator << bits);
             let at = |numerator: &IBig| nearest_of(numerator, &denominator).clamp(-f64::MAX, f64::MAX);
             let rounded = at(&low);
             (rounded == at(&(low + &step))).then_some(rounded)
@@ -372,10 +370,9 @@ fn reach(curvature: &Rational) -> Option<Rational> {
     if curvature.is_zero() {
         return None;
     }
-    let Ratio { numerator, denominator } = curvature.clone().into();
     // 2^(octaves - 1) < curvature < 2^(octaves + 1).
-    let octaves = numerator.bit_len() as i64 - denominator.bit_len() as i64;
-    Some(scaled(1.into(), -(octaves + 2).div_euclid(2)))
+    let octaves = curvature.numerator.bit_len() as i64 - curvature.denominator.bit_len() as i64;
+    Some(scaled(1, -(octaves + 2).div_euclid(2)))
 }
 
 #[cfg(test)]

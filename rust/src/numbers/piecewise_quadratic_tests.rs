@@ -158,7 +158,7 @@ fn proposals_are_kept_at_least_one_time_in_four() {
 fn parts_meet_where_the_parabola_is_cut() {
     let shape = Concave::new(vec![-5.0, 5.0], vec![10.0, -10.0], false).unwrap();
     let scale = Scale::new(3.0, 1.0, 1).unwrap();
-    let [near, far] = shape.piece(1).split(&scale.exact_exponent_of_gap(&Ratio::from_f64(1.0)).into());
+    let [near, far] = shape.piece(1).split(&scale.exact_exponent_of_gap(&exactly(1.0)));
     let at = nearest_f64;
     let (reach, rest) = (at(near.length.as_ref().unwrap()), at(far.length.as_ref().unwrap()));
     assert_eq!(reach + rest, 5.0);

@@ -10,9 +10,9 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::exact::coin::{Exponential, flip};
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
 use crate::exact::pieces::{Chooser, WeightedPieces};
+use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::numbers::answer_range::Range;
 use crate::numbers::grid::Grid;
@@ -321,7 +321,7 @@ impl WeightedPieces for Pieces<'_> {
         self.stretch(piece).length()
     }
 
-    fn exact_length(&self, piece: usize) -> Ratio {
+    fn exact_length(&self, piece: usize) -> Rational {
         self.stretch(piece).exact_length()
     }
 
@@ -329,7 +329,7 @@ impl WeightedPieces for Pieces<'_> {
         self.question.scale.exponent_of_gap(self.question.target.gap(self.nearest, self.distance(piece)))
     }
 
-    fn exact_exponent(&self, piece: usize) -> Ratio {
+    fn exact_exponent(&self, piece: usize) -> Rational {
         self.question.scale.exact_exponent_of_gap(&self.question.target.exact_gap(self.nearest, self.distance(piece)))
     }
 }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use dashu_int::{IBig, UBig};
 
-use crate::exact::exp_enclosure::Ratio;
+use crate::exact::rational::{Rational, scaled};
 use crate::exact::rounding::parts;
 
 /// The rank `level * count`, exactly.
@@ -101,9 +101,8 @@ impl Target {
         gap.max(0.0)
     }
 
-    pub fn exact_gap(&self, near: Distance, far: Distance) -> Ratio {
-        let numerator = UBig::try_from(self.scaled_gap(near, far)).unwrap_or(UBig::ZERO);
-        Ratio { numerator, denominator: UBig::ONE << self.shift }
+    pub fn exact_gap(&self, near: Distance, far: Distance) -> Rational {
+        scaled(self.scaled_gap(near, far).max(IBig::ZERO), -(self.shift as i64))
     }
 }
 
@@ -149,7 +148,7 @@ mod tests {
                 (near, far) = (far, near);
             }
             let (gap, exact) = (target.gap(near, far), target.exact_gap(near, far));
-            let truth = crate::exact::rounding::nearest_quotient(&exact.numerator.clone().into(), &exact.denominator);
+            let truth = crate::exact::rational::nearest_f64(&exact);
             assert_eq!(gap == 0.0, truth == 0.0, "{level:e} of {count}");
             if truth > 1e-290 {
                 worst = worst.max((gap / truth - 1.0).abs());

@@ -272,13 +272,13 @@ impl Peak {
         if denominator == UBig::ZERO || unit == UBig::ZERO {
             return Err(SelectError::NotFinite);
         }
-        let over = move |number: IBig| Rational::from_parts(number, denominator.clone());
+        let over = move |number: IBig| Rational::new(number, denominator.clone());
         let reach = [below.map(|end| over(&center - end)), above.map(|end| over(end - &center))];
         if reach.iter().flatten().any(|reach| *reach < Rational::ZERO) {
             return Err(SelectError::NotFinite);
         }
         let each = Rational::ONE / over(unit.into());
-        let (slope, curvature) = if is_squared { (Rational::ZERO, each.sqr()) } else { (each, Rational::ZERO) };
+        let (slope, curvature) = if is_squared { (Rational::ZERO, &each * &each) } else { (each, Rational::ZERO) };
         Ok(Self { center: over(center), reach, slope, curvature })
     }
 }

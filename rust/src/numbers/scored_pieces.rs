@@ -1,9 +1,9 @@
 //! Pieces as a caller gives them: intervals between breakpoints or cells of so many places, each with a score.
 
 use crate::error::SelectError;
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
 use crate::exact::pieces::WeightedPieces;
+use crate::exact::rational::Rational;
 use crate::interrupt::check_deep;
 use crate::numbers::stretch::Stretch;
 use crate::scores::scale::Scale;
@@ -85,7 +85,7 @@ impl WeightedPieces for Scored<'_> {
         self.row.piece(index).length()
     }
 
-    fn exact_length(&self, index: usize) -> Ratio {
+    fn exact_length(&self, index: usize) -> Rational {
         self.row.piece(index).exact_length()
     }
 
@@ -93,7 +93,7 @@ impl WeightedPieces for Scored<'_> {
         self.scale.exponent(self.top, self.scores[index])
     }
 
-    fn exact_exponent(&self, index: usize) -> Ratio {
+    fn exact_exponent(&self, index: usize) -> Rational {
         self.scale.exact_exponent(self.top, self.scores[index])
     }
 }

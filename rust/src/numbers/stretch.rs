@@ -1,7 +1,7 @@
 //! A stretch of possible answers and its length, in doubles and exactly.
 
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
+use crate::exact::rational::Rational;
 use crate::scores::score::Score;
 
 /// Answers next to each other.
@@ -23,10 +23,10 @@ impl Stretch {
         }
     }
 
-    pub fn exact_length(self) -> Ratio {
+    pub fn exact_length(self) -> Rational {
         match self {
             Self::Reals { low, high } => Score::from(low).exact_gap_below(high.into()),
-            Self::Places { count, .. } => Ratio::scaled(count.into(), 0),
+            Self::Places { count, .. } => count.into(),
         }
     }
 

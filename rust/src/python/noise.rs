@@ -9,7 +9,7 @@ use super::errors::invalid_parameter;
 use super::sampler::{run, scale_of};
 use crate::entropy::{Entropy, with_entropy};
 use crate::error::reserved;
-use crate::exact::exp_enclosure::Ratio;
+use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
 use crate::noise::gaussian::Gaussian;
 use crate::noise::geometric::{Geometric, Noise};
@@ -107,7 +107,7 @@ impl ResponseSampler {
     fn new(py: Python<'_>, epsilon: f64, bits_per_unit: f64) -> PyResult<Self> {
         let turn = || {
             let scale = Scale::new(epsilon, bits_per_unit, 1)?;
-            Ok(BitFlip::new(scale.exact_exponent_of_gap(&Ratio::from_f64(1.0))))
+            Ok(BitFlip::new(scale.exact_exponent_of_gap(&exactly(1.0))))
         };
         Ok(Self(run(py, 0, turn)?))
     }
@@ -132,7 +132,7 @@ impl ResponseSampler {
     }
 }
 
-/// Numerator and denominator of a number that is not negative, as little-endian bytes.
+/// Numerator in two's complement and denominator, as little-endian bytes.
 pub type Fraction = (Vec<u8>, Vec<u8>);
 
 /// A ceiling at one scale, and nothing else.
@@ -160,7 +160,7 @@ impl Proposals {
     ) -> PyResult<Self> {
         let scale = scale_of(py, epsilon, sensitivity, factor)?;
         let side = |fall: Fraction, last: Option<Vec<u8>>| {
-            let fall = scale.exact_exponent_of_gap(&to_ratio(py, fall)?);
+            let fall = scale.exact_exponent_of_gap(&to_rational(py, fall)?);
             let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
             side.ok_or_else(|| invalid_parameter(py, "fall", "<out of range>", "a number > 0 on an open side"))
         };
@@ -177,15 +177,15 @@ impl Proposals {
     /// True with probability `exp(-gap / b)`.
     #[pyo3(signature = (gap, /))]
     fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
-        let x = self.scale.exact_exponent_of_gap(&to_ratio(py, gap)?);
+        let x = self.scale.exact_exponent_of_gap(&to_rational(py, gap)?);
         run(py, 0, || with_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))))
     }
 }
 
-pub fn to_ratio(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<Ratio> {
-    let (numerator, denominator) = (UBig::from_le_bytes(&numerator), UBig::from_le_bytes(&denominator));
+pub fn to_rational(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<Rational> {
+    let (numerator, denominator) = (IBig::from_le_bytes(&numerator), UBig::from_le_bytes(&denominator));
     if denominator == UBig::ZERO {
         return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
     }
-    Ok(Ratio { numerator, denominator })
+    Ok(Rational::new(numerator, denominator))
 }

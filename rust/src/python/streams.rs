@@ -2,29 +2,16 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dashu_int::{IBig, UBig};
 use pyo3::prelude::*;
 
 use super::arrays::Array;
 use super::errors::{invalid_parameter, stream_ended};
-use super::noise::to_int;
+use super::noise::{Fraction, to_int, to_rational};
 use super::sampler::{indices, run, scale_of};
 use crate::entropy::with_entropy;
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::rational::Rational;
 use crate::select::above_threshold::{Setting, Stream};
 use crate::select::lazy_flips;
-
-/// Numerator in two's complement and denominator, as little-endian bytes.
-type Fraction = (Vec<u8>, Vec<u8>);
-
-fn to_rational(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<Rational> {
-    let denominator = UBig::from_le_bytes(&denominator);
-    if denominator == UBig::ZERO {
-        return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
-    }
-    Ok(Rational::from_parts(IBig::from_le_bytes(&numerator), denominator))
-}
 
 /// One stream, with its secret offset.
 #[pyclass(frozen, module = "dpselect._native._core")]
@@ -132,7 +119,6 @@ impl LazyFlips {
         if gap < Rational::ZERO {
             return Err(invalid_parameter(py, "gap", "<negative>", "a number >= 0"));
         }
-        let gap: Ratio = gap.into();
         if item >= self.locked().len() {
             return Err(invalid_parameter(py, "item", "<out of range>", "one of the items"));
         }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use super::arrays::{Array, Memory, Numbers, array};
 use super::errors::invalid_parameter;
-use super::noise::{Fraction, to_ratio};
+use super::noise::{Fraction, to_rational};
 use super::sampler::{indices, run, scale_of};
 use crate::scores::scale::Scale;
 use crate::select::different_sensitivities::{Generalized, OwnScales};
@@ -27,8 +27,10 @@ impl WeightedSampler {
                 .ok_or_else(|| invalid_parameter(py, "weights", "<out of range>", "finite numbers >= 0"))?
         } else {
             let fractions: Vec<Fraction> = weights.extract()?;
-            Weights::of_ratios(fractions.into_iter().map(|fraction| to_ratio(py, fraction)).collect::<PyResult<_>>()?)
-                .ok_or_else(|| invalid_parameter(py, "weights", "<too far apart>", "numbers within a factor of 2^8192"))?
+            Weights::of_ratios(
+                fractions.into_iter().map(|fraction| to_rational(py, fraction)).collect::<PyResult<_>>()?,
+            )
+            .ok_or_else(|| invalid_parameter(py, "weights", "<too far apart>", "numbers within a factor of 2^8192"))?
         };
         Ok(Self { scale: scale_of(py, epsilon, sensitivity, factor)?, weights })
     }

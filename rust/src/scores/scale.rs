@@ -5,8 +5,7 @@ use dashu_int::ops::BitTest;
 
 use crate::error::SelectError;
 use crate::exact::coin::power_of_two;
-use crate::exact::exp_enclosure::Ratio;
-use crate::exact::rational::{Rational, nearest_f64};
+use crate::exact::rational::{Rational, exactly, nearest_f64};
 use crate::scores::score::Score;
 
 /// Gaps and reciprocal scales in this range multiply without leaving the normal doubles.
@@ -24,7 +23,7 @@ pub struct Scale {
     /// 1/b = fraction * 2^exponent with fraction in [1/2, 2) up to relative error 2^-52.
     fraction: f64,
     exponent: i64,
-    exact: Ratio,
+    exact: Rational,
 }
 
 impl Scale {
@@ -48,12 +47,7 @@ impl Scale {
         let second = times_power_of_two(fraction, exponent.clamp(-1900, 1900) - first);
         let octaves_per_unit =
             [power_of_two(first as i32), second * std::f64::consts::LOG2_E * (1.0 - power_of_two(-50))];
-        let numerator = Ratio::from_f64(epsilon);
-        let denominator = Ratio::from_f64(sensitivity);
-        let exact = Ratio {
-            numerator: numerator.numerator * denominator.denominator,
-            denominator: numerator.denominator * denominator.numerator * UBig::from(factor),
-        };
+        let exact = exactly(epsilon) / (exactly(sensitivity) * Rational::from(factor));
         Ok(Self { reciprocal, is_plain: PLAIN.contains(&reciprocal), octaves_per_unit, fraction, exponent, exact })
     }
 
@@ -88,8 +82,8 @@ impl Scale {
     }
 
     /// `gap / b` exactly.
-    pub fn exact_exponent_of_gap(&self, gap: &Ratio) -> Ratio {
-        gap.times(&self.exact)
+    pub fn exact_exponent_of_gap(&self, gap: &Rational) -> Rational {
+        gap * &self.exact
     }
 
     #[cold]
@@ -100,7 +94,7 @@ impl Scale {
             return self.extreme_exponent_of_gap(gap, self.exponent);
         }
         // Beyond the doubles, which hold its half.
-        let half = Rational::from(score.exact_gap_below(top)) / Rational::from(2);
+        let half = score.exact_gap_below(top) / Rational::from(2);
         self.extreme_exponent_of_gap(nearest_f64(&half), self.exponent + 1)
     }
 
@@ -141,8 +135,8 @@ impl Scale {
     }
 
     /// x exactly.
-    pub fn exact_exponent(&self, top: impl Into<Score>, score: impl Into<Score>) -> Ratio {
-        score.into().exact_gap_below(top.into()).times(&self.exact)
+    pub fn exact_exponent(&self, top: impl Into<Score>, score: impl Into<Score>) -> Rational {
+        score.into().exact_gap_below(top.into()) * &self.exact
     }
 
     /// A lower bound, up to relative error 2^-50 and absolute error 2^-800, of x / ln 2: how many times the weight of a score
@@ -176,7 +170,7 @@ mod tests {
         let scale = Scale::new(1.0, 4.0, 2).unwrap();
         assert_eq!(scale.exponent(10.0, 2.0), 1.0);
         let exact = scale.exact_exponent(10_i64, 2_i64);
-        assert_eq!(exact.numerator, exact.denominator);
+        assert_eq!(exact, Rational::ONE);
         assert_eq!(Scale::new(1.0, 4.0, 1).unwrap().exponent(10.0, 2.0), 2.0);
     }
 
@@ -216,6 +210,6 @@ mod tests {
         let exponent = wide.exponent(1.7e308, -1.7e308);
         assert!((exponent - 3.4).abs() < 1e-14);
         let exact = wide.exact_exponent(1.7e308, -1.7e308);
-        assert_eq!((exact.numerator * UBig::from(100_u8)) / exact.denominator, UBig::from(339_u16));
+        assert_eq!((exact * Rational::from(100)).floor(), 339.into());
     }
 }

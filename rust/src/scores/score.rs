@@ -1,9 +1,8 @@
 //! Scores: as memory has them, of ten types, and as they are compared, of two. And how far one lies below another: in doubles
 //! with a known error, and exactly.
 
-use dashu_int::{IBig, Sign, UBig};
+use dashu_int::{IBig, Sign};
 
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::rational::{Rational, exactly, scaled};
 use crate::exact::rounding::parts;
 
@@ -42,13 +41,11 @@ impl Score {
     }
 
     /// `max(top - self, 0)`.
-    pub fn exact_gap_below(self, top: Self) -> Ratio {
+    pub fn exact_gap_below(self, top: Self) -> Rational {
         match (self, top) {
-            (Self::Real(value), Self::Real(top)) if top > value => (exactly(top) - exactly(value)).into(),
-            (Self::Whole(value), Self::Whole(top)) if top > value => {
-                Ratio { numerator: UBig::from(top.wrapping_sub(value) as u64), denominator: UBig::ONE }
-            }
-            _ => Ratio::from_f64(0.0),
+            (Self::Real(value), Self::Real(top)) if top > value => exactly(top) - exactly(value),
+            (Self::Whole(value), Self::Whole(top)) if top > value => (top.wrapping_sub(value) as u64).into(),
+            _ => Rational::ZERO,
         }
     }
 
@@ -354,9 +351,8 @@ impl<T: Stored> From<T> for Score {
 mod tests {
     use super::*;
 
-    fn exact<T: Stored>(item: T, top: T) -> (UBig, UBig) {
-        let gap = item.score().exact_gap_below(top.score());
-        (gap.numerator, gap.denominator)
+    fn exact<T: Stored>(item: T, top: T) -> Rational {
+        item.score().exact_gap_below(top.score())
     }
 
     fn gap<T: Stored>(item: T, top: T) -> f64 {
@@ -367,8 +363,8 @@ mod tests {
     fn integers_beyond_two_to_the_53_keep_their_difference() {
         assert_eq!(gap(1_i64 << 53, (1_i64 << 53) + 1), 1.0);
         assert_eq!(gap(1_u64 << 63, (1_u64 << 63) + 1), 1.0);
-        assert_eq!(exact(i64::MIN, i64::MAX), (UBig::from(u64::MAX), UBig::ONE));
-        assert_eq!(exact(0, u64::MAX), (UBig::from(u64::MAX), UBig::ONE));
+        assert_eq!(exact(i64::MIN, i64::MAX), u64::MAX.into());
+        assert_eq!(exact(0, u64::MAX), u64::MAX.into());
         assert_eq!(gap(i64::MIN, i64::MAX), 18_446_744_073_709_551_615.0);
         assert_eq!(gap(-128_i8, 127), 255.0);
         assert_eq!((gap(3_u8, 2), gap(3_u64, 2), gap(u64::MAX, 0)), (0.0, 0.0, 0.0));
@@ -378,9 +374,7 @@ mod tests {
     fn a_gap_that_overflows_has_an_exact_value() {
         let (low, high) = (-1.7e308_f64, 1.7e308_f64);
         assert_eq!(gap(low, high), f64::INFINITY);
-        let (numerator, denominator) = exact(low, high);
-        let once = Ratio::from_f64(1.7e308);
-        assert_eq!(numerator * once.denominator, once.numerator * denominator * UBig::from(2_u8));
+        assert_eq!(exact(low, high), exactly(1.7e308) * Rational::from(2));
     }
 
     #[test]

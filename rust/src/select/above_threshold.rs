@@ -209,8 +209,8 @@ impl Stream {
             let (cell, bits) = coin.cell();
             let precision = bits + 64;
             let one = UBig::ONE << precision;
-            let highest = if least > Rational::ZERO { exp_negative(&least.into(), precision).high } else { one };
-            let lowest = exp_negative(&most.into(), precision).low;
+            let highest = if least > Rational::ZERO { exp_negative(&least, precision).high } else { one };
+            let lowest = exp_negative(&most, precision).low;
             is_less(&(&cell << 64, (&cell + UBig::ONE) << 64), &(lowest, highest))
         }))
     }

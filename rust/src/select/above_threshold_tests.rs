@@ -98,7 +98,7 @@ fn copy(offset: &Variate) -> Variate {
 #[test]
 fn a_threshold_that_is_no_double_is_compared_exactly() {
     // A third less than a millionth: the double nearest to the threshold is on its other side for numbers near it.
-    let threshold = Rational::from_parts(1.into(), 3_u8.into());
+    let threshold = Rational::new(1, 3_u8);
     let terms = Setting::new(threshold, 1.0, 1e30, 1.0).unwrap();
     assert!(terms.error > 0.0);
     let mut entropy = seeded(2);
@@ -150,7 +150,7 @@ fn gaps_have_the_law_of_the_noise_above_the_threshold() {
     // A number far below: its gap, given a yes, is a fresh exponential. One far above: the number less threshold and offset,
     // and the exponential; offset and noise have the same scale, so half of all gaps are below the number's lead.
     let mut entropy = seeded(21);
-    let step = Rational::from_parts(1.into(), 2_u8.into());
+    let step = Rational::new(1, 2_u8);
     let above = |x: f64| (-x / 2.0).exp();
     let expected: Vec<f64> =
         (0..6).map(|i| above(f64::from(i)) - if i == 5 { 0.0 } else { above(f64::from(i + 1)) }).collect();

@@ -9,7 +9,6 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::exact::coin::{Exponential, flip, power_of_two};
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
 use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
@@ -29,7 +28,7 @@ trait Coins: Sync {
     /// With the contract of `Scale::exponent`.
     fn exponent(&self, index: usize) -> f64;
 
-    fn exact_exponent(&self, index: usize) -> Ratio;
+    fn exact_exponent(&self, index: usize) -> Rational;
 
     /// Call `take` for every candidate whose coin shows heads.
     fn heads(&self, entropy: &mut Entropy, mut take: impl FnMut(usize, &mut Entropy)) -> Result<(), SelectError>
@@ -105,10 +104,9 @@ impl Coins for Generalized {
         self.exponents[index]
     }
 
-    fn exact_exponent(&self, index: usize) -> Ratio {
+    fn exact_exponent(&self, index: usize) -> Rational {
         let (place, above) = self.places[index];
-        let below: Ratio = self.points.exact(place, above).into();
-        below.times(&Ratio::from_f64(self.epsilon)).times(&Ratio { numerator: 1_u8.into(), denominator: 2_u8.into() })
+        self.points.exact(place, above) * exactly(self.epsilon) * exactly(0.5)
     }
 }
 
@@ -139,14 +137,14 @@ impl<'a> OwnScales<'a> {
         as_exponent(distance.times(Extended::from_f64(self.epsilon)).over(width))
     }
 
-    fn exactly_over_scale(&self, distance: &Rational, index: usize) -> Ratio {
+    fn exactly_over_scale(&self, distance: &Rational, index: usize) -> Rational {
         let width = exactly(self.sensitivities[index]) + exactly(self.most);
-        (distance * exactly(self.epsilon) / width).into()
+        distance * exactly(self.epsilon) / width
     }
 
     /// A coin that shows heads where the noise of a candidate is above `step`.
     fn is_above(&self, step: Extended, index: usize, entropy: &mut Entropy) -> bool {
-        let exact = || self.exactly_over_scale(&step.exact_ratio().into(), index);
+        let exact = || self.exactly_over_scale(&step.exactly(), index);
         flip(&Exponential { approximate: self.over_scale(step, index), exact }, entropy)
     }
 
@@ -212,7 +210,7 @@ impl Coins for OwnScales<'_> {
         self.over_scale(Extended::from_gap(self.scores[index], self.top), index)
     }
 
-    fn exact_exponent(&self, index: usize) -> Ratio {
+    fn exact_exponent(&self, index: usize) -> Rational {
         self.exactly_over_scale(&(exactly(self.top) - exactly(self.scores[index])), index)
     }
 }

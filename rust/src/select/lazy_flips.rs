@@ -3,14 +3,13 @@
 //!
 //! Proof: `proofs/early_stop.md`.
 
-use dashu_int::UBig;
 use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::exact::coin::LazyUniform;
 use crate::exact::decision::is_below_exponential;
-use crate::exact::exp_enclosure::Ratio;
+use crate::exact::rational::Rational;
 use crate::scores::scale::Scale;
 
 /// The uniforms of the items that were asked so far.
@@ -44,10 +43,9 @@ impl LazyFlips {
     }
 
     /// Whether the uniform of `item`, which is there, is below exp(-gap / b).
-    pub fn is_head(&mut self, item: usize, gap: &Ratio, entropy: &mut Entropy) -> bool {
+    pub fn is_head(&mut self, item: usize, gap: &Rational, entropy: &mut Entropy) -> bool {
         let uniform = self.uniforms[item].get_or_insert_with(|| LazyUniform::draw(entropy));
-        let one = Ratio { numerator: UBig::ONE, denominator: UBig::ONE };
-        is_below_exponential(uniform, &one, &self.scale.exact_exponent_of_gap(gap), entropy)
+        is_below_exponential(uniform, &Rational::ONE, &self.scale.exact_exponent_of_gap(gap), entropy)
     }
 
     pub fn len(&self) -> usize {
@@ -71,8 +69,8 @@ mod tests {
     use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
 
-    fn gap(whole: u64) -> Ratio {
-        Ratio { numerator: UBig::from(whole), denominator: UBig::ONE }
+    fn gap(whole: u64) -> Rational {
+        whole.into()
     }
 
     #[test]

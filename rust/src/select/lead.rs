@@ -11,10 +11,10 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::exact::decision::{decide, is_less};
-use crate::exact::exp_enclosure::{Ratio, exp_negative};
+use crate::exact::exp_enclosure::exp_negative;
 use crate::exact::lazy_time::Clock;
 use crate::exact::ranked_uniform::RankedUniform;
-use crate::exact::rational::Rational;
+use crate::exact::rational::{Rational, exactly};
 use crate::scores::block_index::Blocks;
 use crate::scores::scale::Scale;
 use crate::scores::score::Score;
@@ -54,7 +54,7 @@ impl<'s> Step<'s> {
 
     /// The step in units of the scale.
     fn exact(&self) -> Rational {
-        self.scale.exact_exponent_of_gap(&Ratio::from_f64(self.height)).into()
+        self.scale.exact_exponent_of_gap(&exactly(self.height))
     }
 
     /// The largest multiple of the step that a gap reaches, rounded down to 53 bits. The gap lies within `bounds`, in units of
@@ -165,10 +165,8 @@ pub fn gaps_of(
     for place in 1..candidates.len() {
         if let [one, other, ..] = &mut candidates[place - 1..] {
             let (base, base_of_other) = (one.base, other.base);
-            let x = LazyCell::new(|| {
-                Rational::from(scale.exact_exponent(base, base_of_other))
-                    - Rational::from(scale.exact_exponent(base_of_other, base))
-            });
+            let x =
+                LazyCell::new(|| scale.exact_exponent(base, base_of_other) - scale.exact_exponent(base_of_other, base));
             let bounds = (one.low - other.high, one.high - other.low);
             gaps.push(step.floor(bounds, |lead| clock_leads(&mut one.clock, &mut other.clock, &x, lead, entropy)));
         }
@@ -178,11 +176,7 @@ pub fn gaps_of(
 
 /// Whether -ln(own) + x is larger than -ln(other) by at least `lead`.
 fn clock_leads(own: &mut Clock, other: &mut Clock, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
-    if lead <= x {
-        own.is_before(&(x - lead).into(), other, entropy)
-    } else {
-        !other.is_before(&(lead - x).into(), own, entropy)
-    }
+    if lead <= x { own.is_before(&(x - lead), other, entropy) } else { !other.is_before(&(lead - x), own, entropy) }
 }
 
 /// The exponential mechanism: candidate i arrives at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel
@@ -202,7 +196,7 @@ fn exponential(
     // The time left, measured from the best score, is exp(x) times the one of the second process.
     let mut times = Times::draw(&first, &rest, entropy);
     let bounds = times.bounds(scale.exponent(top, best_left));
-    let x = LazyCell::new(|| Rational::from(scale.exact_exponent(top, best_left)));
+    let x = LazyCell::new(|| scale.exact_exponent(top, best_left));
     let gap = step.floor(bounds, |lead| times.lead_by(&x, lead, entropy));
     Ok((first.winner, gap))
 }
@@ -261,14 +255,13 @@ impl Times {
     /// Whether ln(1 + e^x rest / first) is at least `lead`: first (1 - e^-lead) <= rest e^(x - lead).
     fn lead_by(&mut self, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
         let is_first_nearer = lead <= x;
-        let distance: Ratio = (x - lead).into();
-        let lead: Ratio = lead.clone().into();
+        let distance = (x - lead).abs();
         let [first_rate, rest_rate] = self.rates.map(UBig::from);
         decide(&mut self.share, entropy, |share| {
             let (cell, bits) = share.cell();
             let precision = 64 + bits;
             let one = UBig::ONE << precision;
-            let (missed, far) = (exp_negative(&lead, precision), exp_negative(&distance, precision));
+            let (missed, far) = (exp_negative(lead, precision), exp_negative(&distance, precision));
             // Both sides over the same denominator: both rates and 2^(bits + 2 precision).
             let left = |share: &UBig, missed: &UBig, far: &UBig| {
                 let far = if is_first_nearer { far } else { &one };

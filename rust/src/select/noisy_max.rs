@@ -17,7 +17,7 @@ use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::exact::coin::{Exponential, LazyUniform, Proposal, Stage, TWO_TO_64, accept, below, power_of_two};
 use crate::exact::decision::{decide, is_less};
-use crate::exact::exp_enclosure::{Ratio, exp_negative};
+use crate::exact::exp_enclosure::exp_negative;
 use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::score::Score;
@@ -339,10 +339,10 @@ pub(super) fn is_farther_above(
 ) -> bool {
     // y_a > y_b + lead if and only if up / down > exp(x_a - x_b + lead), where U_b (b up) and U_a (a down) multiply into `up`
     // and U_a (a up) and U_b (b down) into `down`.
-    let exponent = |higher: Score, lower: Score| Rational::from(round.scale.exact_exponent(higher, lower));
+    let exponent = |higher: Score, lower: Score| round.scale.exact_exponent(higher, lower);
     let distance = exponent(b.base, a.base) - exponent(a.base, b.base) + lead;
     let a_is_farther = distance > Rational::ZERO;
-    let distance = Ratio::from(distance);
+    let distance = distance.abs();
     let is_up = [a.is_up, b.is_up];
     decide(&mut (&mut a.uniform, &mut b.uniform), entropy, |(a, b)| {
         let (mut up, mut down) = (Product::ONE, Product::ONE);

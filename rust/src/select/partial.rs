@@ -165,7 +165,7 @@ impl Winner {
     fn is_before(&mut self, other: &mut Self, scale: &Scale, entropy: &mut Entropy) -> bool {
         // Seen from the higher of the scores that times are measured from, the other one's times are exp(x) as long.
         let (own, others) = (self.top.exactly(), other.top.exactly());
-        let x = scale.exact_exponent_of_gap(&(&own - &others).into());
+        let x = scale.exact_exponent_of_gap(&(&own - &others).abs());
         if own < others {
             !other.clock.is_before(&x, &mut self.clock, entropy)
         } else {

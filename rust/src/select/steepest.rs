@@ -9,7 +9,6 @@ use std::cmp::Ordering;
 
 use crate::error::{SelectError, reserved};
 use crate::exact::coin::power_of_two;
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
 use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
@@ -322,7 +321,7 @@ impl Points {
         let difference = if difference > CERTAIN_DIFFERENCE {
             Extended::from_f64(difference).scaled(self.exponent)
         } else {
-            Extended::from_ratio(&Ratio::from(self.exact_difference(i, j)))
+            Extended::from_rational(&self.exact_difference(i, j))
         };
         let [one, other] = [self.sensitivities[i], self.sensitivities[j]].map(Extended::from_f64);
         let distance = match self.together {

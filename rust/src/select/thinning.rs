@@ -7,7 +7,7 @@ use dashu_int::UBig;
 
 use crate::entropy::Entropy;
 use crate::exact::coin::{Exponential, LazyUniform, Proposal, RATE_BITS, Stage, below};
-use crate::exact::exp_enclosure::Ratio;
+use crate::exact::rational::scaled;
 
 /// Wider than the logarithm's error, relative to it and absolute.
 const MARGIN: f64 = 1e-12;
@@ -61,7 +61,7 @@ impl Skipper {
         }
         let x = Exponential {
             approximate: to_f64(rate) / (1_u64 << RATE_BITS) as f64,
-            exact: || Ratio::scaled(UBig::from(rate), -i64::from(RATE_BITS)),
+            exact: || scaled(UBig::from(rate), -i64::from(RATE_BITS)),
         };
         below(&mut self.uniform, &x, Proposal::Certain, Stage::WHOLE, entropy)
     }

@@ -6,7 +6,7 @@
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::exact::coin::Exponential;
-use crate::exact::exp_enclosure::Ratio;
+use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::block_index::Blocks;
 use crate::scores::kernels::MOST_LANES;
@@ -37,13 +37,13 @@ impl<'r, 'a> Round<'r, 'a> {
 
     /// exp(-x) of an item. Its score is read once, so that filter and fallback speak of the same number.
     #[inline(always)]
-    pub fn exponential(&self, index: usize) -> Exponential<impl Fn() -> Ratio + Copy + use<'r>> {
+    pub fn exponential(&self, index: usize) -> Exponential<impl Fn() -> Rational + Copy + use<'r>> {
         self.exponential_of(self.blocks.get(index))
     }
 
     /// exp(-x) of a score.
     #[inline(always)]
-    pub fn exponential_of(&self, score: Score) -> Exponential<impl Fn() -> Ratio + Copy + use<'r>> {
+    pub fn exponential_of(&self, score: Score) -> Exponential<impl Fn() -> Rational + Copy + use<'r>> {
         let (scale, top) = (self.scale, self.top);
         Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
     }

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 
 use crate::entropy::{Entropy, with_entropy};
 use crate::error::{SelectError, reserved};
-use crate::exact::exp_enclosure::Ratio;
 use crate::exact::extended_float::Extended;
 use crate::exact::pieces::{WeightedPieces, accepts};
+use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
 use crate::scores::block_index::Blocks;
 use crate::scores::keys::{Keys, LEFT_OUT};
@@ -47,7 +47,7 @@ enum Values {
     /// As the doubles they are: finite and not negative.
     Doubles(Vec<f64>),
     /// As any fractions, and the nearest doubles with exponents of their own.
-    Ratios(Vec<Ratio>, Vec<Extended>),
+    Ratios(Vec<Rational>, Vec<Extended>),
 }
 
 impl Weights {
@@ -59,8 +59,8 @@ impl Weights {
 
     /// `None` if the largest is more than about 2^8192 times the smallest one above zero: doubles are never that far apart, and
     /// the acceptance counts on it.
-    pub fn of_ratios(ratios: Vec<Ratio>) -> Option<Self> {
-        let nearest: Vec<_> = ratios.iter().map(Extended::from_ratio).collect();
+    pub fn of_ratios(ratios: Vec<Rational>) -> Option<Self> {
+        let nearest: Vec<_> = ratios.iter().map(Extended::from_rational).collect();
         let exponents = || nearest.iter().filter(|weight| !weight.is_zero()).map(|weight| weight.exponent);
         let apart = exponents().max().unwrap_or(0) - exponents().min().unwrap_or(0);
         (apart <= MOST_OCTAVES_APART).then(|| Self::new(Values::Ratios(ratios, nearest)))
@@ -89,9 +89,9 @@ impl Weights {
         }
     }
 
-    fn exact(&self, index: usize) -> Ratio {
+    fn exact(&self, index: usize) -> Rational {
         match &self.values {
-            Values::Doubles(weights) => Ratio::from_f64(weights[index]),
+            Values::Doubles(weights) => exactly(weights[index]),
             Values::Ratios(weights, _) => weights[index].clone(),
         }
     }
@@ -202,7 +202,7 @@ impl WeightedPieces for Candidates<'_> {
         self.weights.nearest(index)
     }
 
-    fn exact_length(&self, index: usize) -> Ratio {
+    fn exact_length(&self, index: usize) -> Rational {
         self.weights.exact(index)
     }
 
@@ -210,7 +210,7 @@ impl WeightedPieces for Candidates<'_> {
         self.scale.exponent(self.largest, self.scores.get(index))
     }
 
-    fn exact_exponent(&self, index: usize) -> Ratio {
+    fn exact_exponent(&self, index: usize) -> Rational {
         self.scale.exact_exponent(self.largest, self.scores.get(index))
     }
 }

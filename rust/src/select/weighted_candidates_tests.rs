@@ -1,7 +1,6 @@
-use dashu_int::UBig;
-
 use super::*;
 use crate::entropy::testing::seeded;
+use crate::exact::rational::scaled;
 use crate::testing::{assert_law, normalised, scale, wrong_scale};
 
 const SCORES: [f64; 6] = [3.0, 5.0, 0.0, 4.0, 5.0, 9.0];
@@ -17,7 +16,7 @@ fn doubles(weights: &[f64]) -> Weights {
 
 fn as_ratios() -> Weights {
     // Seventh parts of whole numbers: no doubles.
-    let ratio = |weight: f64| Ratio { numerator: UBig::from((weight * 10.0) as u64), denominator: UBig::from(7_u8) };
+    let ratio = |weight: f64| Rational::new((weight * 10.0) as u64, 7_u8);
     Weights::of_ratios(WEIGHTS.iter().map(|&weight| ratio(weight)).collect()).unwrap()
 }
 
@@ -45,12 +44,11 @@ fn weights_of_any_size_and_far_scores_keep_their_shares() {
 
 #[test]
 fn weights_that_are_too_far_apart_are_refused() {
-    let power = |bits: usize| Ratio { numerator: UBig::ONE << bits, denominator: UBig::ONE };
-    let zero = || Ratio { numerator: UBig::ZERO, denominator: UBig::ONE };
-    assert!(Weights::of_ratios(vec![power(0), zero(), power(8194)]).is_none());
-    assert!(Weights::of_ratios(vec![zero()]).is_some());
+    let power = |bits| scaled(1, bits);
+    assert!(Weights::of_ratios(vec![power(0), Rational::ZERO, power(8194)]).is_none());
+    assert!(Weights::of_ratios(vec![Rational::ZERO]).is_some());
     // As far apart as may be: a score that far above makes up for the weight.
-    let weights = Weights::of_ratios(vec![power(100_000), zero(), power(108_192)]).unwrap();
+    let weights = Weights::of_ratios(vec![power(100_000), Rational::ZERO, power(108_192)]).unwrap();
     let scores = [2.0 * 8192.0 * std::f64::consts::LN_2, 1e9, 0.0];
     let mut draws = select_many(&weights, View::of(&scores), &scale(), 40_000).unwrap().into_iter();
     assert_law("far apart", 40_000, &[0.5, 0.0, 0.5], &[0.55, 0.0, 0.45], || draws.next().unwrap());

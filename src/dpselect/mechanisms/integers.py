@@ -18,6 +18,7 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import exact_number, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.mechanisms.integer_vectors import whole_points
+from dpselect.mechanisms.native_grids import native_fraction
 from dpselect.mechanisms.scaled import ScaledMechanism
 
 Number = int | float | Fraction
@@ -173,7 +174,7 @@ class IntegerMechanism(ScaledMechanism):
         while True:
             point = ceiling.center + proposals.draw()
             gap = ceiling.at(point) - _exact(score(point))
-            if gap <= 0 or proposals.accepts(_fraction(gap)):
+            if gap <= 0 or proposals.accepts(native_fraction(gap)):
                 return point
 
     def pmf(self, score: IntegerScore, ceiling: IntegerCeiling, points: npt.ArrayLike) -> FloatArray:
@@ -265,7 +266,7 @@ class IntegerMechanism(ScaledMechanism):
     def _proposals(self, ceiling: IntegerCeiling) -> _core.Proposals:
         if not isinstance(ceiling, IntegerCeiling):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidParameterError("ceiling", Shown(describe(ceiling)), "an IntegerCeiling")
-        left, right = (_fraction(fall) for fall in ceiling.falls)
+        left, right = (native_fraction(fall) for fall in ceiling.falls)
         ends = (None if reach is None else _bytes(reach) for reach in ceiling.reaches)
         return _core.Proposals(self.epsilon, self.sensitivity, self._factor, left, right, *ends)
 
@@ -279,10 +280,6 @@ def _exact(score: object) -> Fraction:
     except InvalidParameterError:
         got = "NaN or infinite" if isinstance(score, float) else type(score).__name__
     raise InvalidScoresError("score", Shown(f"<{got}>"), "a finite number (int, float or Fraction) for every number")
-
-
-def _fraction(number: Fraction) -> tuple[bytes, bytes]:
-    return _bytes(number.numerator), _bytes(number.denominator)
 
 
 def _bytes(number: int) -> bytes:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
+from dpselect.mechanisms.native_grids import native_fraction
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
 
 FloatArray = npt.NDArray[np.float64]
@@ -146,7 +147,7 @@ class CandidateWeights:
         """The core's draws with these weights."""
         native: Any = self._doubles
         if native is None:
-            native = [(_bytes(each.numerator), _bytes(each.denominator)) for each in self._fractions]
+            native = [native_fraction(each) for each in self._fractions]
         return _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), native)
 
     def hash(self) -> str:
@@ -239,10 +240,6 @@ def _logarithm(weight: Fraction) -> float:
 
 def _difference_up(one: float, other: float) -> float:
     return one - other + (4.0 + abs(one) + abs(other)) * _ROUNDING
-
-
-def _bytes(number: int) -> bytes:
-    return number.to_bytes((number.bit_length() + 7) // 8 or 1, "little")
 
 
 def _refused(members: Sequence[object], place: int) -> InvalidParameterError:
