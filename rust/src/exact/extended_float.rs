@@ -3,25 +3,25 @@
 //! Lengths from 1e-324 to 1e308 are multiplied with exponentials as small as they like; what comes out has a known
 //! relative error and never overflows or vanishes. Account of the errors: `proofs/exact_sampling.md`, "Pieces".
 
-use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
 use crate::exact::coin::{exp_negative_f64, power_of_two};
 use crate::exact::rational::{Rational, scaled};
 use crate::exact::rounding::nearest_quotient;
 
-/// `fraction * 2^exponent` with `fraction` in [1/2, 1), or zero.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// `fraction * 2^exponent` with `fraction` in [1/2, 1), or zero; ordered as the numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Extended {
-    pub fraction: f64,
     pub exponent: i64,
+    pub fraction: f64,
 }
 
 /// Beyond it an exponent only makes an upper bound, 2^(-2^30), of exp(-x).
 pub const LARGEST_EXPONENT: f64 = 1_073_741_824.0;
 
 impl Extended {
-    pub const ZERO: Self = Self { fraction: 0.0, exponent: 0 };
+    /// So far below all others that a sum with it is the other number.
+    pub const ZERO: Self = Self { exponent: i64::MIN / 4, fraction: 0.0 };
 
     /// Exactly a finite, non-negative double.
     #[inline]
@@ -32,7 +32,7 @@ impl Extended {
             return Self { fraction, exponent: (bits >> 52) as i64 - 1022 };
         }
         let (fraction, exponent) = libm::frexp(value);
-        Self { fraction, exponent: i64::from(exponent) }
+        if fraction == 0.0 { Self::ZERO } else { Self { fraction, exponent: i64::from(exponent) } }
     }
 
     /// `value` with relative error at most 2^-53.
@@ -83,31 +83,25 @@ impl Extended {
     #[inline]
     pub fn plus(self, other: Self) -> Self {
         let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
-        if small.is_zero() || large.is_zero() {
-            return if large.is_zero() { small } else { large };
-        }
         let apart = large.exponent - small.exponent;
         if apart > 64 {
             return large;
         }
         let sum = large.fraction + small.fraction * power_of_two(-(apart as i32));
-        if sum >= 1.0 {
-            Self { fraction: sum / 2.0, exponent: large.exponent + 1 }
-        } else {
-            Self { fraction: sum, exponent: large.exponent }
-        }
+        let (less, more) = if sum >= 1.0 { (0.5, 1) } else { (1.0, 0) };
+        Self { exponent: large.exponent + more, fraction: sum * less }
     }
 
     /// The product, with relative error at most 2^-53.
     #[inline]
     pub fn times(self, other: Self) -> Self {
         let fraction = self.fraction * other.fraction;
-        let exponent = self.exponent + other.exponent;
-        if fraction >= 0.5 || fraction == 0.0 {
-            Self { fraction, exponent: if fraction == 0.0 { 0 } else { exponent } }
-        } else {
-            Self { fraction: fraction * 2.0, exponent: exponent - 1 }
+        if fraction == 0.0 {
+            return Self::ZERO;
         }
+        // Without a branch, which nobody could foresee.
+        let (more, less) = if fraction < 0.5 { (2.0, 1) } else { (1.0, 0) };
+        Self { exponent: self.exponent + other.exponent - less, fraction: fraction * more }
     }
 
     /// The quotient by what is not zero, with relative error at most 2^-53.
@@ -117,28 +111,22 @@ impl Extended {
         let exponent = self.exponent - other.exponent;
         if fraction >= 1.0 {
             Self { fraction: fraction / 2.0, exponent: exponent + 1 }
+        } else if fraction == 0.0 {
+            Self::ZERO
         } else {
-            Self { fraction, exponent: if fraction == 0.0 { 0 } else { exponent } }
+            Self { exponent, fraction }
         }
     }
 
     #[inline]
-    pub fn is_below(self, other: Self) -> bool {
-        if self.is_zero() || other.is_zero() {
-            return !other.is_zero();
-        }
-        (self.exponent, self.fraction) < (other.exponent, other.fraction)
-    }
-
-    /// The number itself: an integer and the power of two it is multiplied with.
-    pub fn exact(self) -> (UBig, i64) {
-        let integer = self.fraction * power_of_two(53);
-        (UBig::from(integer as u64), self.exponent - 53)
+    pub fn max(self, other: Self) -> Self {
+        if self < other { other } else { self }
     }
 
     /// `self / other` as a double, infinite or zero where it cannot hold it; `other` must not be zero.
+    #[inline]
     pub fn quotient(self, other: Self) -> f64 {
-        libm::scalbn(self.fraction / other.fraction, (self.exponent - other.exponent).clamp(-5000, 5000) as i32)
+        self.over(other).times_power_of_two(0)
     }
 
     /// `self * 2^exponent`.
@@ -154,8 +142,10 @@ impl Extended {
 
     /// The number itself.
     pub fn exactly(self) -> Rational {
-        let (integer, exponent) = self.exact();
-        scaled(integer, exponent)
+        if self.is_zero() {
+            return Rational::ZERO;
+        }
+        scaled((self.fraction * power_of_two(53)) as u64, self.exponent - 53)
     }
 
     /// `self * 2^exponent` as a double: infinite if too large, rounded towards zero if too small.
@@ -191,7 +181,7 @@ mod tests {
         for (&a, &b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))) {
             let (left, right) = (Extended::from_f64(a), Extended::from_f64(b));
             assert!((left.plus(right).times_power_of_two(0) - (a + b)).abs() <= (a + b) * f64::EPSILON);
-            assert_eq!(left.is_below(right), a < b);
+            assert_eq!(left < right, a < b);
             let product = left.times(right);
             if (a * b).is_normal() || a == 0.0 || b == 0.0 {
                 assert_eq!(product.times_power_of_two(0), a * b);
@@ -206,8 +196,8 @@ mod tests {
         // Beyond the doubles in both directions.
         let huge = Extended::from_f64(1e300).times(Extended::from_f64(1e300));
         assert_eq!(huge.over(Extended::from_f64(1e300)).times_power_of_two(0), 1e300);
-        let (integer, exponent) = Extended::from_f64(0.75).exact();
-        assert_eq!((integer, exponent), (UBig::from(3_u64 << 51), -53));
+        assert_eq!(Extended::from_f64(0.75).exactly(), Rational::new(3, 4_u8));
+        assert_eq!(Extended::ZERO.exactly(), Rational::ZERO);
     }
 
     #[test]
@@ -219,6 +209,10 @@ mod tests {
         assert!((square.plus(square).ln() - (2.0 * 1e-300_f64.ln() + 2_f64.ln())).abs() < 1e-9);
         assert_eq!(huge.plus(tiny), huge);
         assert_eq!((Extended::ZERO.plus(tiny), tiny.plus(Extended::ZERO)), (tiny, tiny));
+        assert!(Extended::ZERO < square && square < tiny && tiny.max(square) == tiny);
+        let far = [(square, tiny), (tiny, square)].map(|(above, below)| above.times(square).quotient(below));
+        assert_eq!((far[0], Extended::ZERO.times(Extended::ZERO)), (0.0, Extended::ZERO));
+        assert!((far[1] - 1e-300).abs() < 1e-314 && huge.quotient(tiny).is_infinite());
         assert_eq!(Extended::from_f64(3.0).plus(Extended::from_f64(0.125)).times_power_of_two(0), 3.125);
         assert_eq!(tiny.exactly(), exactly(1e-300));
     }

@@ -7,17 +7,16 @@ use crate::error::reserved;
 use crate::exact::extended_float::{Extended, LARGEST_EXPONENT};
 use crate::exact::rational::{Rational, scaled};
 use crate::exact::rounding::{nearest_quotient, parts};
-use crate::numbers::joint_weights::Weight;
 use crate::scores::scale::Scale;
 
 /// exp(-cost) of ranks between neighbours, the usual ones from a table.
 pub struct Factors<'a> {
     costs: &'a RankCosts<'a>,
     /// Of 0, 1, 2, ... ranks.
-    powers: Vec<Weight>,
+    powers: Vec<Extended>,
     /// Of the fraction of a rank missing, and of the complement too many, for each pair of neighbours.
-    missing: Vec<Weight>,
-    excess: Vec<Weight>,
+    missing: Vec<Extended>,
+    excess: Vec<Extended>,
 }
 
 impl<'a> Factors<'a> {
@@ -26,23 +25,22 @@ impl<'a> Factors<'a> {
     /// # Errors
     /// `Memory`.
     pub fn new(costs: &'a RankCosts<'a>, ranks: usize) -> Result<Self, SelectError> {
-        let of = |ranks: f64| Weight::from(costs.factor_of(ranks));
         let mut powers = reserved(ranks)?;
-        powers.extend((0..ranks).map(|ranks| of(ranks as f64)));
-        let missing = costs.wanted.iter().map(|wanted| of(wanted.fraction)).collect();
-        let excess = costs.wanted.iter().map(|wanted| of(wanted.complement)).collect();
+        powers.extend((0..ranks).map(|ranks| costs.factor_of(ranks as f64)));
+        let missing = costs.wanted.iter().map(|wanted| costs.factor_of(wanted.fraction)).collect();
+        let excess = costs.wanted.iter().map(|wanted| costs.factor_of(wanted.complement)).collect();
         Ok(Self { costs, powers, missing, excess })
     }
 
     /// Of so many whole ranks.
     #[inline(always)]
-    pub fn power(&self, ranks: usize) -> Weight {
+    pub fn power(&self, ranks: usize) -> Extended {
         if let Some(power) = self.powers.get(ranks) { *power } else { self.far_power(ranks) }
     }
 
     #[cold]
-    fn far_power(&self, ranks: usize) -> Weight {
-        Weight::from(self.costs.factor_of(ranks as f64))
+    fn far_power(&self, ranks: usize) -> Extended {
+        self.costs.factor_of(ranks as f64)
     }
 
     /// The whole ranks wanted before answer `index`.
@@ -52,19 +50,19 @@ impl<'a> Factors<'a> {
 
     /// Of a fraction and so many ranks less than wanted before answer `index`.
     #[inline(always)]
-    pub fn missing(&self, index: usize, ranks: usize) -> Weight {
+    pub fn missing(&self, index: usize, ranks: usize) -> Extended {
         self.power(ranks).times(self.missing[index])
     }
 
     /// Of a fraction and so many ranks more than wanted before answer `index`, the next whole number not counted.
     #[inline(always)]
-    pub fn excess(&self, index: usize, ranks: usize) -> Weight {
+    pub fn excess(&self, index: usize, ranks: usize) -> Extended {
         self.power(ranks).times(self.excess[index])
     }
 
     /// Of `ranks` between answer `index` and the one before.
     #[inline(always)]
-    pub fn between(&self, index: usize, ranks: usize) -> Weight {
+    pub fn between(&self, index: usize, ranks: usize) -> Extended {
         let whole = self.whole(index);
         if ranks <= whole { self.missing(index, whole - ranks) } else { self.excess(index, ranks - whole - 1) }
     }

@@ -1,8 +1,8 @@
 //! The gaps between values that have length: only these can hold an answer.
 
 use crate::error::{SelectError, reserved};
+use crate::exact::extended_float::Extended;
 use crate::numbers::cuts::Cuts;
-use crate::numbers::joint_weights::Weight;
 
 /// The gaps that have length, from the lowest on; between them lie values that are equal.
 pub struct Gaps<'a> {
@@ -40,9 +40,9 @@ impl<'a> Gaps<'a> {
     ///
     /// # Errors
     /// `Memory`.
-    pub fn lengths(&self) -> Result<Vec<Weight>, SelectError> {
+    pub fn lengths(&self) -> Result<Vec<Extended>, SelectError> {
         let mut lengths = reserved(self.count())?;
-        lengths.extend((0..self.count()).map(|gap| Weight::from(self.cuts.gap(self.rank(gap)).length())));
+        lengths.extend((0..self.count()).map(|gap| self.cuts.gap(self.rank(gap)).length()));
         Ok(lengths)
     }
 }

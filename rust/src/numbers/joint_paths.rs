@@ -15,22 +15,21 @@ use crate::interrupt::{self, check_deep};
 use crate::numbers::joint_costs::{Factors, RankCosts};
 use crate::numbers::joint_gaps::Gaps;
 use crate::numbers::joint_running_sums::RunningSums;
-use crate::numbers::joint_weights::Weight;
 
 /// Paths of gaps, and the weights of all that may follow.
 pub struct Paths<'a> {
     gaps: &'a Gaps<'a>,
     factors: Factors<'a>,
-    lengths: Vec<Weight>,
+    lengths: Vec<Extended>,
     levels: usize,
     /// For each level and gap, of all that comes from the first answer in the gap on, this one included.
-    entries: Vec<Vec<Weight>>,
+    entries: Vec<Vec<Extended>>,
     /// The same from after the last answer in the gap.
-    exits: Vec<Vec<Weight>>,
+    exits: Vec<Vec<Extended>>,
     /// Bounds of what may follow more answers in one gap.
     tails: Tails,
     /// The weight of all paths.
-    pub total: Weight,
+    pub total: Extended,
 }
 
 /// A path that was chosen.
@@ -41,14 +40,14 @@ pub struct Path {
     pub chance: UBig,
     pub out_of: UBig,
     /// `weight * out_of / chance`, nearly.
-    pub ratio: Weight,
+    pub ratio: Extended,
 }
 
 /// Bits of the largest weight of a choice, at most.
 const WEIGHT_BITS: u32 = 50;
 
 /// More answers in one gap are left out of a message once they add less than this, relative.
-const LEFT_OUT: i32 = -32;
+const LEFT_OUT: i64 = -32;
 
 impl<'a> Paths<'a> {
     /// # Errors
@@ -57,22 +56,22 @@ impl<'a> Paths<'a> {
         let (levels, count) = (costs.wanted.len() - 1, gaps.count());
         let factors = Factors::new(costs, 2 * count + 2)?;
         let (entries, exits) = (vec![Vec::new(); levels], vec![Vec::new(); levels]);
-        let (lengths, tails, total) = (gaps.lengths()?, Tails::new(levels), Weight::ZERO);
+        let (lengths, tails, total) = (gaps.lengths()?, Tails::new(levels), Extended::ZERO);
         let mut paths = Self { gaps, factors, lengths, levels, entries, exits, tails, total };
         let mut sums = RunningSums::new(count)?;
         for level in (0..levels).rev() {
             interrupt::check()?;
             paths.exits[level] = paths.exits_of(level, &mut sums)?;
-            let next_factor = if level + 1 < levels { paths.factors.between(level + 1, 0) } else { Weight::ZERO };
+            let next_factor = if level + 1 < levels { paths.factors.between(level + 1, 0) } else { Extended::ZERO };
             paths.tails.put(level, &paths.lengths, &paths.exits[level], next_factor);
             interrupt::check()?;
             paths.entries[level] = paths.entries_of(level)?;
         }
-        paths.total = paths.next_weights(0, 0, 0)?.into_iter().fold(Weight::ZERO, Weight::plus);
+        paths.total = paths.next_weights(0, 0, 0)?.into_iter().fold(Extended::ZERO, Extended::plus);
         Ok(paths)
     }
 
-    fn exits_of(&self, level: usize, sums: &mut RunningSums) -> Result<Vec<Weight>, SelectError> {
+    fn exits_of(&self, level: usize, sums: &mut RunningSums) -> Result<Vec<Extended>, SelectError> {
         let all = 0..self.gaps.count();
         let mut exits = reserved(all.len())?;
         if level + 1 == self.levels {
@@ -83,7 +82,7 @@ impl<'a> Paths<'a> {
         Ok(exits)
     }
 
-    fn entries_of(&self, level: usize) -> Result<Vec<Weight>, SelectError> {
+    fn entries_of(&self, level: usize) -> Result<Vec<Extended>, SelectError> {
         let mut entries = reserved(self.gaps.count())?;
         entries.extend(self.exits[level].iter().enumerate().map(|(gap, &exit)| {
             check_deep();
@@ -91,10 +90,10 @@ impl<'a> Paths<'a> {
             if exit > self.tails.more[level][gap / Tails::GAPS] {
                 return self.lengths[gap].times(exit);
             }
-            let mut sum = Weight::ZERO;
+            let mut sum = Extended::ZERO;
             self.for_runs(level, gap, |weight, rest| {
                 sum = sum.plus(weight);
-                rest > sum.times_power(LEFT_OUT)
+                rest > sum.scaled(LEFT_OUT)
             });
             sum
         }));
@@ -104,17 +103,17 @@ impl<'a> Paths<'a> {
     /// The weights of 1, 2, ... answers in `gap`, the first that of `level`, with all that follows; each with a bound of
     /// what the ones after it weigh together, as long as they are wanted.
     #[inline(always)]
-    fn for_runs(&self, level: usize, gap: usize, mut take: impl FnMut(Weight, Weight) -> bool) {
+    fn for_runs(&self, level: usize, gap: usize, mut take: impl FnMut(Extended, Extended) -> bool) {
         let length = self.lengths[gap];
         let mut volume = length;
         for last in level..self.levels {
             let weight = volume.times(self.exits[last][gap]);
             if last + 1 == self.levels {
-                take(weight, Weight::ZERO);
+                take(weight, Extended::ZERO);
                 break;
             }
             // An increasing point more: its share of the volume, and no value between the two.
-            let share = Weight::of(1.0 / (last - level + 2) as f64);
+            let share = Extended::from_f64(1.0 / (last - level + 2) as f64);
             volume = volume.times(length).times(share).times(self.factors.between(last + 1, 0));
             if !take(weight, volume.times(self.tails.bounds[last + 1][gap / Tails::GAPS])) {
                 break;
@@ -123,7 +122,7 @@ impl<'a> Paths<'a> {
     }
 
     /// The weights of the gaps from `first` on for a first answer at `level`, where the answer before has rank `from`.
-    fn next_weights(&self, level: usize, from: usize, first: usize) -> Result<Vec<Weight>, SelectError> {
+    fn next_weights(&self, level: usize, from: usize, first: usize) -> Result<Vec<Extended>, SelectError> {
         let entries = &self.entries[level][first.min(self.gaps.count())..];
         let mut weights = reserved(entries.len())?;
         let factor = |gap: usize| self.factors.between(level, self.gaps.rank(first + gap) - from);
@@ -134,7 +133,7 @@ impl<'a> Paths<'a> {
     /// Propose a first answer of `level` in `gap` a quarter as often.
     #[cfg(test)]
     pub fn propose_less(&mut self, level: usize, gap: usize) {
-        self.entries[level][gap] = self.entries[level][gap].times_power(-2);
+        self.entries[level][gap] = self.entries[level][gap].scaled(-2);
     }
 
     /// How far, relative, a path's `ratio` may be from `total`, and both from what they stand for.
@@ -148,7 +147,7 @@ impl<'a> Paths<'a> {
         // Every choice rounds each of its weights up to the next whole number.
         let bits = bits_for(gaps.count().max(levels));
         let choices = 2.0 * most * (count + most) * 2.0 * power_of_two(-(bits as i32));
-        messages * power_of_two(-48) + choices + most * power_of_two(LEFT_OUT + 1)
+        messages * power_of_two(-48) + choices + most * power_of_two(LEFT_OUT as i32 + 1)
     }
 
     /// Choose a path.
@@ -157,7 +156,7 @@ impl<'a> Paths<'a> {
     /// `NoCandidates` if no path has a weight, `Memory`, `Interrupted`.
     pub fn draw(&self, entropy: &mut Entropy) -> Result<Path, SelectError> {
         let levels = self.levels;
-        let one = Weight::of(1.0);
+        let one = Extended::from_f64(1.0);
         let mut path = Path { gaps: reserved(levels)?, chance: UBig::ONE, out_of: UBig::ONE, ratio: one };
         let (mut from, mut first) = (0, 0);
         while path.gaps.len() < levels {
@@ -175,7 +174,7 @@ impl<'a> Paths<'a> {
             path.ratio = path.ratio.times(self.factors.between(level, self.gaps.rank(gap) - from));
             for number in 0..answers {
                 path.gaps.push(gap);
-                let share = length.times(Weight::of(1.0 / (number + 1) as f64));
+                let share = length.times(Extended::from_f64(1.0 / (number + 1) as f64));
                 path.ratio = path.ratio.times(share);
                 if number > 0 {
                     path.ratio = path.ratio.times(self.factors.between(level + number, 0));
@@ -191,9 +190,9 @@ impl<'a> Paths<'a> {
 /// For each level, bounds of what follows an answer there if any number of answers more are in the same gap; one for each
 /// few neighbouring gaps.
 struct Tails {
-    bounds: Vec<Vec<Weight>>,
+    bounds: Vec<Vec<Extended>>,
     /// What more answers add to an exit at most, over what may be left out.
-    more: Vec<Vec<Weight>>,
+    more: Vec<Vec<Extended>>,
 }
 
 impl Tails {
@@ -204,15 +203,15 @@ impl Tails {
     }
 
     /// Follow from those of the next level, and from the lengths and exits of this one.
-    fn put(&mut self, level: usize, lengths: &[Weight], exits: &[Weight], next_factor: Weight) {
-        let most = |weights: &[Weight]| weights.iter().copied().fold(Weight::ZERO, Weight::max);
+    fn put(&mut self, level: usize, lengths: &[Extended], exits: &[Extended], next_factor: Extended) {
+        let most = |weights: &[Extended]| weights.iter().copied().fold(Extended::ZERO, Extended::max);
         for (place, (lengths, exits)) in lengths.chunks(Self::GAPS).zip(exits.chunks(Self::GAPS)).enumerate() {
             let more = self
                 .bounds
                 .get(level + 1)
-                .map_or(Weight::ZERO, |bounds| most(lengths).times(next_factor).times(bounds[place]));
+                .map_or(Extended::ZERO, |bounds| most(lengths).times(next_factor).times(bounds[place]));
             self.bounds[level].push(most(exits).plus(more));
-            self.more[level].push(more.times_power(-LEFT_OUT));
+            self.more[level].push(more.scaled(-LEFT_OUT));
         }
     }
 }
@@ -224,13 +223,13 @@ fn bits_for(count: usize) -> u32 {
 
 impl Path {
     /// One of `weights`, and how likely it was; weights of zero are never chosen.
-    fn choose(&mut self, weights: &[Weight], entropy: &mut Entropy) -> Result<usize, SelectError> {
-        let top = weights.iter().copied().fold(Weight::ZERO, Weight::max);
+    fn choose(&mut self, weights: &[Extended], entropy: &mut Entropy) -> Result<usize, SelectError> {
+        let top = weights.iter().copied().fold(Extended::ZERO, Extended::max);
         if top.is_zero() {
             return Err(SelectError::NoCandidates);
         }
         let most = power_of_two(bits_for(weights.len()) as i32);
-        let whole = |weight: &Weight| if weight.is_zero() { 0 } else { (weight.relative_to(top) * most) as u64 + 1 };
+        let whole = |weight: &Extended| if weight.is_zero() { 0 } else { (weight.quotient(top) * most) as u64 + 1 };
         let total: u64 = weights.iter().map(whole).sum();
         let mut left = entropy.below(total);
         for (index, weight) in weights.iter().enumerate() {
@@ -239,7 +238,7 @@ impl Path {
                 self.chance *= UBig::from(share);
                 self.out_of *= UBig::from(total);
                 let ratio = Extended::from_f64(total as f64 / share as f64);
-                self.ratio = self.ratio.times(Weight::from(ratio));
+                self.ratio = self.ratio.times(ratio);
                 return Ok(index);
             }
             left -= share;

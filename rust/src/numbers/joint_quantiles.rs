@@ -68,7 +68,7 @@ impl<'a> Joint<'a> {
             return Err(SelectError::InvalidScale);
         }
         let paths = Paths::new(gaps, costs)?;
-        let unit = Extended::from(paths.total).times(Extended::from_f64(1.0 + 3.0 * margin));
+        let unit = paths.total.times(Extended::from_f64(1.0 + 3.0 * margin));
         Ok(Self { gaps, costs, paths, unit, margin })
     }
 
@@ -77,7 +77,7 @@ impl<'a> Joint<'a> {
         let path = self.paths.draw(entropy)?;
         let ranks: Vec<usize> = path.gaps.iter().map(|&gap| self.gaps.rank(gap)).collect();
         let mut uniform = LazyUniform::draw(entropy);
-        let chance = Extended::from(path.ratio).quotient(self.unit);
+        let chance = path.ratio.quotient(self.unit);
         let head = uniform.head();
         // `as` saturates, and both ends are rounded to the side that decides less.
         let is_accepted = if head < (chance * (1.0 - 4.0 * self.margin) * TWO_TO_64) as u64 {

@@ -3,23 +3,23 @@
 
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::exact::extended_float::Extended;
 use crate::numbers::joint_costs::Factors;
 use crate::numbers::joint_gaps::Gaps;
-use crate::numbers::joint_weights::Weight;
 
 /// Running sums of one level's messages.
 #[derive(Default)]
 pub struct RunningSums {
     /// Of each gap, from here on, the costs of ranks too many.
-    from_here: Vec<Weight>,
+    from_here: Vec<Extended>,
     /// Blocks as wide as the whole ranks wanted, each with the number of its first gap: from a block's start up to here,
     /// the costs of ranks missing here ...
-    start_to: Vec<Weight>,
+    start_to: Vec<Extended>,
     first: Vec<usize>,
     /// ... and from here to the block's end, the costs of ranks missing there.
-    to_end: Vec<Weight>,
+    to_end: Vec<Extended>,
     /// The costs from the end of the block before.
-    across: Vec<Weight>,
+    across: Vec<Extended>,
 }
 
 impl RunningSums {
@@ -28,17 +28,17 @@ impl RunningSums {
     /// # Errors
     /// `Memory`.
     pub fn new(count: usize) -> Result<Self, SelectError> {
-        let room = || reserved::<Weight>(count);
+        let room = || reserved::<Extended>(count);
         let first = reserved(count)?;
         Ok(Self { from_here: room()?, start_to: room()?, first, to_end: room()?, across: room()? })
     }
 
     /// Sum up `messages` of answer `index`.
-    fn fill(&mut self, messages: &[Weight], gaps: &Gaps<'_>, index: usize, factors: &Factors<'_>) {
+    fn fill(&mut self, messages: &[Extended], gaps: &Gaps<'_>, index: usize, factors: &Factors<'_>) {
         let (count, width) = (messages.len(), factors.whole(index).max(1));
         let rank = |at: usize| gaps.rank(at);
         for sums in [&mut self.from_here, &mut self.start_to, &mut self.to_end, &mut self.across] {
-            sums.resize(count, Weight::ZERO);
+            sums.resize(count, Extended::ZERO);
         }
         self.first.resize(count, 0);
         let (mut first, mut end) = (0, rank(0).saturating_add(width));
@@ -55,7 +55,7 @@ impl RunningSums {
             }
             (self.start_to[at], self.first[at], self.across[at]) = (to_here, first, across);
         }
-        let (mut from_here, mut to_end, mut power) = (Weight::ZERO, Weight::ZERO, factors.power(0));
+        let (mut from_here, mut to_end, mut power) = (Extended::ZERO, Extended::ZERO, factors.power(0));
         for at in (0..count).rev() {
             let is_last = at + 1 == count || self.first[at + 1] == at + 1;
             let step = if at + 1 == count { power } else { factors.power(rank(at + 1) - rank(at)) };
@@ -69,11 +69,11 @@ impl RunningSums {
     /// For each gap, the sum over all later ones, which have these `messages` of answer `index`.
     pub fn after(
         &mut self,
-        messages: &[Weight],
+        messages: &[Extended],
         gaps: &Gaps<'_>,
         index: usize,
         factors: &Factors<'_>,
-        mut take: impl FnMut(Weight),
+        mut take: impl FnMut(Extended),
     ) {
         self.fill(messages, gaps, index, factors);
         let whole = factors.whole(index);
@@ -85,7 +85,7 @@ impl RunningSums {
             while beyond < count && gaps.rank(beyond) <= wanted {
                 beyond += 1;
             }
-            let mut sum = Weight::ZERO;
+            let mut sum = Extended::ZERO;
             if beyond < count {
                 sum = factors.excess(index, gaps.rank(beyond) - wanted - 1).times(self.from_here[beyond]);
             }
@@ -99,7 +99,7 @@ impl RunningSums {
 
     /// The sum of the messages from `start` to `end`, with the costs of the ranks missing at `end`. These are all gaps in
     /// as many ranks as a block has, but for those cut off at an end of all.
-    fn between(&self, start: usize, end: usize) -> Weight {
+    fn between(&self, start: usize, end: usize) -> Extended {
         let block = self.first[end];
         if block == start {
             self.start_to[end]

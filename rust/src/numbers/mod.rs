@@ -8,7 +8,6 @@ pub mod joint_gaps;
 pub mod joint_paths;
 pub mod joint_quantiles;
 pub mod joint_running_sums;
-pub mod joint_weights;
 pub mod piecewise_quadratic;
 pub mod pivot_pass;
 pub mod point;

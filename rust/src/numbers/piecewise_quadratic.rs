@@ -180,7 +180,7 @@ impl Parts {
     fn rough_length(&self, piece: &PieceInDoubles) -> Extended {
         let fall = piece.fall.times(self.rate_in_doubles);
         match piece.length {
-            Some(length) if !Extended::from_f64(1.0).is_below(fall) => length,
+            Some(length) if fall <= Extended::from_f64(1.0) => length,
             length => length.unwrap_or(Extended::from_f64(1.0)).over(fall),
         }
     }

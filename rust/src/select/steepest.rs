@@ -326,13 +326,7 @@ impl Points {
         let [one, other] = [self.sensitivities[i], self.sensitivities[j]].map(Extended::from_f64);
         let distance = match self.together {
             Together::Sum => one.plus(other),
-            Together::Larger => {
-                if one.is_below(other) {
-                    other
-                } else {
-                    one
-                }
-            }
+            Together::Larger => one.max(other),
         };
         difference.over(distance)
     }
