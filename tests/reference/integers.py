@@ -34,16 +34,15 @@ def propose(left: Side, right: Side, *, most_blocks: int, randomness: Randomness
     is_right = place < right.block
     side = right if is_right else left
     place -= 0 if is_right else right.block
-    blocks = 0
+    if not randomness.coin(side.ratio**place):
+        return None
+    offset = place
     while randomness.coin(Fraction(1, 2)):
-        blocks += 1
-        if blocks == most_blocks:
+        offset += side.block
+        if offset - place == most_blocks * side.block or (side.last is not None and offset > side.last):
             return None
-    offset = place + blocks * side.block
-    if side.last is not None and offset > side.last:
-        return None
-    if not randomness.coin(side.ratio**offset * 2**blocks):
-        return None
+        if not randomness.coin(2 * side.ratio**side.block):
+            return None
     if not is_right and offset == 0:
         return None
     return offset if is_right else -offset

@@ -4,13 +4,13 @@
 //! uniform place of a block kept with probability exp(-u / b), v counts the blocks that a coin with exp(-2^bits / b)
 //! passes over. A handful of coins, whatever b is. Proof: `proofs/geometric_mechanism.md`.
 
-use dashu_int::ops::BitTest;
-use dashu_int::{IBig, UBig};
+use dashu_int::IBig;
 
 use crate::entropy::Entropy;
 use crate::exact::coin::{Exponential, flip};
-use crate::exact::rational::scaled;
+use crate::exact::rational::{Rational, scaled};
 use crate::interrupt::check_deep;
+use crate::noise::offsets::{Offsets, Side};
 use crate::scores::scale::Scale;
 
 /// From this many bits on a place in a block needs big integers.
@@ -24,6 +24,8 @@ pub struct Geometric {
     bits: usize,
     /// 2^bits / b, with the contract of `Scale::exponent`.
     block_exponent: f64,
+    /// Where places need big integers.
+    large: Option<Offsets>,
 }
 
 /// A draw, in a machine integer where it fits.
@@ -37,16 +39,21 @@ impl Geometric {
     pub fn new(scale: Scale) -> Self {
         let bits = scale.block_bits();
         let block_exponent = scale.exponent_of_block(bits);
-        Self { scale, bits, block_exponent }
+        let large = if bits > MACHINE_BITS { Self::in_big_integers(&scale) } else { None };
+        Self { scale, bits, block_exponent, large }
+    }
+
+    fn in_big_integers(scale: &Scale) -> Option<Offsets> {
+        let side = Side::new(scale.exact_exponent_of_gap(&Rational::ONE), None)?;
+        Some(Offsets::new(side.clone(), side))
     }
 
     /// One draw.
     #[inline]
     pub fn draw(&self, entropy: &mut Entropy) -> Noise {
-        if self.bits <= MACHINE_BITS {
-            Noise::Small(self.draw_small(entropy))
-        } else {
-            Noise::Large(self.draw_large(entropy))
+        match &self.large {
+            None => Noise::Small(self.draw_small(entropy)),
+            Some(offsets) => Noise::Large(offsets.draw(entropy)),
         }
     }
 
@@ -87,60 +94,20 @@ impl Geometric {
 
     #[inline]
     fn keeps(&self, place: u64, entropy: &mut Entropy) -> bool {
-        let exact = || self.scale.exact_exponent_of_gap(&scaled(UBig::from(place), 0));
+        let exact = || self.scale.exact_exponent_of_gap(&place.into());
         flip(&Exponential { approximate: self.scale.exponent_of_gap(place as f64), exact }, entropy)
     }
 
     /// How many blocks to pass over.
     #[inline]
     fn blocks(&self, entropy: &mut Entropy) -> u64 {
-        let exact = || self.scale.exact_exponent_of_gap(&scaled(UBig::ONE, self.bits as i64));
+        let exact = || self.scale.exact_exponent_of_gap(&scaled(1, self.bits as i64));
         let block = Exponential { approximate: self.block_exponent, exact };
         let mut blocks = 0;
         while flip(&block, entropy) {
             blocks += 1;
         }
         blocks
-    }
-
-    #[cold]
-    fn draw_large(&self, entropy: &mut Entropy) -> IBig {
-        loop {
-            let is_negative = entropy.next_u64() >> 63 == 1;
-            let place = uniform_bits(self.bits, entropy);
-            let exact = || self.scale.exact_exponent_of_gap(&scaled(place.clone(), 0));
-            let approximate = self.scale.exponent_of_integer(&place);
-            if !flip(&Exponential { approximate, exact }, entropy) {
-                continue;
-            }
-            let magnitude = IBig::from(place + (UBig::from(self.blocks(entropy)) << self.bits));
-            if !is_negative {
-                return magnitude;
-            }
-            if magnitude != IBig::ZERO {
-                return -magnitude;
-            }
-        }
-    }
-}
-
-/// A uniform integer below 2^bits.
-pub fn uniform_bits(bits: usize, entropy: &mut Entropy) -> UBig {
-    let mut words = UBig::ZERO;
-    let count = bits.div_ceil(64);
-    for _ in 0..count {
-        words = (words << 64) + UBig::from(entropy.next_u64());
-    }
-    words >> (64 * count - bits)
-}
-
-/// A uniform integer below `bound`, which is not zero.
-pub fn uniform_below(bound: &UBig, entropy: &mut Entropy) -> UBig {
-    loop {
-        let number = uniform_bits(bound.bit_len(), entropy);
-        if number < *bound {
-            return number;
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::entropy::testing::seeded;
+use crate::exact::rational::nearest_f64;
 use crate::testing::assert_law;
 
 fn geometric(epsilon: f64, sensitivity: f64) -> Geometric {
@@ -63,11 +64,11 @@ fn any_scale_that_doubles_have() {
         // |y| / b has mean 1 for large b.
         let mut total = 0.0;
         for _ in 0..2000 {
-            let magnitude = match geometric.draw(&mut entropy) {
-                Noise::Small(noise) => UBig::from(noise.unsigned_abs()),
-                Noise::Large(noise) => noise.into_parts().1,
+            let noise = match geometric.draw(&mut entropy) {
+                Noise::Small(noise) => Rational::from(noise),
+                Noise::Large(noise) => Rational::from(noise),
             };
-            total += geometric.scale.exponent_of_integer(&magnitude);
+            total += nearest_f64(&geometric.scale.exact_exponent_of_gap(&noise.abs()));
         }
         assert!((total / 2000.0 - 1.0).abs() < 0.16, "{epsilon} {sensitivity}: {total}");
     }
@@ -79,10 +80,10 @@ fn any_scale_that_doubles_have() {
 #[test]
 fn machine_integers_and_large_ones_draw_the_same() {
     let x = 1.0 / 6.0;
-    let geometric = geometric(1.0, 6.0);
+    let large = Geometric::in_big_integers(&Scale::new(1.0, 6.0, 1).unwrap()).unwrap();
     let mut entropy = seeded(98);
     assert_law("large", 40_000, &law(x, 20), &law(0.15, 20), || {
-        let noise = i128::try_from(geometric.draw_large(&mut entropy)).unwrap();
+        let noise = i128::try_from(large.draw(&mut entropy)).unwrap();
         cell(&Noise::Small(noise), 20)
     });
 }
@@ -102,16 +103,4 @@ fn sums_are_moved_into_the_bounds_and_never_wrap() {
     let wide = geometric(1e-100, 1.0);
     let ends: Vec<i64> = (0..100).map(|_| wide.around(7, -3, 5, &mut entropy)).collect();
     assert!(ends.contains(&-3) && ends.contains(&5) && ends.iter().all(|end| [-3, 5].contains(end)));
-}
-
-#[test]
-fn uniform_integers_of_any_size() {
-    let mut entropy = seeded(96);
-    assert_law("below 5", 20_000, &[0.2; 5], &[0.21, 0.21, 0.21, 0.21, 0.16], || {
-        u64::try_from(uniform_below(&UBig::from(5_u8), &mut entropy)).unwrap() as usize
-    });
-    let bound = (UBig::ONE << 130) + UBig::ONE;
-    assert!((0..200).all(|_| uniform_below(&bound, &mut entropy) < bound));
-    let mut scripted = Entropy::scripted(&[1, 2, 3 << 62]);
-    assert_eq!(uniform_bits(130, &mut scripted), (UBig::ONE << 66) + (UBig::from(2_u8) << 2) + UBig::from(3_u8));
 }

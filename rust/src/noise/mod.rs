@@ -1,3 +1,4 @@
 pub mod gaussian;
 pub mod geometric;
+pub mod offsets;
 pub mod randomized_response;

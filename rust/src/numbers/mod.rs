@@ -2,7 +2,6 @@ pub mod answer_range;
 pub mod cuts;
 pub mod grid;
 pub mod grid_counts;
-pub mod integers;
 pub mod joint_costs;
 pub mod joint_gaps;
 pub mod joint_paths;

@@ -13,8 +13,8 @@ use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
 use crate::noise::gaussian::Gaussian;
 use crate::noise::geometric::{Geometric, Noise};
+use crate::noise::offsets;
 use crate::noise::randomized_response::BitFlip;
-use crate::numbers::integers;
 use crate::scores::scale::Scale;
 
 /// Noisy numbers between two checks for Ctrl-C.
@@ -139,7 +139,7 @@ pub type Fraction = (Vec<u8>, Vec<u8>);
 #[pyclass(frozen, module = "dpselect._native._core")]
 pub struct Proposals {
     scale: Scale,
-    offsets: integers::Offsets,
+    offsets: offsets::Offsets,
 }
 
 #[pymethods]
@@ -161,10 +161,10 @@ impl Proposals {
         let scale = scale_of(py, epsilon, sensitivity, factor)?;
         let side = |fall: Fraction, last: Option<Vec<u8>>| {
             let fall = scale.exact_exponent_of_gap(&to_rational(py, fall)?);
-            let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
+            let side = offsets::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
             side.ok_or_else(|| invalid_parameter(py, "fall", "<out of range>", "a number > 0 on an open side"))
         };
-        let offsets = integers::Offsets::new(side(left, left_last)?, side(right, right_last)?);
+        let offsets = offsets::Offsets::new(side(left, left_last)?, side(right, right_last)?);
         Ok(Self { scale, offsets })
     }
 
@@ -178,7 +178,7 @@ impl Proposals {
     #[pyo3(signature = (gap, /))]
     fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
         let x = self.scale.exact_exponent_of_gap(&to_rational(py, gap)?);
-        run(py, 0, || with_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))))
+        run(py, 0, || with_entropy(|entropy| Ok(offsets::flip_exactly(&x, entropy))))
     }
 }
 

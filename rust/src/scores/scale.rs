@@ -1,8 +1,5 @@
 //! The scale b = factor * sensitivity / epsilon and the exponent x = (top - score) / b of a candidate.
 
-use dashu_int::UBig;
-use dashu_int::ops::BitTest;
-
 use crate::error::SelectError;
 use crate::exact::coin::power_of_two;
 use crate::exact::rational::{Rational, exactly, nearest_f64};
@@ -124,14 +121,6 @@ impl Scale {
     #[inline]
     pub fn exponent_of_block(&self, bits: usize) -> f64 {
         self.extreme_exponent_of_gap(1.0, self.exponent + bits as i64)
-    }
-
-    /// `integer / b`, with the contract of [`Scale::exponent`].
-    pub fn exponent_of_integer(&self, integer: &UBig) -> f64 {
-        // The first 64 bits carry a relative error of 2^-63, their conversion 2^-53.
-        let shift = integer.bit_len().saturating_sub(64);
-        let head = u64::try_from(integer >> shift).unwrap_or(u64::MAX);
-        self.extreme_exponent_of_gap(head as f64, self.exponent + shift as i64)
     }
 
     /// x exactly.

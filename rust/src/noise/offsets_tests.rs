@@ -51,20 +51,32 @@ fn offsets_have_the_ceilings_law() {
 }
 
 #[test]
-fn many_blocks_are_made_up_for_in_parts() {
-    // exp(-k x) against 2^-v over hundreds of blocks: kept with probability (2 / e^0.7)^v.
-    let long = side(7, 10, None);
-    assert_eq!(long.block, UBig::ONE);
-    for (blocks, seed) in [(20_u32, 5), (40, 6), (100, 7)] {
-        let mut entropy = seeded(seed);
-        let chance = f64::from(blocks) * (2_f64.ln() - 0.7);
-        let law = [chance.exp(), 1.0 - chance.exp()];
-        assert_law("parts", 30_000, &law, &[law[0] * 0.9, 1.0 - law[0] * 0.9], || {
-            usize::from(long.keep(UBig::ZERO, blocks, &mut entropy).is_none())
-        });
-    }
-    let mut entropy = Entropy::scripted(&[0, 0, 1 << 5]);
-    assert_eq!(halvings(&mut entropy), 133);
+fn blocks_are_passed_over_one_by_one() {
+    // A word from 2^63 on keeps what there is, one below exp(-0.7) = 0.4966 passes a block over, those between refuse.
+    let long = side(7, 20, None);
+    assert_eq!(long.block, UBig::from(2_u8));
+    let edge = ((-0.7_f64).exp() * 18_446_744_073_709_551_616.0) as u64;
+    let walk = |side: &Side, words: &[u64]| side.keep(UBig::ZERO, &mut Entropy::scripted(words));
+    assert_eq!(walk(&long, &[1 << 63]), Some(UBig::ZERO));
+    assert_eq!(walk(&long, &[edge - (1 << 30), 0, u64::MAX]), Some(UBig::from(4_u8)));
+    assert_eq!(walk(&long, &[0, edge + (1 << 30)]), None);
+    assert_eq!(walk(&long, &[0, (1 << 63) - 1]), None);
+    // A block beyond the last distance is never entered.
+    let short = side(7, 20, Some(3));
+    assert_eq!((walk(&short, &[0, 1 << 63]), walk(&short, &[0, 0])), (Some(UBig::from(2_u8)), None));
+}
+
+#[test]
+fn uniform_integers_of_any_size() {
+    let mut entropy = seeded(96);
+    assert_law("below 5", 20_000, &[0.2; 5], &[0.21, 0.21, 0.21, 0.21, 0.16], || {
+        u64::try_from(uniform_below(&UBig::from(5_u8), &mut entropy)).unwrap() as usize
+    });
+    let bound = (UBig::ONE << 129) + UBig::ONE;
+    assert!((0..200).all(|_| uniform_below(&bound, &mut entropy) < bound));
+    let mut scripted = Entropy::scripted(&[3 << 62, 0, 0, 1, 2, 3 << 62]);
+    let number = (UBig::ONE << 66) + (UBig::from(2_u8) << 2) + UBig::from(3_u8);
+    assert_eq!(uniform_below(&bound, &mut scripted), number, "130 bits of three words, and none that is too large");
 }
 
 #[test]
