@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
+from dpselect._native import _core
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
@@ -190,6 +191,18 @@ def test_other_bad_arguments() -> None:
     for name, call in {
         "ceiling": lambda: mechanism.draw(score, 5),  # type: ignore[arg-type]
         "points": lambda: mechanism.pmf(score, Ceiling(center=0, fall=1), [0.5]),
+    }.items():
+        with pytest.raises(InvalidParameterError) as caught:
+            call()
+        assert caught.value.name == name
+
+
+def test_the_core_takes_no_negative_fractions() -> None:
+    one, minus_one = (b"\x01", b"\x01"), (b"\xff", b"\x01")
+    for name, call in {
+        "fall": lambda: _core.Proposals(1.0, 1.0, 1, one, minus_one),
+        "gap": lambda: _core.Proposals(1.0, 1.0, 1, one, one).accepts(minus_one),
+        "weights": lambda: _core.WeightedSampler(1.0, 1.0, 1, [one, minus_one]),
     }.items():
         with pytest.raises(InvalidParameterError) as caught:
             call()

@@ -160,7 +160,7 @@ impl Proposals {
     ) -> PyResult<Self> {
         let scale = scale_of(py, epsilon, sensitivity, factor)?;
         let side = |fall: Fraction, last: Option<Vec<u8>>| {
-            let fall = scale.exact_exponent_of_gap(&to_rational(py, fall)?);
+            let fall = scale.exact_exponent_of_gap(&to_amount(py, "fall", fall)?);
             let side = offsets::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
             side.ok_or_else(|| invalid_parameter(py, "fall", "<out of range>", "a number > 0 on an open side"))
         };
@@ -177,7 +177,7 @@ impl Proposals {
     /// True with probability `exp(-gap / b)`.
     #[pyo3(signature = (gap, /))]
     fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
-        let x = self.scale.exact_exponent_of_gap(&to_rational(py, gap)?);
+        let x = self.scale.exact_exponent_of_gap(&to_amount(py, "gap", gap)?);
         run(py, 0, || with_entropy(|entropy| Ok(offsets::flip_exactly(&x, entropy))))
     }
 }
@@ -188,4 +188,13 @@ pub fn to_rational(py: Python<'_>, (numerator, denominator): Fraction) -> PyResu
         return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
     }
     Ok(Rational::new(numerator, denominator))
+}
+
+/// The same, of a number that is not negative.
+pub fn to_amount(py: Python<'_>, name: &str, fraction: Fraction) -> PyResult<Rational> {
+    let number = to_rational(py, fraction)?;
+    if number < Rational::ZERO {
+        return Err(invalid_parameter(py, name, "<negative>", "a number >= 0"));
+    }
+    Ok(number)
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::arrays::Array;
 use super::errors::{invalid_parameter, stream_ended};
-use super::noise::{Fraction, to_int, to_rational};
+use super::noise::{Fraction, to_amount, to_int, to_rational};
 use super::sampler::{indices, run, scale_of};
 use crate::entropy::with_entropy;
 use crate::exact::rational::Rational;
@@ -115,10 +115,7 @@ impl LazyFlips {
     /// Whether the uniform of `item` is below exp(-gap / b); it is drawn once.
     #[pyo3(signature = (item, gap, /))]
     fn is_head(&self, py: Python<'_>, item: usize, gap: Fraction) -> PyResult<bool> {
-        let gap = to_rational(py, gap)?;
-        if gap < Rational::ZERO {
-            return Err(invalid_parameter(py, "gap", "<negative>", "a number >= 0"));
-        }
+        let gap = to_amount(py, "gap", gap)?;
         if item >= self.locked().len() {
             return Err(invalid_parameter(py, "item", "<out of range>", "one of the items"));
         }

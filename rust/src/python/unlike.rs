@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use super::arrays::{Array, Memory, Numbers, array};
 use super::errors::invalid_parameter;
-use super::noise::{Fraction, to_rational};
+use super::noise::{Fraction, to_amount};
 use super::sampler::{indices, run, scale_of};
 use crate::scores::scale::Scale;
 use crate::select::different_sensitivities::{Generalized, OwnScales};
@@ -28,7 +28,7 @@ impl WeightedSampler {
         } else {
             let fractions: Vec<Fraction> = weights.extract()?;
             Weights::of_ratios(
-                fractions.into_iter().map(|fraction| to_rational(py, fraction)).collect::<PyResult<_>>()?,
+                fractions.into_iter().map(|fraction| to_amount(py, "weights", fraction)).collect::<PyResult<_>>()?,
             )
             .ok_or_else(|| invalid_parameter(py, "weights", "<too far apart>", "numbers within a factor of 2^8192"))?
         };

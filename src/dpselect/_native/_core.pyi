@@ -98,9 +98,9 @@ class IntervalSampler:
 class Proposals:
     """Offsets with probability proportional to ``exp(-fall * |offset| / b)``, ``b = factor * sensitivity / epsilon``.
 
-    Numbers are numerator and denominator as little-endian bytes, not negative; `left` and `right` are the falls of a
-    step on either side, the last offsets little-endian bytes or None. ``InvalidParameterError`` for a fall of 0 on a
-    side without a last offset. Holds no generator state.
+    Numbers are numerator in two's complement and denominator, as little-endian bytes, and not negative; `left` and
+    `right` are the falls of a step on either side, the last offsets little-endian bytes or None.
+    ``InvalidParameterError`` for a fall of 0 on a side without a last offset. Holds no generator state.
     """
 
     def __new__(
@@ -318,8 +318,8 @@ class Sampler:
 class WeightedSampler:
     """The exponential mechanism with a weight for each candidate; holds no generator state.
 
-    `weights` are doubles, finite and not negative, or numerators and denominators as little-endian bytes. `scores` as
-    those of `Sampler`, as many.
+    `weights` are doubles, finite and not negative, or numerators in two's complement and denominators as
+    little-endian bytes. `scores` as those of `Sampler`, as many.
     """
 
     def __new__(
