@@ -1,12 +1,9 @@
 //! What a path of ranks costs: the ranks between neighbouring answers against those asked for, in doubles and exactly.
 
-use dashu_int::{IBig, UBig};
-
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::exact::extended_float::{Extended, LARGEST_EXPONENT};
-use crate::exact::rational::{Rational, scaled};
-use crate::exact::rounding::{nearest_quotient, parts};
+use crate::exact::rational::{Rational, exactly, nearest_f64};
 use crate::scores::scale::Scale;
 
 /// exp(-cost) of ranks between neighbours, the usual ones from a table.
@@ -79,9 +76,8 @@ pub struct WantedRanks {
 /// The ranks wanted between neighbours among 0, the answers, and the number of values.
 pub struct RankCosts<'a> {
     pub wanted: Vec<WantedRanks>,
-    /// The wanted ranks, of answers and of the upper end, times `2^shift`; the first is that of the lower end, 0.
-    targets: Vec<UBig>,
-    shift: usize,
+    /// The wanted ranks, of answers and of the upper end; the first is that of the lower end, 0.
+    targets: Vec<Rational>,
     /// What one rank too many or too few between two neighbours costs.
     scale: &'a Scale,
 }
@@ -89,30 +85,24 @@ pub struct RankCosts<'a> {
 impl<'a> RankCosts<'a> {
     /// For increasing `levels` in [0, 1] of `count` values.
     pub fn new(levels: &[f64], count: u64, scale: &'a Scale) -> Self {
-        let dyadic: Vec<_> = levels.iter().map(|&level| parts(level)).collect();
-        let shift = dyadic.iter().map(|(_, exponent)| -exponent).max().unwrap_or(0).max(0) as usize;
-        let mut targets = vec![UBig::ZERO];
-        for (mantissa, exponent) in dyadic {
-            let mantissa = UBig::try_from(mantissa).unwrap_or(UBig::ZERO);
-            targets.push((mantissa << (shift as i64 + exponent) as usize) * UBig::from(count));
-        }
-        targets.push(UBig::from(count) << shift);
-        let one = UBig::ONE << shift;
-        let quotient = |part: UBig| nearest_quotient(&IBig::from(part), &one);
+        let ends = [0.0].iter().chain(levels).chain(&[1.0]);
+        let targets: Vec<_> = ends.map(|&level| exactly(level) * Rational::from(count)).collect();
         let wanted = targets.windows(2).map(|pair| {
             let difference = &pair[1] - &pair[0];
-            let whole = &difference >> shift;
-            let fraction = difference - (&whole << shift);
-            let complement = quotient(&one - &fraction);
-            WantedRanks { whole: u64::try_from(whole).unwrap_or(u64::MAX), fraction: quotient(fraction), complement }
+            let whole = difference.floor();
+            let fraction = difference - Rational::from(whole.clone());
+            WantedRanks {
+                whole: u64::try_from(whole).unwrap_or(u64::MAX),
+                fraction: nearest_f64(&fraction),
+                complement: nearest_f64(&(Rational::ONE - fraction)),
+            }
         });
-        let wanted = wanted.collect();
-        Self { wanted, targets, shift, scale }
+        Self { wanted: wanted.collect(), targets, scale }
     }
 
     /// The rank wanted for answer `index`, rounded down.
     pub fn target(&self, index: usize) -> u64 {
-        u64::try_from(&self.targets[index + 1] >> self.shift).unwrap_or(u64::MAX)
+        u64::try_from(self.targets[index + 1].floor()).unwrap_or(u64::MAX)
     }
 
     /// exp(-cost) of so many ranks too many or too few; `gap` has relative error at most 2^-51.
@@ -137,14 +127,12 @@ impl<'a> RankCosts<'a> {
 
     /// The cost of a path with so many values below each answer, exactly.
     pub fn exact_exponent(&self, ranks: &[usize], count: usize) -> Rational {
-        let mut sum = UBig::ZERO;
-        let (mut before, mut index) = (0, 0);
-        for &rank in ranks.iter().chain([&count]) {
-            let between = UBig::from(rank - before) << self.shift;
-            let wanted = &self.targets[index + 1] - &self.targets[index];
-            sum += if between > wanted { between - wanted } else { wanted - between };
-            (before, index) = (rank, index + 1);
+        let mut sum = Rational::ZERO;
+        let mut before = 0;
+        for (&rank, targets) in ranks.iter().chain([&count]).zip(self.targets.windows(2)) {
+            sum = sum + (Rational::from(rank - before) - (&targets[1] - &targets[0])).abs();
+            before = rank;
         }
-        self.scale.exact_exponent_of_gap(&scaled(sum, -(self.shift as i64)))
+        self.scale.exact_exponent_of_gap(&sum)
     }
 }

@@ -5,21 +5,16 @@
 
 use std::cmp::Ordering;
 
-use dashu_int::{IBig, UBig};
-
-use crate::exact::rational::{Rational, scaled};
-use crate::exact::rounding::parts;
+use crate::exact::rational::{Rational, exactly, nearest_f64};
 
 /// The rank `level * count`, exactly.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// t's whole part.
     whole: u64,
-    /// t's fraction as the sum of two doubles: exact if it has at most 106 bits, else right to 2^-52, relative.
-    fraction: (f64, f64),
-    /// t's fraction is this over `2^shift`.
-    exact_fraction: UBig,
-    shift: usize,
+    fraction: Rational,
+    /// It as the sum of two doubles: exact if it has at most 106 bits, else right to 2^-52, relative.
+    near_fraction: (f64, f64),
 }
 
 /// A distance from the target.
@@ -36,23 +31,12 @@ pub enum Distance {
 impl Target {
     /// `level` in [0, 1].
     pub fn new(level: f64, count: u64) -> Self {
-        let (mantissa, exponent) = parts(level);
-        let shift = -exponent as usize; // the exponents of doubles up to 1 are negative
-        let product = UBig::try_from(mantissa).unwrap_or(UBig::ZERO) * UBig::from(count);
-        let whole = &product >> shift;
-        let exact_fraction = product - (&whole << shift);
-        let fraction = match u128::try_from(exact_fraction.clone()) {
-            Ok(small) if shift < 120 => {
-                let unit = libm::scalbn(1.0, -(shift as i32));
-                let high = small as f64;
-                // What rounding lost is below 2^75 of either sign.
-                let low = (small as i128 - high as i128) as f64;
-                (high * unit, low * unit)
-            }
-            // level < 2^-67, and no cancellation is possible between 0 and so small a fraction.
-            _ => (level * count as f64, 0.0),
-        };
-        Self { whole: u64::try_from(whole).unwrap_or(u64::MAX), fraction, exact_fraction, shift }
+        let rank = exactly(level) * Rational::from(count);
+        let whole = rank.floor();
+        let fraction = rank - Rational::from(whole.clone());
+        let high = nearest_f64(&fraction);
+        let low = nearest_f64(&(&fraction - exactly(high)));
+        Self { whole: u64::try_from(whole).unwrap_or(u64::MAX), fraction, near_fraction: (high, low) }
     }
 
     /// t, rounded down.
@@ -81,15 +65,10 @@ impl Target {
         }
     }
 
-    /// `(far - near) * 2^shift`.
-    fn scaled_gap(&self, near: Distance, far: Distance) -> IBig {
-        let ((near, near_sign), (far, far_sign)) = (Self::terms(near), Self::terms(far));
-        (IBig::from(far - near) << self.shift)
-            + IBig::from(self.exact_fraction.clone()) * IBig::from(far_sign - near_sign)
-    }
-
     pub fn compare(&self, left: Distance, right: Distance) -> Ordering {
-        self.scaled_gap(right, left).cmp(&IBig::ZERO)
+        let apart = Self::terms(left).0 - Self::terms(right).0;
+        // Fractions make up for less than 2 in whole numbers.
+        if apart.abs() >= 2 { apart.cmp(&0) } else { self.exact_gap(right, left).cmp(&Rational::ZERO) }
     }
 
     /// `far - near >= 0`, with relative error at most 2^-51 and zero only if it is.
@@ -97,12 +76,14 @@ impl Target {
         let ((near, near_sign), (far, far_sign)) = (Self::terms(near), Self::terms(far));
         let sign = f64::from(far_sign - near_sign);
         // If whole part and fraction nearly cancel, both are below 4 and their sum is exact.
-        let gap = ((far - near) as f64 + sign * self.fraction.0) + sign * self.fraction.1;
+        let gap = ((far - near) as f64 + sign * self.near_fraction.0) + sign * self.near_fraction.1;
         gap.max(0.0)
     }
 
+    /// `far - near`.
     pub fn exact_gap(&self, near: Distance, far: Distance) -> Rational {
-        scaled(self.scaled_gap(near, far).max(IBig::ZERO), -(self.shift as i64))
+        let ((near, near_sign), (far, far_sign)) = (Self::terms(near), Self::terms(far));
+        Rational::from(far - near) + &self.fraction * Rational::from(far_sign - near_sign)
     }
 }
 
