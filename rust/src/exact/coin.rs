@@ -106,7 +106,7 @@ impl Stage {
     /// All of [0, 1): the plain coin.
     pub const WHOLE: Self = Self { start: 0, end: 1, bits: 0 };
 
-    /// Whether it ends at 1, where whoever shows heads has come.
+    /// Whether it ends at 1, where every candidate that shows heads has arrived.
     pub fn is_last(self) -> bool {
         self.end >> self.bits == 1
     }

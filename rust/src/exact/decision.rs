@@ -1,6 +1,6 @@
 //! Questions about random real numbers of which only the bits asked for exist, and the one loop that answers them.
 //!
-//! Whoever answers is right about every number that fits what is known, so the answer is that about the real number, and
+//! An answer is right about every number that fits what is known, so the answer is that about the real number, and
 //! how much was known has no part in it. Proof: `proofs/exact_sampling.md`, "The lazy coin".
 
 use dashu_int::UBig;

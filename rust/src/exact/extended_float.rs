@@ -99,7 +99,7 @@ impl Extended {
         if fraction == 0.0 {
             return Self::ZERO;
         }
-        // Without a branch, which nobody could foresee.
+        // Without a branch, which no processor could predict.
         let (more, less) = if fraction < 0.5 { (2.0, 1) } else { (1.0, 0) };
         Self { exponent: self.exponent + other.exponent - less, fraction: fraction * more }
     }

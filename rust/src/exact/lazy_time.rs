@@ -1,8 +1,8 @@
 //! A time of which only the bits asked for exist, together with all that is needed to ask for more.
 //!
-//! The time is `(known + U_1 + ... + U_parts) 2^-bits / rate` with independent uniforms U of [0, 1) of which nobody has
-//! looked at a bit. So these four numbers *are* its law given everything that was ever decided about it: whoever holds
-//! them may draw the bits that follow, in another process or on another machine.
+//! The time is `(known + U_1 + ... + U_parts) 2^-bits / rate` with independent uniforms U of [0, 1) of which no
+//! bit has been looked at. So these four numbers *are* its law given everything that was ever decided about it: with
+//! them any process may draw the bits that follow, in another process or on another machine.
 //! Proof: `proofs/partial_selection.md`, "A time that is known in part".
 
 use dashu_int::UBig;
@@ -45,7 +45,7 @@ impl Clock {
 
     /// Let a further gap pass: a standard exponential over the rate. `rate_bits` as at the start.
     pub fn pass(&mut self, mut gap: Variate, rate_bits: u32, entropy: &mut Entropy) {
-        // Both to the same number of bits; nobody has seen those that are drawn for it.
+        // Both to the same number of bits; those that are drawn for it are new.
         let rate_bits = rate_bits as usize;
         while gap.cell().1 - rate_bits < self.bits {
             gap.refine(entropy);

@@ -32,7 +32,7 @@ pub trait WeightedPieces {
 
     /// How far, relative, `length * exp(-x)` computed of these doubles may be from the truth, at an exponent x of at most
     /// 2^20: the length carries 2^-53, x a relative 2^-50, `Extended::times_exp_negative` (1 + x) 2^-49, three more operations
-    /// 2^-53 each. Whoever is less exact says so; it has to be below 2^-20 as long as x is below 2^13.
+    /// 2^-53 each. Pieces that are less exact say so; it has to be below 2^-20 as long as x is below 2^13.
     fn margin(&self, x: f64) -> f64 {
         (1.0 + x) * (1.0 / (1_u64 << 47) as f64)
     }

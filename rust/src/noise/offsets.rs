@@ -1,7 +1,7 @@
 //! Whole numbers of any size with weight exp(-rate k) at the distance k on either side of a centre.
 //!
-//! The two rates may differ, a side may end, and one that ends may be flat: the law of a public ceiling, of which whoever
-//! asks for the score at what was drawn keeps exp(-(ceiling - score) / b). With one rate and no ends it is the two-sided
+//! The two rates may differ, a side may end, and one that ends may be flat: the law of a public ceiling, from which a caller
+//! that asks for the score at what was drawn keeps a fraction exp(-(ceiling - score) / b). With one rate and no ends it is the two-sided
 //! geometric law. Proof: `proofs/integer_mechanism.md`.
 
 use dashu_int::ops::BitTest;

@@ -4,14 +4,14 @@ use crate::numbers::grid::{Grid, ValueInterval};
 
 /// Where an answer may lie.
 #[derive(Clone, Copy, Debug)]
-pub enum Range<'a> {
+pub enum Answers<'a> {
     /// Any real number between two finite doubles, the first below the second.
     Interval { lower: f64, upper: f64 },
     /// A point of a grid.
     Grid(&'a Grid),
 }
 
-impl Range<'_> {
+impl Answers<'_> {
     /// What a value counts as, never decreasing with it: itself, moved into the interval, or the index of the nearest
     /// point of the grid. A NaN goes anywhere.
     pub fn place(self, value: f64) -> f64 {
@@ -59,7 +59,7 @@ mod tests {
     fn a_value_lies_where_it_counts() {
         let mut entropy = seeded(161);
         let tenths = Grid::new(IBig::from(-3), UBig::ONE, UBig::from(10_u8), 12).unwrap();
-        for range in [Range::Interval { lower: -0.3, upper: 0.8 }, Range::Grid(&tenths)] {
+        for range in [Answers::Interval { lower: -0.3, upper: 0.8 }, Answers::Grid(&tenths)] {
             let mut values = vec![f64::NEG_INFINITY, -0.3, -0.25, 0.0, -0.0, 0.05, 0.8, 0.75, 7.0, f64::INFINITY];
             values.extend((0..500).map(|_| entropy.below(1600) as f64 / 1000.0 - 0.5));
             for &value in &values {

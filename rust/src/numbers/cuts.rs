@@ -3,7 +3,7 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::numbers::answer_range::Range;
+use crate::numbers::answer_range::Answers;
 use crate::numbers::grid::Grid;
 use crate::numbers::point::Point;
 use crate::numbers::sorting::{order, sort};
@@ -33,14 +33,14 @@ impl<'a> Cuts<'a> {
     ///
     /// # Errors
     /// `NotFinite` if there is a NaN, `Memory`.
-    pub fn new(values: &View<'_>, range: Range<'a>, entropy: &mut Entropy) -> Result<Self, SelectError> {
+    pub fn new(values: &View<'_>, range: Answers<'a>, entropy: &mut Entropy) -> Result<Self, SelectError> {
         match range {
-            Range::Interval { lower, upper } => {
+            Answers::Interval { lower, upper } => {
                 let mut ends = collected(values, |value| value.clamp(lower, upper), lower, upper)?;
                 sort(&mut ends, order);
                 Ok(Self::Reals(ends))
             }
-            Range::Grid(grid) => {
+            Answers::Grid(grid) => {
                 let count_bits = u64::BITS - grid.count().leading_zeros();
                 Self::spread(values, grid, PART_BITS.min(POSITION_BITS.saturating_sub(count_bits)), entropy)
             }

@@ -51,7 +51,7 @@ impl<'a> Gaps<'a> {
 mod tests {
     use super::*;
     use crate::entropy::testing::seeded;
-    use crate::numbers::answer_range::Range;
+    use crate::numbers::answer_range::Answers;
     use crate::scores::score_view::View;
 
     #[test]
@@ -59,7 +59,7 @@ mod tests {
         let some_equal = [1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 5.0, 5.0, 6.0, 7.0, 8.0, 9.0, 9.5, 10.0];
         let all_differ: Vec<f64> = (1..10).map(f64::from).collect();
         for values in [&some_equal[..], &all_differ, &[]] {
-            let range = Range::Interval { lower: 0.0, upper: 10.0 };
+            let range = Answers::Interval { lower: 0.0, upper: 10.0 };
             let cuts = Cuts::new(&View::of(values), range, &mut seeded(0)).unwrap();
             let gaps = Gaps::new(&cuts).unwrap();
             let count = gaps.count();

@@ -10,7 +10,7 @@ use crate::exact::decision::is_below_exponential;
 use crate::exact::extended_float::Extended;
 use crate::exact::rational::Rational;
 use crate::interrupt;
-use crate::numbers::answer_range::Range;
+use crate::numbers::answer_range::Answers;
 use crate::numbers::cuts::Cuts;
 use crate::numbers::joint_costs::RankCosts;
 use crate::numbers::joint_gaps::Gaps;
@@ -26,7 +26,7 @@ use crate::scores::score_view::View;
 pub fn draw(
     values: &View<'_>,
     levels: &[f64],
-    range: Range<'_>,
+    range: Answers<'_>,
     scale: &Scale,
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {

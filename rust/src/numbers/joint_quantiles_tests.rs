@@ -28,7 +28,7 @@ fn law(ends: &[f64], levels: &[f64], rate: f64) -> Vec<(Vec<usize>, f64)> {
 }
 
 fn cuts_of(values: &[f64], upper: f64) -> Cuts<'static> {
-    Cuts::new(&View::of(values), Range::Interval { lower: 0.0, upper }, &mut seeded(0)).unwrap()
+    Cuts::new(&View::of(values), Answers::Interval { lower: 0.0, upper }, &mut seeded(0)).unwrap()
 }
 
 fn cases() -> Vec<Vec<f64>> {
@@ -134,7 +134,7 @@ fn extreme_lengths_and_scales_are_drawn_from() {
         for epsilon in [1e-300, 1e-6, 1.0, 100.0] {
             for values in [vec![], vec![lower; 500], vec![upper; 500], vec![lower, upper]] {
                 let scale = Scale::new(epsilon, 1.0, 4).unwrap();
-                let range = Range::Interval { lower, upper };
+                let range = Answers::Interval { lower, upper };
                 let answers = draw(&View::of(&values), &levels, range, &scale, &mut entropy).unwrap();
                 assert!(answers.is_sorted() && lower <= answers[0] && answers[8] <= upper);
             }
@@ -149,7 +149,7 @@ fn cells_hold_the_values_that_are_in_them() {
     let values = [7.0; 1000];
     for count in [8, 100, 1 << 40, 1 << 53] {
         let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, count).unwrap();
-        let range = Range::Grid(&grid);
+        let range = Answers::Grid(&grid);
         let answers = draw(&View::of(&values), &[0.1, 0.5, 0.9], range, &scale, &mut entropy).unwrap();
         assert!(count > 100 || answers == [7.0; 3], "{count}: {answers:?}");
         assert!(answers.iter().all(|answer| *answer >= 0.0 && *answer < count as f64));

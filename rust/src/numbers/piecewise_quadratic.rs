@@ -72,12 +72,12 @@ pub trait PiecewiseScore: Send + Sync {
 }
 
 /// All that draws with one score need.
-pub struct Plan {
+pub struct Prepared {
     parts: Parts,
     chooser: Chooser,
 }
 
-impl Plan {
+impl Prepared {
     /// # Errors
     /// `NoCandidates` if no piece has a length, `Memory`, `Interrupted`.
     pub fn new(score: impl PiecewiseScore + 'static, scale: Scale) -> Result<Self, SelectError> {

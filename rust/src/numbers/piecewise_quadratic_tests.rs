@@ -45,12 +45,12 @@ fn check<L: PiecewiseScore + 'static>(
         assert!(value >= cuts[0] && value <= cuts[cuts.len() - 1]);
         (cuts.partition_point(|&cut| cut <= value).max(1) - 1).min(cuts.len() - 2)
     };
-    let plan = Plan::new(shape, scale.clone()).unwrap();
+    let plan = Prepared::new(shape, scale.clone()).unwrap();
     assert_law(name, 30_000, &law(score, b, cuts), &law(wrong, b, cuts), || cell(plan.draw(&mut entropy)));
 }
 
 fn draw<L: PiecewiseScore + 'static>(shape: L, scale: &Scale, entropy: &mut Entropy) -> Result<f64, SelectError> {
-    Ok(Plan::new(shape, scale.clone())?.draw(entropy))
+    Ok(Prepared::new(shape, scale.clone())?.draw(entropy))
 }
 
 fn cuts(low: f64, high: f64, cells: u32) -> Vec<f64> {
@@ -172,7 +172,7 @@ fn parts_meet_where_the_parabola_is_cut() {
 fn extreme_scales_are_exact_and_quick() {
     let mut entropy = seeded(93);
     let mut draws = |lines: Lines, epsilon: f64, sensitivity: f64| -> Vec<f64> {
-        let plan = Plan::new(lines, Scale::new(epsilon, sensitivity, 2).unwrap()).unwrap();
+        let plan = Prepared::new(lines, Scale::new(epsilon, sensitivity, 2).unwrap()).unwrap();
         (0..300).map(|_| plan.draw(&mut entropy)).collect()
     };
     let line = |low, high, start, end| Lines::new(vec![low, high], vec![start], vec![end], None, None).unwrap();

@@ -1,7 +1,7 @@
 //! A uniform real point of an interval, rounded once to the nearest double.
 //!
 //! The point is the exact number low + (high - low) V for a lazy uniform V. Its bits are drawn until both ends of the
-//! cell it lies in round to the same double; whoever asks how it compares with a double gets the truth about the point
+//! cell it lies in round to the same double; asked how it compares with a double it tells the truth about the point
 //! itself. Proof: `proofs/exact_sampling.md`, "Points".
 
 use dashu_int::{IBig, UBig};

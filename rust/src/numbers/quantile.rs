@@ -14,7 +14,7 @@ use crate::exact::extended_float::Extended;
 use crate::exact::pieces::{Chooser, WeightedPieces};
 use crate::exact::rational::Rational;
 use crate::interrupt;
-use crate::numbers::answer_range::Range;
+use crate::numbers::answer_range::Answers;
 use crate::numbers::grid::Grid;
 use crate::numbers::grid_counts::GridCounter;
 use crate::numbers::point::Point;
@@ -68,7 +68,7 @@ const PIVOTS: [f64; 16] = [0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0
 pub fn draw(
     values: View<'_>,
     level: f64,
-    range: Range<'_>,
+    range: Answers<'_>,
     scale: &Scale,
     route: Route,
     entropy: &mut Entropy,
@@ -81,7 +81,7 @@ pub fn draw(
 #[derive(Clone)]
 struct Question<'a> {
     target: Target,
-    range: Range<'a>,
+    range: Answers<'a>,
     scale: &'a Scale,
 }
 
@@ -103,7 +103,7 @@ fn pieces<'a>(
     }
     let is_worth_it = |grid: &Grid| route == Route::Tally || (route == Route::Automatic && is_sparse(grid, total));
     let window = match *range {
-        Range::Grid(grid) if is_worth_it(grid) => Window::of_tally(&GridCounter::new(grid)?.tally(values)?)?,
+        Answers::Grid(grid) if is_worth_it(grid) => Window::of_tally(&GridCounter::new(grid)?.tally(values)?)?,
         _ if !has_few && matches!(route, Route::Pivots | Route::Automatic) => {
             let rank = target.whole() as f64;
             let per_scale = 1.0 / scale.exponent_of_gap(1.0);
@@ -159,7 +159,7 @@ fn by_window<'a>(
         if is_forced || pieces.is_enough(rare) {
             return Ok(Some(pieces));
         }
-        if let Range::Grid(grid) = range
+        if let Answers::Grid(grid) = range
             && is_sparse(grid, total)
         {
             return Ok(None);
@@ -209,8 +209,8 @@ impl<'a> Pieces<'a> {
     /// The number of a value, and whether the piece is the point that it counts as; else the piece comes before it.
     fn place(&self, piece: usize) -> (usize, bool) {
         match self.question.range {
-            Range::Interval { .. } => (piece, false),
-            Range::Grid(_) => (piece / 2, piece % 2 == 1),
+            Answers::Interval { .. } => (piece, false),
+            Answers::Grid(_) => (piece / 2, piece % 2 == 1),
         }
     }
 
@@ -218,12 +218,12 @@ impl<'a> Pieces<'a> {
     fn stretch(&self, piece: usize) -> Stretch {
         let ((at, is_value), values) = (self.place(piece), &self.window.values);
         match self.question.range {
-            Range::Interval { lower, upper } => Stretch::Reals {
+            Answers::Interval { lower, upper } => Stretch::Reals {
                 low: if at == 0 { lower } else { values[at - 1] },
                 high: values.get(at).copied().unwrap_or(upper),
             },
-            Range::Grid(_) if is_value => Stretch::Places { first: values[at] as u64, count: 1 },
-            Range::Grid(grid) => {
+            Answers::Grid(_) if is_value => Stretch::Places { first: values[at] as u64, count: 1 },
+            Answers::Grid(grid) => {
                 let first = if at == 0 { 0 } else { values[at - 1] as u64 + 1 };
                 let end = values.get(at).map_or(grid.count(), |value| *value as u64);
                 Stretch::Places { first, count: end - first }
@@ -312,8 +312,8 @@ impl<'a> Pieces<'a> {
 impl WeightedPieces for Pieces<'_> {
     fn count(&self) -> usize {
         match self.question.range {
-            Range::Interval { .. } => self.window.values.len() + 1,
-            Range::Grid(_) => 2 * self.window.values.len() + 1,
+            Answers::Interval { .. } => self.window.values.len() + 1,
+            Answers::Grid(_) => 2 * self.window.values.len() + 1,
         }
     }
 

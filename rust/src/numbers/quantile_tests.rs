@@ -69,7 +69,7 @@ fn every_route_gives_the_law_on_an_interval() {
         for route in ROUTES {
             let name = format!("case {number}, {route:?}");
             assert_law(&name, 12_000, &law, &distorted(&law, 2.0), || {
-                let range = Range::Interval { lower, upper };
+                let range = Answers::Interval { lower, upper };
                 let point = draw(View::of(&values), level, range, &scale, route, &mut entropy).unwrap();
                 ((point / (upper - lower) * cells as f64) as usize).min(cells - 1)
             });
@@ -94,7 +94,7 @@ fn every_route_gives_the_law_on_a_grid() {
                 let name = format!("case {number}, {count} points, {route:?}");
                 assert_law(&name, 20_000, &law, &distorted(&law, 2.0), || {
                     let answer =
-                        draw(View::of(&values), level, Range::Grid(&grid), &scale, route, &mut entropy).unwrap();
+                        draw(View::of(&values), level, Answers::Grid(&grid), &scale, route, &mut entropy).unwrap();
                     points.iter().position(|point| *point == answer).unwrap()
                 });
             }
@@ -111,7 +111,7 @@ fn many_values_give_the_law_without_being_sorted() {
         values.swap(index, entropy.below(index as u64 + 1) as usize);
     }
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
-    let range = Range::Interval { lower: 0.0, upper: 30_000.0 };
+    let range = Answers::Interval { lower: 0.0, upper: 30_000.0 };
     let target = 30_000.0 * (1.0 / 3.0);
     let law = normalised(
         (0..41).map(|cell| (-(f64::from(cell) - 20.0 + 1.0 + 10_000.0 - target).abs() / 2.0).exp()).collect(),
@@ -127,7 +127,7 @@ fn many_values_give_the_law_without_being_sorted() {
     let at = |cell: i32| weight(&values, 1.0 / 3.0, 0.5, f64::from(cell) + 9_980.0, true);
     let law = normalised((0..41).map(at).collect());
     assert_law("grid", 4_000, &law, &distorted(&law, 2.0), || {
-        let answer = draw(View::of(&values), 1.0 / 3.0, Range::Grid(&grid), &scale, Route::Automatic, &mut entropy);
+        let answer = draw(View::of(&values), 1.0 / 3.0, Answers::Grid(&grid), &scale, Route::Automatic, &mut entropy);
         (answer.unwrap() - 9_980.0).clamp(0.0, 40.0) as usize
     });
 }
@@ -140,14 +140,14 @@ fn ties_that_leave_no_room_are_seen_through() {
         .map(|index| if (6_000..12_000).contains(&index) { 5.0 } else { f64::from(index) / 2_000.0 })
         .collect();
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
-    let range = Range::Interval { lower: 0.0, upper: 10.0 };
+    let range = Answers::Interval { lower: 0.0, upper: 10.0 };
     // Rank 12000 is 2000 away, rank 6000 is 4000 away: the gap above 5 it is, from 5 to 6.
     for _ in 0..50 {
         let point = draw(View::of(&values), 0.5, range, &scale, Route::Automatic, &mut entropy).unwrap();
         assert!((5.0..6.05).contains(&point), "{point}");
     }
     let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 11).unwrap();
-    let point = draw(View::of(&values), 0.5, Range::Grid(&grid), &scale, Route::Automatic, &mut entropy).unwrap();
+    let point = draw(View::of(&values), 0.5, Answers::Grid(&grid), &scale, Route::Automatic, &mut entropy).unwrap();
     assert_eq!(point, 5.0);
 }
 
@@ -171,7 +171,7 @@ fn points_are_ranked_before_they_are_rounded() {
         let wrong = normalised((0..=8).map(|step: usize| pieces[step.min(7)]).collect());
         for route in ROUTES {
             assert_law(&format!("level {level}, {route:?}"), 20_000, &law, &wrong, || {
-                let range = Range::Interval { lower: at(0), upper: at(8) };
+                let range = Answers::Interval { lower: at(0), upper: at(8) };
                 let answer = draw(View::of(&values), level, range, &scale, route, &mut entropy).unwrap();
                 ((answer - 1.0) / f64::EPSILON) as usize
             });
@@ -188,7 +188,7 @@ fn extreme_bounds_and_epsilons() {
         for route in [Route::Sorted, Route::Window(1), Route::Pivots] {
             for (lower, upper) in [(1e-300, 1e300), (-f64::MAX, f64::MAX), (0.0, 5e-324), (1e300, 1.1e300)] {
                 for level in [0.0, 1e-300, 0.5, 1.0 - f64::EPSILON / 2.0, 1.0] {
-                    let range = Range::Interval { lower, upper };
+                    let range = Answers::Interval { lower, upper };
                     let point = draw(View::of(&values), level, range, &scale, route, &mut entropy).unwrap();
                     assert!(lower <= point && point <= upper);
                 }
@@ -197,7 +197,7 @@ fn extreme_bounds_and_epsilons() {
     }
     // With a large epsilon the answer lies where the median does, however short that piece is beside the others.
     let sharp = Scale::new(1e4, 0.5, 2).unwrap();
-    let range = Range::Interval { lower: 1e-300, upper: 1e300 };
+    let range = Answers::Interval { lower: 1e-300, upper: 1e300 };
     let point = draw(View::of(&values), 0.25, range, &sharp, Route::Sorted, &mut entropy).unwrap();
     assert!((1e-299..=3.0).contains(&point));
 }
@@ -208,7 +208,7 @@ fn a_nan_is_refused_on_every_route() {
     values[17] = f64::NAN;
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
     for route in [Route::Automatic, Route::Sorted, Route::Window(9), Route::Pivots] {
-        let range = Range::Interval { lower: 0.0, upper: 2.0 };
+        let range = Answers::Interval { lower: 0.0, upper: 2.0 };
         let drawn = draw(View::of(&values), 0.5, range, &scale, route, &mut seeded(126));
         assert_eq!(drawn, Err(SelectError::NotFinite));
     }

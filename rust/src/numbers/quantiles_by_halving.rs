@@ -9,7 +9,7 @@ use dashu_int::{IBig, UBig};
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::numbers::answer_range::Range;
+use crate::numbers::answer_range::Answers;
 use crate::numbers::grid::Grid;
 use crate::numbers::quantile::{self, Route};
 use crate::numbers::sorting::partition;
@@ -29,13 +29,13 @@ pub fn depths(count: usize) -> u32 {
 pub fn draw(
     values: &View<'_>,
     levels: &[f64],
-    range: Range<'_>,
+    range: Answers<'_>,
     epsilon: f64,
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let spread = match range {
-        Range::Grid(grid) => Spread::over(grid, PART_BITS),
-        Range::Interval { .. } => None,
+        Answers::Grid(grid) => Spread::over(grid, PART_BITS),
+        Answers::Interval { .. } => None,
     };
     draw_spread(values, levels, range, spread.as_ref(), epsilon, entropy)
 }
@@ -43,7 +43,7 @@ pub fn draw(
 fn draw_spread(
     values: &View<'_>,
     levels: &[f64],
-    range: Range<'_>,
+    range: Answers<'_>,
     spread: Option<&Spread<'_>>,
     epsilon: f64,
     entropy: &mut Entropy,
@@ -54,21 +54,21 @@ fn draw_spread(
         return halve(&mut copy, levels, range, epsilon, entropy);
     };
     append(values, &mut copy, |value| spread.place(value, entropy))?;
-    let places = halve(&mut copy, levels, Range::Grid(&spread.fine), epsilon, entropy)?;
+    let places = halve(&mut copy, levels, Answers::Grid(&spread.fine), epsilon, entropy)?;
     Ok(places.into_iter().map(|place| spread.point(place)).collect())
 }
 
 fn halve(
     values: &mut [f64],
     levels: &[f64],
-    range: Range<'_>,
+    range: Answers<'_>,
     epsilon: f64,
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let mut halving = Halving { levels, range, epsilon, answers: vec![0.0; levels.len()], entropy };
     let ends = match range {
-        Range::Interval { lower, upper } => (lower, upper),
-        Range::Grid(grid) => (grid.point(0), grid.point(grid.count() - 1)),
+        Answers::Interval { lower, upper } => (lower, upper),
+        Answers::Grid(grid) => (grid.point(0), grid.point(grid.count() - 1)),
     };
     halving.node(values, 0..levels.len(), ends, (0.0, 1.0))?;
     Ok(halving.answers)
@@ -107,7 +107,7 @@ impl<'a> Spread<'a> {
 
 struct Halving<'a> {
     levels: &'a [f64],
-    range: Range<'a>,
+    range: Answers<'a>,
     epsilon: f64,
     answers: Vec<f64>,
     entropy: &'a mut Entropy,
@@ -148,10 +148,10 @@ impl Halving<'_> {
         let scale = Scale::new(self.epsilon, sensitivity, factor)?;
         let part: Grid;
         let range = match self.range {
-            Range::Interval { .. } => Range::Interval { lower: ends.0, upper: ends.1 },
-            Range::Grid(grid) => {
+            Answers::Interval { .. } => Answers::Interval { lower: ends.0, upper: ends.1 },
+            Answers::Grid(grid) => {
                 part = grid.part(grid.nearest(ends.0), grid.nearest(ends.1) + 1);
-                Range::Grid(&part)
+                Answers::Grid(&part)
             }
         };
         quantile::draw(View::of(values), level, range, &scale, Route::Automatic, self.entropy)

@@ -20,7 +20,7 @@ fn answers_increase_and_are_near_the_quantiles() {
     let values: Vec<f64> = (0..50_000).map(|index| f64::from(index * 7919 % 50_000) / 500.0).collect();
     let levels: Vec<f64> = (1..100).map(|percent| f64::from(percent) / 100.0).collect();
     let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::from(10_u8), 1001).unwrap();
-    for range in [Range::Interval { lower: 0.0, upper: 100.0 }, Range::Grid(&grid)] {
+    for range in [Answers::Interval { lower: 0.0, upper: 100.0 }, Answers::Grid(&grid)] {
         let answers = draw(&View::of(&values), &levels, range, 0.5, &mut entropy).unwrap();
         assert!(answers.windows(2).all(|pair| pair[0] <= pair[1]));
         for (answer, level) in answers.iter().zip(&levels) {
@@ -36,15 +36,15 @@ fn equal_values_are_shared_out() {
     let mut values = vec![4.0; 1000];
     values.extend([9.0; 20]);
     for _ in 0..50 {
-        let answers = draw(&View::of(&values), &[0.2, 0.4, 0.6], Range::Grid(&grid), 2.0, &mut entropy).unwrap();
+        let answers = draw(&View::of(&values), &[0.2, 0.4, 0.6], Answers::Grid(&grid), 2.0, &mut entropy).unwrap();
         assert_eq!(answers, [4.0; 3]);
         // All of them sent upwards leave nothing for the lower level to be drawn from.
-        let unshared = halve(&mut values.clone(), &[0.2, 0.4], Range::Grid(&grid), 2.0, &mut entropy).unwrap();
+        let unshared = halve(&mut values.clone(), &[0.2, 0.4], Answers::Grid(&grid), 2.0, &mut entropy).unwrap();
         assert!(unshared[1] == 4.0);
     }
     let huge = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 1 << 53).unwrap();
-    assert!(draw(&View::of(&values), &[0.2, 0.4], Range::Grid(&huge), 2.0, &mut entropy).is_ok());
-    assert!(draw(&View::of(&[0.0, f64::NAN]), &[0.5], Range::Grid(&grid), 2.0, &mut entropy).is_err());
+    assert!(draw(&View::of(&values), &[0.2, 0.4], Answers::Grid(&huge), 2.0, &mut entropy).is_ok());
+    assert!(draw(&View::of(&[0.0, f64::NAN]), &[0.5], Answers::Grid(&grid), 2.0, &mut entropy).is_err());
 }
 
 /// Two levels on a grid of three points, four values: the law is a product of two small ones.
@@ -76,7 +76,7 @@ fn two_levels_have_the_law_of_two_nodes() {
     (wrong[3], wrong[4]) = (law[4], law[3]);
     (wrong[7], wrong[8]) = (law[8], law[7]);
     assert_law("two levels", 60_000, &law, &wrong, || {
-        let answers = halve(&mut values.clone(), &levels, Range::Grid(&grid), epsilon, &mut entropy).unwrap();
+        let answers = halve(&mut values.clone(), &levels, Answers::Grid(&grid), epsilon, &mut entropy).unwrap();
         3 * answers[1] as usize + answers[0] as usize
     });
 }
@@ -169,7 +169,7 @@ fn answers_on_a_grid_have_the_law_of_spread_values() {
                 }
                 assert_law(&format!("{values:?} at {levels:?}, {bits} bits"), 20_000, &law, &wrong, || {
                     let view = View::of(&values);
-                    let range = Range::Grid(&grid);
+                    let range = Answers::Grid(&grid);
                     let answers = draw_spread(&view, &levels, range, Some(&spread), 3.0, &mut entropy).unwrap();
                     outcome(answers.into_iter().map(|answer| answer as usize), 3)
                 });

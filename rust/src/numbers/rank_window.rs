@@ -8,7 +8,7 @@ use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
-use crate::numbers::answer_range::Range;
+use crate::numbers::answer_range::Answers;
 use crate::numbers::grid::ValueInterval;
 use crate::numbers::pivot_pass::{Pivots, pass};
 use crate::numbers::rank_counts::ranks_of;
@@ -71,7 +71,7 @@ impl Window {
     ///
     /// # Errors
     /// `NotFinite` if there is a NaN, `Memory`.
-    pub fn of_all(values: &View<'_>, range: Range<'_>) -> Result<Self, SelectError> {
+    pub fn of_all(values: &View<'_>, range: Answers<'_>) -> Result<Self, SelectError> {
         let total = values.len();
         let mut sorted: Vec<f64> = Vec::new();
         append(values, &mut sorted, |value| value)?;
@@ -121,7 +121,7 @@ impl Window {
     /// `NotFinite` if there is a NaN, `Memory`.
     pub fn around(
         values: &View<'_>,
-        range: Range<'_>,
+        range: Answers<'_>,
         first: u64,
         last: u64,
         entropy: &mut Entropy,
@@ -182,7 +182,7 @@ impl Window {
     /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
     pub fn of_pivots(
         values: &View<'_>,
-        range: Range<'_>,
+        range: Answers<'_>,
         wanted: &[f64],
         entropy: &mut Entropy,
     ) -> Result<Self, SelectError> {
@@ -202,7 +202,7 @@ impl Window {
 const LARGEST_SAMPLE: usize = 1 << 14;
 
 /// The places of random values, in increasing order.
-fn sample(values: &View<'_>, range: Range<'_>, size: usize, entropy: &mut Entropy) -> Result<Vec<f64>, SelectError> {
+fn sample(values: &View<'_>, range: Answers<'_>, size: usize, entropy: &mut Entropy) -> Result<Vec<f64>, SelectError> {
     let mut sample: Vec<f64> = reserved(size)?;
     for _ in 0..size {
         let mut value = [0.0];
@@ -217,7 +217,7 @@ fn sample(values: &View<'_>, range: Range<'_>, size: usize, entropy: &mut Entrop
 /// Two places that have the shares `first..last` of the sorted values between them, as far as a sample tells.
 fn pivots(
     values: &View<'_>,
-    range: Range<'_>,
+    range: Answers<'_>,
     first: f64,
     last: f64,
     entropy: &mut Entropy,
@@ -245,8 +245,8 @@ mod tests {
     use crate::numbers::grid::Grid;
     use dashu_int::{IBig, UBig};
 
-    fn within(lower: f64, upper: f64) -> Range<'static> {
-        Range::Interval { lower, upper }
+    fn within(lower: f64, upper: f64) -> Answers<'static> {
+        Answers::Interval { lower, upper }
     }
 
     /// The window that `around` should contain, from all values.
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn values_count_as_their_grid_points() {
         let thirds = Grid::new(IBig::ZERO, UBig::ONE, UBig::from(3_u8), 4).unwrap();
-        let window = Window::of_all(&View::of(&[0.9, 0.4, -8.0, 0.35, 0.3, 0.84]), Range::Grid(&thirds)).unwrap();
+        let window = Window::of_all(&View::of(&[0.9, 0.4, -8.0, 0.35, 0.3, 0.84]), Answers::Grid(&thirds)).unwrap();
         assert_eq!((window.values, window.up_to), (vec![0.0, 1.0, 3.0], vec![1, 4, 6]));
     }
 
@@ -290,7 +290,7 @@ mod tests {
             let values: Vec<f64> =
                 (0..count).map(|_| (entropy.below(distinct) as f64 / distinct as f64 * 1.2 - 0.1) * 100.0).collect();
             let thirds = Grid::new(IBig::ZERO, UBig::ONE, UBig::from(3_u8), 301).unwrap();
-            for range in [within(0.0, 100.0), Range::Grid(&thirds)] {
+            for range in [within(0.0, 100.0), Answers::Grid(&thirds)] {
                 let all = Window::of_all(&View::of(&values), range).unwrap();
                 for center in [0, 1, count / 100, count / 3, count / 2, count - 1_u64] {
                     for radius in [1, 7, 60] {
@@ -314,7 +314,7 @@ mod tests {
         for distinct in [1_u64 << 60, 40, 1] {
             let values: Vec<f64> =
                 (0..9000).map(|_| (entropy.below(distinct) as f64 / distinct as f64 * 1.2 - 0.1) * 100.0).collect();
-            for range in [within(0.0, 100.0), Range::Grid(&thirds)] {
+            for range in [within(0.0, 100.0), Answers::Grid(&thirds)] {
                 let all = Window::of_all(&View::of(&values), range).unwrap();
                 let wanted: Vec<f64> = (0..9).map(|part| f64::from(part) * 1000.0).collect();
                 let mut pivots = Window::of_pivots(&View::of(&values), range, &wanted, &mut entropy).unwrap();

@@ -12,14 +12,14 @@ use crate::scores::scale::Scale;
 const CHECK_EVERY: usize = 1 << 12;
 
 /// Pieces next to each other.
-pub enum Row<'a> {
+pub enum Cells<'a> {
     /// Piece i lies between numbers i and i + 1, finite ones that do not decrease.
     Between(&'a [f64]),
     /// Piece i has so many places.
     Places(&'a [u64]),
 }
 
-impl<'a> Row<'a> {
+impl<'a> Cells<'a> {
     /// # Errors
     /// `NotFinite` if the breakpoints are not finite numbers in increasing order (equal neighbours are allowed).
     pub fn between(breakpoints: &'a [f64]) -> Result<Self, SelectError> {
@@ -48,7 +48,7 @@ impl<'a> Row<'a> {
 
 /// Pieces with a score each; exponents are measured from the best score that has a length.
 pub struct Scored<'a> {
-    row: Row<'a>,
+    row: Cells<'a>,
     scores: Vec<f64>,
     top: f64,
     scale: &'a Scale,
@@ -58,7 +58,7 @@ impl<'a> Scored<'a> {
     /// # Errors
     /// `NotFinite` if a score is not, `InvalidCount` if there is not one score a piece, `NoCandidates` if no piece has a
     /// length.
-    pub fn new(row: Row<'a>, scores: Vec<f64>, scale: &'a Scale) -> Result<Self, SelectError> {
+    pub fn new(row: Cells<'a>, scores: Vec<f64>, scale: &'a Scale) -> Result<Self, SelectError> {
         if scores.len() != row.count() {
             return Err(SelectError::InvalidCount);
         }

@@ -73,8 +73,8 @@ pub fn append<P>(values: &View<'_>, to: &mut Vec<P>, mut place: impl FnMut(f64) 
     if has_nan { Err(SelectError::NotFinite) } else { Ok(()) }
 }
 
-/// The values of a turn: in place if they are doubles in a row, since a copy takes a fifth to a half longer. Whoever looks
-/// may see another number each time.
+/// The values of a turn: in place if they are doubles in a row, since a copy takes a fifth to a half longer. Each look
+/// may see another number.
 fn for_chunks_of_turn(values: &View<'_>, turn: Range<usize>, mut each: impl FnMut(&[f64])) {
     check_deep();
     match values.in_place::<f64>() {

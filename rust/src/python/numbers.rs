@@ -9,13 +9,13 @@ use super::sampler::{run, scale_of};
 use crate::entropy::with_entropy;
 use crate::exact::pieces::Chooser;
 use crate::float_control::with_standard_floats;
-use crate::numbers::answer_range::Range;
+use crate::numbers::answer_range::Answers;
 use crate::numbers::grid;
 use crate::numbers::joint_quantiles as joint;
 use crate::numbers::point::Point;
 use crate::numbers::quantile::{self, Route};
 use crate::numbers::quantiles_by_halving;
-use crate::numbers::scored_pieces::{Row, Scored};
+use crate::numbers::scored_pieces::{Cells, Scored};
 use crate::scores::scale::Scale;
 
 /// The doubles nearest to `(start + j * step) / denominator`.
@@ -86,7 +86,7 @@ impl IntervalSampler {
     fn draw(&self, py: Python<'_>, breakpoints: Numbers<f64>, scores: Numbers<f64>) -> PyResult<f64> {
         let (breakpoints, scores) = (breakpoints.0, scores.0);
         run(py, usize::MAX, || {
-            let pieces = Scored::new(Row::between(&breakpoints)?, scores, &self.scale)?;
+            let pieces = Scored::new(Cells::between(&breakpoints)?, scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
             with_entropy(|entropy| {
                 let piece = chooser.draw(&pieces, entropy);
@@ -100,7 +100,7 @@ impl IntervalSampler {
     fn draw_cell(&self, py: Python<'_>, counts: Numbers<u64>, scores: Numbers<f64>) -> PyResult<(usize, u64)> {
         let (counts, scores) = (counts.0, scores.0);
         run(py, usize::MAX, || {
-            let pieces = Scored::new(Row::Places(&counts), scores, &self.scale)?;
+            let pieces = Scored::new(Cells::Places(&counts), scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
             with_entropy(|entropy| {
                 let cell = chooser.draw(&pieces, entropy);
@@ -113,13 +113,13 @@ impl IntervalSampler {
     #[pyo3(signature = (values, level, lower, upper, /))]
     fn quantile(&self, values: &Bound<'_, PyAny>, level: f64, lower: f64, upper: f64) -> PyResult<f64> {
         check_bounds(values.py(), lower, upper)?;
-        self.quantile_in(values, level, Range::Interval { lower, upper })
+        self.quantile_in(values, level, Answers::Interval { lower, upper })
     }
 
     /// The quantile at `level` of `values` moved onto the grid's range: a point of the grid.
     #[pyo3(signature = (values, level, grid, /))]
     fn grid_quantile(&self, values: &Bound<'_, PyAny>, level: f64, grid: &Grid) -> PyResult<f64> {
-        self.quantile_in(values, level, Range::Grid(&grid.0))
+        self.quantile_in(values, level, Answers::Grid(&grid.0))
     }
 }
 
@@ -140,7 +140,7 @@ pub fn draw_quantiles(
     let memory = Memory::of(values)?;
     let view = memory.view();
     run(py, memory.bytes(), move || {
-        let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
+        let range = grid.map_or(Answers::Interval { lower, upper }, |grid| Answers::Grid(&grid.0));
         with_entropy(|entropy| quantiles_by_halving::draw(&view, &levels, range, epsilon, entropy))
     })
 }
@@ -166,7 +166,7 @@ pub fn joint_quantiles(
     let memory = Memory::of(values)?;
     let view = memory.view();
     run(py, memory.bytes(), move || {
-        let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
+        let range = grid.map_or(Answers::Interval { lower, upper }, |grid| Answers::Grid(&grid.0));
         with_entropy(|entropy| joint::draw(&view, &levels, range, &scale, entropy))
     })
 }
@@ -187,7 +187,7 @@ fn check_bounds(py: Python<'_>, lower: f64, upper: f64) -> PyResult<()> {
 }
 
 impl IntervalSampler {
-    fn quantile_in(&self, values: &Bound<'_, PyAny>, level: f64, range: Range<'_>) -> PyResult<f64> {
+    fn quantile_in(&self, values: &Bound<'_, PyAny>, level: f64, range: Answers<'_>) -> PyResult<f64> {
         if !(0.0..=1.0).contains(&level) {
             return Err(invalid_parameter(values.py(), "level", "<out of range>", "a number from 0 to 1"));
         }

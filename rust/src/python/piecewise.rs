@@ -9,7 +9,7 @@ use crate::entropy::with_entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
-use crate::numbers::piecewise_quadratic::{PiecewiseScore, Plan};
+use crate::numbers::piecewise_quadratic::{PiecewiseScore, Prepared};
 use crate::numbers::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
 use crate::scores::scale::Scale;
 
@@ -21,7 +21,7 @@ pub struct PiecewiseSampler {
 
 /// A score and the bounds of its pieces' masses; holds no generator state.
 #[pyclass(frozen, module = "dpselect._native._core")]
-pub struct PiecewisePlan(Plan);
+pub struct PiecewisePlan(Prepared);
 
 #[pymethods]
 impl PiecewiseSampler {
@@ -86,7 +86,8 @@ impl PiecewiseSampler {
         let (lower, upper) = (lower.map(IBig::from_le_bytes), upper.map(IBig::from_le_bytes));
         let (unit, denominator) = (UBig::from_le_bytes(unit), UBig::from_le_bytes(denominator));
         run(py, 0, || {
-            let plan = Plan::new(Peak::new(center, lower, upper, unit, denominator, is_squared)?, self.scale.clone())?;
+            let plan =
+                Prepared::new(Peak::new(center, lower, upper, unit, denominator, is_squared)?, self.scale.clone())?;
             with_entropy(|entropy| Ok(plan.draw(entropy)))
         })
     }
@@ -98,7 +99,7 @@ impl PiecewiseSampler {
         py: Python<'_>,
         score: impl FnOnce() -> Result<S, SelectError> + Send,
     ) -> PyResult<PiecewisePlan> {
-        run(py, usize::MAX, || Ok(PiecewisePlan(Plan::new(score()?, self.scale.clone())?)))
+        run(py, usize::MAX, || Ok(PiecewisePlan(Prepared::new(score()?, self.scale.clone())?)))
     }
 }
 
