@@ -24,14 +24,38 @@ def p_value(counts: np.ndarray, probabilities: np.ndarray) -> float:
         counts: shape ``(m,)``, how often each outcome came.
         probabilities: shape ``(m,)``, sums to 1.
     """
+    statistic, freedom, _ = likelihood_ratio(counts, probabilities)
+    return float(stats.chi2.sf(statistic, freedom)) if freedom else float(statistic == 0.0)
+
+
+def likelihood_ratio(counts: np.ndarray, probabilities: np.ndarray) -> tuple[float, int, float]:
+    """The statistic, its degrees of freedom, and how many times too large it is on average (Williams, 1976)."""
     expected = probabilities * counts.sum()
     if np.any(counts[expected == 0.0] > 0):
-        return 0.0
+        return np.inf, 0, 1.0
     seen, hoped = _without_rare_cells(counts.astype(float), expected)
     if hoped.size == 1:
-        return 1.0
+        return 0.0, 0, 1.0
     statistic = 2.0 * float(special.xlogy(seen, seen / hoped).sum())
-    return float(stats.chi2.sf(max(statistic, 0.0), hoped.size - 1))
+    freedom = hoped.size - 1
+    excess = float((1.0 / hoped).sum() - 1.0 / hoped.sum()) / (6.0 * freedom)
+    return max(statistic, 0.0), freedom, 1.0 + excess
+
+
+class Together:
+    """Counts of many kinds, each with a law of its own, and one decision: what all are off by a little counts."""
+
+    def __init__(self) -> None:
+        self.statistic, self.freedom = 0.0, 0
+
+    def add(self, counts: np.ndarray, probabilities: np.ndarray) -> None:
+        statistic, freedom, excess = likelihood_ratio(counts, probabilities)
+        self.statistic += statistic / excess
+        self.freedom += freedom
+
+    @property
+    def p_value(self) -> float:
+        return float(stats.chi2.sf(self.statistic, self.freedom)) if self.freedom else float(self.statistic == 0.0)
 
 
 def _without_rare_cells(counts: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
