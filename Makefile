@@ -25,7 +25,7 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test test-slow lint bench house docs mutants sanitize address thread fuzz miri paper readme pages wheel clean
+.PHONY: help demo test test-slow lint bench house docs mutants sanitize address thread fuzz miri foreign paper readme pages wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make sanitize  address and thread sanitizers, fuzzers, Miri (nightly Rust)'
+	@echo 'make foreign   the core for processors that this one is not: ARM with NEON, x86-64 with SSE2 or AVX2 alone (needs qemu)'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, whole distributions, trees and synthetic data'
 	@echo 'make docs      the documents as a site, with notebooks run: docs/_build/index.html'
 	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
@@ -96,14 +97,20 @@ address: | $(VENV)/.nightly
 	env RUSTFLAGS='-Zsanitizer=address' $(SANITIZED) -- $(LONG_LAWS:%=--skip %)
 
 # What threads do together. The standard library has to be compiled for it, too, or its locks would be unknown. A bare
-# `clone` passes by the sanitizer, whose own locks may then be held in the child by threads that are not there.
+# `clone` passes by the sanitizer, whose own locks may then be held in the child by threads that are not there. First it has
+# to report a race on purpose: one that reports nothing would find nothing.
 THREAD_TESTS := scores:: interrupt:: entropy:: float_control:: numbers::pivot_pass select::many_draws \
 	--skip a_bare_clone_is_a_process_of_its_own
+THREAD_SANITIZED = env RUSTFLAGS='-Zsanitizer=thread' $(SANITIZED) -Zbuild-std --
 
 thread: | $(VENV)/.nightly
-	@if test -d "$$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library"; then \
-		env RUSTFLAGS='-Zsanitizer=thread' $(SANITIZED) -Zbuild-std -- $(THREAD_TESTS) $(LONG_LAWS:%=--skip %); \
-	else echo 'rust-src is not installed for the nightly toolchain: the nightly workflow runs ThreadSanitizer.'; fi
+	@if ! test -d "$$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library"; then \
+		echo 'rust-src is not installed for the nightly toolchain: the nightly workflow runs ThreadSanitizer.'; exit; fi; \
+	planted=$$($(THREAD_SANITIZED) --ignored --exact scores::threads::tests::a_planted_race 2>&1); \
+	if grep -q 'ThreadSanitizer: data race' <<< "$$planted"; then \
+		echo 'The planted race was reported.'; \
+	else echo "$$planted"; echo 'ThreadSanitizer did not report the planted race.' >&2; exit 1; fi; \
+	$(THREAD_SANITIZED) $(THREAD_TESTS) $(LONG_LAWS:%=--skip %)
 
 fuzz: | $(VENV)/.fuzz
 	cd rust && PATH="$(CURDIR)/$(BIN):$$PATH" $(NIGHTLY) fuzz run --target-dir target/fuzz partial_bytes -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0
@@ -116,6 +123,40 @@ miri: | $(VENV)/.nightly
 	@if $(NIGHTLY) miri --version >/dev/null 2>&1; then \
 		cd rust && MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-deterministic-floats' $(NIGHTLY) miri test --lib --target-dir target/miri -- $(MIRI_TESTS); \
 	else echo 'Miri is not installed for the nightly toolchain: the nightly workflow runs it.'; fi
+
+# The loops over scores are compiled for several kinds of instructions. `make test` runs those that this processor has; here
+# an emulator runs those of others. AVX-512 is emulated by none, so only a processor that has it runs that: the first line
+# says whether this one does.
+FOREIGN_TESTS := scores:: select:: entropy:: float_control:: numbers::pivot_pass numbers::rank_counts $(LONG_LAWS:%=--skip %)
+LEVELS := scores::block_index::tests::levels_of_this_processor
+
+foreign: foreign-native foreign-neon foreign-sse2 foreign-avx2
+
+foreign-native:
+	@echo 'This processor'
+	@cargo core-tests --quiet -- --exact $(LEVELS) --nocapture | grep instructions
+
+foreign-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER := aarch64-linux-gnu-gcc
+foreign-neon:
+	$(call EMULATED,aarch64,AARCH64,Baseline,qemu-aarch64 -L /usr/aarch64-linux-gnu,aarch64-linux-gnu-gcc)
+
+foreign-sse2:
+	$(call EMULATED,x86_64,X86_64,Baseline,qemu-x86_64 -cpu Nehalem,cc)
+
+foreign-avx2:
+	$(call EMULATED,x86_64,X86_64,Avx2,qemu-x86_64 -cpu Haswell,cc)
+
+# Architecture, the same as Cargo's variables have it, its best instructions, emulator, linker. With REQUIRED=1 what is not
+# installed is an error.
+define EMULATED
+@for each in $(firstword $(4)) $(5); do command -v $$each >/dev/null \
+	|| { echo "$$each is not installed: the nightly workflow runs the core on $(4)."; exit $(or $(REQUIRED),0); }; done; \
+if ! test -d "$$(rustc --print sysroot)/lib/rustlib/$(1)-unknown-linux-gnu/lib"; then \
+	echo 'Rust cannot build for $(1) yet: rustup target add $(1)-unknown-linux-gnu'; exit $(or $(REQUIRED),0); fi; \
+echo '$(4)'; export BEST_LEVEL=$(3) CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_RUNNER='$(4)'; \
+cargo core-tests --quiet --target $(1)-unknown-linux-gnu -- --exact $(LEVELS) --nocapture | grep instructions \
+	&& cargo core-tests --quiet --target $(1)-unknown-linux-gnu -- $(FOREIGN_TESTS)
+endef
 
 paper: $(VENV)/.plots
 	$(BIN)/python -m examples.paper

@@ -1,3 +1,4 @@
+use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
@@ -152,4 +153,23 @@ fn helpers_in_the_middle_of_a_turn_are_told() {
         };
         assert_eq!(ended(endless), Err(SelectError::Interrupted));
     }
+}
+
+/// A number that threads write to without asking each other.
+struct Raced(UnsafeCell<usize>);
+
+// SAFETY: it is not, which is what it is for.
+unsafe impl Sync for Raced {}
+
+/// `make thread` runs this one first, alone: a sanitizer that does not report it would report nothing.
+#[test]
+#[ignore = "a race on purpose, which only a thread sanitizer may run"]
+fn a_planted_race() {
+    let raced = Raced(UnsafeCell::new(0));
+    let shared = &raced;
+    let write = || {
+        // SAFETY: there is none; two threads get here at the same time.
+        (0..TURNS).for_each(|turn| unsafe { shared.0.get().write_volatile(turn) });
+    };
+    on_a_helper(&write, &write);
 }
