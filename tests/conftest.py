@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
 from dpselect.backends.rows.connection import connected
+from tests.few_messages import send_few_messages
 from tests.forked import Forks
 from tests.quick_fractions import quick_fractions
 from tests.shared_engine import shared_databases
@@ -56,6 +57,11 @@ _TOGETHER = {
     "accounting": ("tests/accounting/",),
 }
 """Files for one process each, as they need what takes long to load: the first picture takes two seconds."""
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if hasattr(session.config, "workerinput"):
+        send_few_messages(session.config)
 
 
 @pytest.hookimpl(trylast=True)
