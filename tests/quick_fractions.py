@@ -17,60 +17,89 @@ from typing import Any
 import pytest
 
 Operator = Callable[[Any, Any], Any]
+_new: Any = object.__new__
 
 
-def _made(numerator: int, denominator: int) -> Fraction:
+def _made(numerator: int, denominator: int) -> Any:
     """In lowest terms already."""
-    made: Any = object.__new__(Fraction)
+    made = _new(Fraction)
     made._numerator, made._denominator = numerator, denominator
     return made
 
 
-def _added(a: Any, b: Any) -> Fraction:
+def _sum(na: int, da: int, nb: int, db: int) -> Any:
     """As in Knuth's second volume, 4.5.1, and in `fractions`."""
-    na, da, nb, db = a._numerator, a._denominator, b._numerator, b._denominator
+    made = _new(Fraction)
     common = gcd(da, db)
     if common == 1:
-        return _made(na * db + da * nb, da * db)
+        made._numerator, made._denominator = na * db + da * nb, da * db
+        return made
     part = da // common
     total = na * (db // common) + nb * part
     left = gcd(total, common)
-    return _made(total // left, part * (db // left))
+    made._numerator, made._denominator = total // left, part * (db // left)
+    return made
 
 
-def _subtracted(a: Any, b: Any) -> Fraction:
-    return _added(a, _made(-b._numerator, b._denominator))
-
-
-def _multiplied(a: Any, b: Any) -> Fraction:
-    na, da, nb, db = a._numerator, a._denominator, b._numerator, b._denominator
+def _product(na: int, da: int, nb: int, db: int) -> Any:
+    made = _new(Fraction)
     one, other = gcd(na, db), gcd(nb, da)
-    if one != 1:
-        na, db = na // one, db // one
-    if other != 1:
-        nb, da = nb // other, da // other
-    return _made(na * nb, da * db)
+    made._numerator, made._denominator = (na // one) * (nb // other), (da // other) * (db // one)
+    return made
 
 
-def _divided(a: Any, b: Any) -> Fraction:
-    if b._numerator == 0:
-        raise ZeroDivisionError(f"Fraction({a._numerator * b._denominator}, 0)")
-    sign = 1 if b._numerator > 0 else -1
-    return _multiplied(a, _made(sign * b._denominator, sign * b._numerator))
+def _quotient(na: int, da: int, nb: int, db: int) -> Any:
+    if nb == 0:
+        raise ZeroDivisionError(f"Fraction({na * db}, 0)")
+    return _product(na, da, db, nb) if nb > 0 else _product(na, da, -db, -nb)
 
 
-def _forward(work_out: Operator, own: Operator) -> Operator:
+def _plus(own: Operator) -> Operator:
     def apply(a: Any, b: Any) -> Any:
         if type(b) is Fraction:
-            return work_out(a, b)
-        return work_out(a, _made(b, 1)) if type(b) is int else own(a, b)
+            return _sum(a._numerator, a._denominator, b._numerator, b._denominator)
+        return _made(a._numerator + b * a._denominator, a._denominator) if type(b) is int else own(a, b)
 
     return apply
 
 
-def _reverse(work_out: Operator, own: Operator) -> Operator:
+def _minus(own: Operator) -> Operator:
+    def apply(a: Any, b: Any) -> Any:
+        if type(b) is Fraction:
+            return _sum(a._numerator, a._denominator, -b._numerator, b._denominator)
+        return _made(a._numerator - b * a._denominator, a._denominator) if type(b) is int else own(a, b)
+
+    return apply
+
+
+def _from(own: Operator) -> Operator:
     def apply(b: Any, a: Any) -> Any:
-        return work_out(_made(a, 1), b) if type(a) is int else own(b, a)
+        return _made(a * b._denominator - b._numerator, b._denominator) if type(a) is int else own(b, a)
+
+    return apply
+
+
+def _times(own: Operator) -> Operator:
+    def apply(a: Any, b: Any) -> Any:
+        if type(b) is Fraction:
+            return _product(a._numerator, a._denominator, b._numerator, b._denominator)
+        return _product(a._numerator, a._denominator, b, 1) if type(b) is int else own(a, b)
+
+    return apply
+
+
+def _divided(own: Operator) -> Operator:
+    def apply(a: Any, b: Any) -> Any:
+        if type(b) is Fraction:
+            return _quotient(a._numerator, a._denominator, b._numerator, b._denominator)
+        return _quotient(a._numerator, a._denominator, b, 1) if type(b) is int else own(a, b)
+
+    return apply
+
+
+def _dividing(own: Operator) -> Operator:
+    def apply(b: Any, a: Any) -> Any:
+        return _quotient(a, 1, b._numerator, b._denominator) if type(a) is int else own(b, a)
 
     return apply
 
@@ -100,15 +129,23 @@ def _power(own: Operator) -> Operator:
     return apply
 
 
-_ARITHMETIC: dict[str, Operator] = {"add": _added, "sub": _subtracted, "mul": _multiplied, "truediv": _divided}
+_ARITHMETIC = {
+    "__add__": _plus,
+    "__radd__": _plus,
+    "__sub__": _minus,
+    "__rsub__": _from,
+    "__mul__": _times,
+    "__rmul__": _times,
+    "__truediv__": _divided,
+    "__rtruediv__": _dividing,
+}
 
 
 def operators() -> dict[str, Callable[..., Any]]:
     """The quick ones by name, with Python's own for what they leave to it."""
-    found: dict[str, Callable[..., Any]] = {}
-    for name, work_out in _ARITHMETIC.items():
-        found[f"__{name}__"] = _forward(work_out, getattr(Fraction, f"__{name}__"))
-        found[f"__r{name}__"] = _reverse(work_out, getattr(Fraction, f"__r{name}__"))
+    found: dict[str, Callable[..., Any]] = {
+        name: work_out(getattr(Fraction, name)) for name, work_out in _ARITHMETIC.items()
+    }
     for name in ("lt", "le", "gt", "ge"):
         found[f"__{name}__"] = _compared(getattr(operator, name), getattr(Fraction, f"__{name}__"))
     found["__eq__"] = _equal(Fraction.__eq__)
