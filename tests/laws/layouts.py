@@ -114,15 +114,15 @@ def an_instance(seed: int, *, weighted: bool = False, rounds: bool = False) -> I
 
     level_of, falls = _levels(layout, dtype.itemsize, rng)
     weight_of = _weights(falls, fractions, _room(dtype), rng) if weighted else [Fraction(1)] * falls.size
-    lift = np.array([_log(each) if each else 0.0 for each in weight_of])
+    lift = np.array([_log(each or weight_of[0]) for each in weight_of])
     if weighted and rng.random() < 0.4 and n > 1 and (falls > 0).any():
         # The first one, from which keys are measured, lies far below.
         level_of[0], far = falls.size, min(10 ** rng.uniform(2, 12), _room(dtype) / 4)
-        falls, lift, weight_of = np.r_[falls, far], np.r_[lift, 0.0], [*weight_of, Fraction(1)]
+        falls, lift, weight_of = np.r_[falls, far], np.r_[lift, lift[0]], [*weight_of, weight_of[0]]
     if rounds and rng.random() < 0.4:
         level_of[rng.integers(n)] = falls.size
         above = min(10 ** rng.uniform(1.7, 9), _room(dtype) / 4)
-        falls, lift, weight_of = np.r_[falls, -above], np.r_[lift, 0.0], [*weight_of, Fraction(1)]
+        falls, lift, weight_of = np.r_[falls, -above], np.r_[lift, lift[0]], [*weight_of, weight_of[0]]
     falls = falls + lift
     values, unit, family = _values(falls - falls.min(), dtype, rng)
     terms, per_unit = _terms(unit, rng)

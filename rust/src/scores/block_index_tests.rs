@@ -144,9 +144,9 @@ fn stripe_weights_are_the_sum_over_their_items() {
 /// `make foreign` says which one is the best of a processor, and shows what this prints.
 #[test]
 fn levels_of_this_processor() {
-    let levels: Vec<_> = Level::available().collect();
+    let levels: Vec<_> = Instructions::available().collect();
     println!("instructions: {levels:?}");
-    assert_eq!(levels.last(), Some(&Level::Baseline));
+    assert_eq!(levels.last(), Some(&Instructions::Baseline));
     if let Ok(best) = std::env::var("BEST_LEVEL") {
         assert_eq!(format!("{:?}", levels[0]), best);
     }
