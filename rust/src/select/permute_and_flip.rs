@@ -24,6 +24,8 @@ use crate::select::weight_line::{BlockLine, Proposals, Round, WeightLine};
 
 /// Visits before the stages: they cost less than a line of bounds.
 const VISITS: usize = 16;
+/// And where there is one at hand.
+const VISITS_BESIDE_A_LINE: usize = 1;
 /// A stage is twice as long as those before when this many of its length are over; a power of two.
 const STAGES_BEFORE_LONGER: u64 = 4;
 /// Items between two checks for Ctrl-C.
@@ -32,11 +34,10 @@ const CHECK_EVERY: usize = 4096;
 /// One draw from a fresh index.
 pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, SelectError> {
     let mut tails = Tails::default();
-    if let Some(index) = visit(round, &mut tails, entropy) {
+    if let Some(index) = visit(VISITS, round, &mut tails, entropy) {
         return Ok(index);
     }
-    let is_out = |index| round.removed.contains(index) || tails.contains(index);
-    uniform_head(round, &mut BlockLine::new(round).of(round), is_out, entropy)
+    uniform_head(round, &mut BlockLine::new(round).of(round), &tails, entropy)
 }
 
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
@@ -45,7 +46,11 @@ pub fn draw_from(
     line: &mut impl WeightLine,
     entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
-    uniform_head(round, line, |index| round.removed.contains(index), entropy)
+    let mut tails = Tails::default();
+    if let Some(index) = visit(VISITS_BESIDE_A_LINE, round, &mut tails, entropy) {
+        return Ok(index);
+    }
+    uniform_head(round, line, &tails, entropy)
 }
 
 /// Draw a candidate and its arrival time.
@@ -70,10 +75,10 @@ impl Tails {
     }
 }
 
-/// Flip the coins of candidates in random order; the first that shows heads.
+/// Flip the coins of a few candidates in random order; the first that shows heads.
 #[inline]
-fn visit(round: &Round<'_, '_>, tails: &mut Tails, entropy: &mut Entropy) -> Option<usize> {
-    for _ in 0..VISITS {
+fn visit(visits: usize, round: &Round<'_, '_>, tails: &mut Tails, entropy: &mut Entropy) -> Option<usize> {
+    for _ in 0..visits {
         let index = entropy.below(round.blocks.len() as u64) as usize;
         // A candidate that was seen before is no visit: the order goes on to the next new one.
         if round.removed.contains(index) || tails.contains(index) {
@@ -88,13 +93,14 @@ fn visit(round: &Round<'_, '_>, tails: &mut Tails, entropy: &mut Entropy) -> Opt
     None
 }
 
-/// A uniform one of the heads among the candidates that are not out.
+/// A uniform one of the heads among the candidates that were not visited.
 fn uniform_head(
     round: &Round<'_, '_>,
     line: &mut impl WeightLine,
-    is_out: impl Fn(usize) -> bool + Copy,
+    tails: &Tails,
     entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
+    let is_out = |index| round.removed.contains(index) || tails.contains(index);
     by_stages::<UniformArrival, _>(round, line, is_out, entropy).map(|(arrival, _)| arrival.chosen)
 }
 
