@@ -42,7 +42,9 @@ pub struct KeyLanes<W> {
 #[inline(always)]
 pub fn key_of<W: Lane>(log: f32, score: W, from: W, scale: &Scale) -> f64 {
     let (log, fall) = (f64::from(log), score.distance_to(from));
-    let octaves = scale.octaves(fall.abs());
+    // Beyond the doubles, which hold its half.
+    let far = 2.0 * scale.octaves(score.half_distance_to(from).abs());
+    let octaves = if fall.abs() <= f64::MAX { scale.octaves(fall.abs()) } else { far };
     // What lies infinitely far below is no number here, and gets the lowest key.
     let key = (log + log.abs() * SLACK) - octaves.copysign(fall) + octaves * SLACK;
     if key > f64::MIN { key } else { f64::MIN }
@@ -79,7 +81,12 @@ impl<'a> Keys<'a> {
     /// of [`Scale::octaves`]. And that score.
     pub fn rise(&self) -> (f64, Score) {
         let largest = self.largest.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(self.from);
-        (self.scale.octaves(self.from.gap_below(largest)), largest)
+        let half = match (self.from, largest) {
+            (Score::Real(from), Score::Real(largest)) => from.half_distance_to(largest),
+            _ => 0.0,
+        };
+        let gap = self.from.gap_below(largest);
+        (if gap <= f64::MAX { self.scale.octaves(gap) } else { 2.0 * self.scale.octaves(half) }, largest)
     }
 
     /// Scan the stripes that `maxima` has room for: write it in full, return whether all scores were finite.

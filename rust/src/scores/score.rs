@@ -200,6 +200,9 @@ pub trait Lane: Stored {
 
     /// `other - self` with relative error at most 2^-53; infinite if a double cannot hold it.
     fn distance_to(self, other: Self) -> f64;
+
+    /// Half of that, which a double holds, where [`Lane::distance_to`] is infinite.
+    fn half_distance_to(self, other: Self) -> f64;
 }
 
 impl Lane for f64 {
@@ -217,6 +220,11 @@ impl Lane for f64 {
     #[inline(always)]
     fn distance_to(self, other: Self) -> f64 {
         other - self
+    }
+
+    #[inline(always)]
+    fn half_distance_to(self, other: Self) -> f64 {
+        other / 2.0 - self / 2.0
     }
 }
 
@@ -237,6 +245,11 @@ impl Lane for i64 {
         let (low, high) = if other > self { (self, other) } else { (other, self) };
         let distance = high.wrapping_sub(low) as u64 as f64;
         if other > self { distance } else { -distance }
+    }
+
+    #[inline(always)]
+    fn half_distance_to(self, other: Self) -> f64 {
+        self.distance_to(other) / 2.0
     }
 }
 

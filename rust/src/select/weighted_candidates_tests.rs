@@ -128,3 +128,16 @@ fn keys_lie_above_weight_and_score_by_little() {
         }
     }
 }
+
+#[test]
+fn scores_further_apart_than_doubles_reach_keep_their_shares() {
+    let scale = Scale::new(1e-300, 1e8, 1).unwrap();
+    for (scores, law) in [
+        ([-1.5e308, 1.5e308], [1.0 / (1.0 + libm::exp(3.0)), 1.0 / (1.0 + libm::exp(-3.0))]),
+        ([1.5e308, -1.5e308], [1.0 / (1.0 + libm::exp(-3.0)), 1.0 / (1.0 + libm::exp(3.0))]),
+    ] {
+        let mut draws = select_many(&doubles(&[1.0, 1.0]), View::of(&scores), &scale, 20_000).unwrap().into_iter();
+        let wrong = [law[0] + 0.03, law[1] - 0.03];
+        assert_law("over the whole range", 20_000, &law, &wrong, || draws.next().unwrap());
+    }
+}
