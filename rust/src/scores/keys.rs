@@ -38,13 +38,20 @@ pub struct KeyLanes<W> {
     pub checks: [W; KEY_LANES],
 }
 
+/// How many octaves lie between two scores: a lower bound as that of [`Scale::octaves`], whatever their distance.
+#[inline(always)]
+fn octaves_apart<W: Lane>(one: W, other: W, scale: &Scale) -> f64 {
+    let distance = one.distance_to(other).abs();
+    // Beyond the doubles, which hold its half.
+    let far = 2.0 * scale.octaves(one.half_distance_to(other).abs());
+    if distance <= f64::MAX { scale.octaves(distance) } else { far }
+}
+
 /// The key of a score.
 #[inline(always)]
 pub fn key_of<W: Lane>(log: f32, score: W, from: W, scale: &Scale) -> f64 {
     let (log, fall) = (f64::from(log), score.distance_to(from));
-    // Beyond the doubles, which hold its half.
-    let far = 2.0 * scale.octaves(score.half_distance_to(from).abs());
-    let octaves = if fall.abs() <= f64::MAX { scale.octaves(fall.abs()) } else { far };
+    let octaves = octaves_apart(score, from, scale);
     // What lies infinitely far below is no number here, and gets the lowest key.
     let key = (log + log.abs() * SLACK) - octaves.copysign(fall) + octaves * SLACK;
     if key > f64::MIN { key } else { f64::MIN }
@@ -81,12 +88,12 @@ impl<'a> Keys<'a> {
     /// of [`Scale::octaves`]. And that score.
     pub fn rise(&self) -> (f64, Score) {
         let largest = self.largest.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(self.from);
-        let half = match (self.from, largest) {
-            (Score::Real(from), Score::Real(largest)) => from.half_distance_to(largest),
-            _ => 0.0,
+        let rise = match (self.from, largest) {
+            (Score::Real(from), Score::Real(largest)) if largest > from => octaves_apart(from, largest, self.scale),
+            (Score::Whole(from), Score::Whole(largest)) if largest > from => octaves_apart(from, largest, self.scale),
+            _ => 0.0, // it is that score itself, or none has a weight
         };
-        let gap = self.from.gap_below(largest);
-        (if gap <= f64::MAX { self.scale.octaves(gap) } else { 2.0 * self.scale.octaves(half) }, largest)
+        (rise, largest)
     }
 
     /// Scan the stripes that `maxima` has room for: write it in full, return whether all scores were finite.

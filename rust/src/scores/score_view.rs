@@ -104,11 +104,6 @@ impl<'a> View<'a> {
         });
     }
 
-    /// Copy the scores from `start` on; as [`View::copy_to`].
-    pub fn copy_scores_to(&self, start: usize, scores: &mut [Score]) {
-        self.convert(start, scores, |score, _| score);
-    }
-
     /// Copy the nearest doubles from `start` on; as [`View::copy_to`].
     pub fn copy_doubles_to(&self, start: usize, doubles: &mut [f64]) {
         self.convert(start, doubles, |_, double| double);

@@ -26,6 +26,4 @@ def native_fraction(number: Fraction) -> tuple[bytes, bytes]:
     >>> [int.from_bytes(part, "little", signed=True) for part in native_fraction(Fraction(-1, 3))]
     [-1, 3]
     """
-    above, below = number.numerator, number.denominator
-    signed = above.to_bytes(above.bit_length() // 8 + 1, "little", signed=True)
-    return signed, below.to_bytes(below.bit_length() // 8 + 1, "little")
+    return _bytes(number.numerator, signed=True), _bytes(number.denominator)
