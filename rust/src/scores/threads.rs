@@ -1,15 +1,12 @@
 //! Work that threads share: each takes the next turn until nothing is left.
 //!
-//! Starting a thread takes tens of microseconds, and a busy machine starts it late; a pass over a million scores takes a hundred. So helping
-//! threads are kept between calls. The caller works from the first moment on and never waits for a helper that has not joined. A
-//! helper stays awake for a moment after its last work: waking one takes about as long as a whole pass.
-//!
-//! After a fork the child has none of its parent's threads, and locks may be held by threads that no longer exist. So a pool
-//! belongs to one process: a child leaves its parent's pool alone and makes its own.
+//! Starting a thread takes tens of microseconds, a pass over a million scores a hundred. So helpers are kept between calls, and stay
+//! awake for a moment after their last work. The caller works from the first moment on and never waits for a helper that
+//! has not joined.
 
-use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,34 +20,10 @@ const AWAKE: Duration = Duration::from_micros(300);
 /// How often a caller looks whether the helpers are done before it goes to sleep.
 const LOOKS: usize = 500;
 
-/// How many threads may run at once: as many as the calling thread has processors, or fewer if its container does.
+/// How many threads may run at once. The system is asked once, as its answer stands in files that take long to read.
 pub fn available_threads() -> usize {
-    // The container's share is in files that take long to read: again only when the processors are others than before.
-    static KNOWN: AtomicU64 = AtomicU64::new(0);
-    let processors = processors();
-    let known = KNOWN.load(Ordering::Relaxed);
-    if known >> 32 == processors {
-        return known as u32 as usize;
-    }
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(u32::MAX as usize);
-    KNOWN.store(processors << 32 | threads as u64, Ordering::Relaxed);
-    threads
-}
-
-/// Processors that the calling thread may run on, or 1 where the system does not tell.
-fn processors() -> u64 {
-    #[cfg(target_os = "linux")]
-    {
-        // SAFETY: a set of bits, which may all be zero; the call writes no more than its size, for the calling thread.
-        let count = unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            let failed = libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) != 0;
-            if failed { 1 } else { libc::CPU_COUNT(&set) }
-        };
-        count.max(1) as u64
-    }
-    #[cfg(not(target_os = "linux"))]
-    1
+    static KNOWN: OnceLock<usize> = OnceLock::new();
+    *KNOWN.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// The turns `0..len`, `per_turn` at a time, until one thread that takes them fails.
@@ -112,7 +85,21 @@ impl Turns {
 /// # Panics
 /// If a helper's run did.
 pub fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
-    if helpers == 0 { work() } else { Pool::of_this_process().share(helpers, work) }
+    if helpers == 0 {
+        return work();
+    }
+    let cancelled = Cancelled::default();
+    let run = || with_standard_floats(|| helping(&cancelled, work)).is_ok();
+    let run: &(dyn Fn() -> bool + Sync) = &run;
+    // SAFETY: only the lifetime changes. A helper calls it between joining and leaving, and `Close` does not let this function
+    // end before all that joined have left and none can join any more.
+    let run = unsafe { std::mem::transmute::<&(dyn Fn() -> bool + Sync), &'static (dyn Fn() -> bool + Sync)>(run) };
+    let lent = Arc::new(Lent { run, state: Mutex::default(), all_left: Condvar::new(), owner: std::process::id() });
+    let close = Close(&lent);
+    lend(&lent, helpers);
+    with_cancelled(&cancelled, work);
+    drop(close);
+    assert!(!lent.state().has_failed, "a helping thread panicked");
 }
 
 /// Work that a caller lends to helpers; `run` says whether it ended well.
@@ -148,9 +135,7 @@ impl Lent {
         let mut state = self.state();
         state.joined -= 1;
         state.has_failed |= !ended_well;
-        if state.joined == 0 {
-            self.all_left.notify_all();
-        }
+        self.all_left.notify_all();
     }
 }
 
@@ -177,105 +162,44 @@ impl Drop for Close<'_> {
     }
 }
 
-/// The helping threads of a process, and the work that waits for one.
-struct Pool {
-    owner: u32,
-    queue: Mutex<Queue>,
-    /// As much as the queue holds, for a look without the lock.
-    waiting: AtomicUsize,
-    news: Condvar,
+/// The process that started helpers, and a line to each.
+static HELPERS: Mutex<(u32, Vec<Sender<Arc<Lent>>>)> = Mutex::new((0, Vec::new()));
+
+/// Tell helpers of work, unless another thread is doing so: after a fork the one that holds the lock may not exist.
+fn lend(lent: &Arc<Lent>, wanted: usize) {
+    let Ok(mut helpers) = HELPERS.try_lock() else { return };
+    let (owner, lines) = &mut *helpers;
+    if *owner != lent.owner {
+        *owner = lent.owner;
+        // Not dropped: the threads at the other ends of a parent's lines may have held their locks.
+        std::mem::forget(std::mem::take(lines));
+    }
+    while lines.len() < wanted {
+        let (line, work) = channel();
+        let thread = thread::Builder::new().name("dpselect".into()).stack_size(256 << 10);
+        if thread.spawn(|| serve(work)).is_err() {
+            break; // then the caller does it all
+        }
+        lines.push(line);
+    }
+    for line in lines.iter().take(wanted) {
+        let _ = line.send(lent.clone()); // a helper never ends
+    }
 }
 
-#[derive(Default)]
-struct Queue {
-    lent: VecDeque<Arc<Lent>>,
-    threads: usize,
-}
-
-impl Pool {
-    fn new() -> Self {
-        let (queue, waiting, news) = (Mutex::default(), AtomicUsize::new(0), Condvar::new());
-        Self { owner: std::process::id(), queue, waiting, news }
-    }
-
-    fn of_this_process() -> &'static Self {
-        static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
-        let mut known = POOL.load(Ordering::Acquire);
-        loop {
-            // SAFETY: what is stored there is never freed.
-            if let Some(pool) = unsafe { known.as_ref() }
-                && pool.owner == std::process::id()
-            {
-                return pool;
-            }
-            // Leaked on purpose, once a process: the threads refer to it for as long as they live.
-            let new = Box::leak(Box::new(Self::new()));
-            match POOL.compare_exchange(known, new, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return new,
-                Err(other) => known = other,
-            }
+/// Help with whatever comes.
+fn serve(work: Receiver<Arc<Lent>>) {
+    let mut awake_until = Instant::now() + AWAKE;
+    loop {
+        let mut lent = work.try_recv().ok();
+        if lent.is_none() && Instant::now() >= awake_until {
+            lent = work.recv().ok();
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// [`with_helpers`], with at least one.
-    fn share(&'static self, helpers: usize, work: &(dyn Fn() + Sync)) {
-        let cancelled = Cancelled::default();
-        let run = || with_standard_floats(|| helping(&cancelled, work)).is_ok();
-        let run: &(dyn Fn() -> bool + Sync) = &run;
-        let lent = Arc::new(Lent {
-            // SAFETY: only the lifetime changes. A helper calls it between joining and leaving, and `Close` below does not let this
-            // function end before all that joined have left and none can join any more.
-            run: unsafe { std::mem::transmute::<&(dyn Fn() -> bool + Sync), &'static (dyn Fn() -> bool + Sync)>(run) },
-            state: Mutex::default(),
-            all_left: Condvar::new(),
-            owner: std::process::id(),
-        });
-        let close = Close(&lent);
-        self.lend(&lent, helpers);
-        with_cancelled(&cancelled, work);
-        drop(close);
-        assert!(!lent.state().has_failed, "a helping thread panicked");
-    }
-
-    fn lend(&'static self, lent: &Arc<Lent>, helpers: usize) {
-        let mut queue = self.queue();
-        while queue.threads < helpers {
-            let thread = thread::Builder::new().name("dpselect".into()).stack_size(256 << 10);
-            if thread.spawn(|| self.serve()).is_err() {
-                break; // then the caller does it all
-            }
-            queue.threads += 1;
+        if let Some(lent) = lent {
+            lent.join();
+            awake_until = Instant::now() + AWAKE;
         }
-        let lent_to = helpers.min(queue.threads);
-        queue.lent.extend(std::iter::repeat_n(lent, lent_to).cloned());
-        self.waiting.store(queue.lent.len(), Ordering::Release);
-        drop(queue);
-        self.news.notify_all();
-    }
-
-    fn serve(&self) {
-        let mut awake_until = Instant::now() + AWAKE;
-        loop {
-            let is_asleep = Instant::now() >= awake_until;
-            if is_asleep || self.waiting.load(Ordering::Acquire) > 0 {
-                let mut queue = self.queue();
-                while is_asleep && queue.lent.is_empty() {
-                    queue = self.news.wait(queue).unwrap_or_else(PoisonError::into_inner);
-                }
-                let lent = queue.lent.pop_front();
-                self.waiting.store(queue.lent.len(), Ordering::Release);
-                drop(queue);
-                if let Some(lent) = lent {
-                    lent.join();
-                    awake_until = Instant::now() + AWAKE;
-                }
-            }
-            thread::yield_now();
-        }
+        thread::yield_now();
     }
 }
 
