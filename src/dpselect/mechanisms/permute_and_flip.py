@@ -26,8 +26,6 @@ Sensitivity = (
 )
 """One for all scores, or one for each."""
 
-_USUAL = Neighbours.ADD_REMOVE  # because looking up a member takes a while
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermuteAndFlip(Mechanism):
@@ -154,12 +152,12 @@ def select(
     >>> lead.winner, lead.lead_at_least(0.99) > 600
     (1, True)
     """
-    last_epsilon, last_sensitivity, mechanism = _last
+    last_epsilon, last_sensitivity, last_monotonic, last_neighbours, mechanism = _last
     if (
         epsilon is not last_epsilon
         or sensitivity is not last_sensitivity
-        or monotonic is not False
-        or neighbours is not _USUAL
+        or monotonic is not last_monotonic
+        or neighbours is not last_neighbours
     ):
         mechanism = _mechanism_for(epsilon, sensitivity, monotonic, neighbours)
     if with_gap is not False or gap_step is not None:
@@ -192,8 +190,7 @@ def _mechanism_for(
     except TypeError:  # an argument that cannot be hashed is not valid: the checks refuse it
         return _mechanism.__wrapped__(epsilon, cast(float, sensitivity), monotonic, neighbours)
     # A loop passes the same objects again, and what can be hashed does not change.
-    if monotonic is False and neighbours is _USUAL:
-        _last = epsilon, sensitivity, mechanism
+    _last = epsilon, sensitivity, monotonic, neighbours, mechanism
     return mechanism
 
 
@@ -204,5 +201,11 @@ def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: 
     return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
 
 
-_last: tuple[object, object, PermuteAndFlip] = (object(), object(), PermuteAndFlip(epsilon=1.0, sensitivity=1.0))
-"""The arguments of the last usual call, with its mechanism: replaced as a whole."""
+_last: tuple[object, object, object, object, PermuteAndFlip] = (
+    object(),
+    object(),
+    None,
+    None,
+    PermuteAndFlip(epsilon=1.0, sensitivity=1.0),
+)
+"""The arguments of the last call, with its mechanism: replaced as a whole."""
