@@ -110,8 +110,12 @@ class _Lengths(ABC):
     def length(self, start: int, end: int) -> Fraction:
         """Of a group."""
 
+    def log_length(self, start: int, end: int) -> float:
+        """The binary logarithm of a group's length, up to rounding."""
+        return log2(self.length(start, end))
+
     def logs(self, start: int, end: int, most: int) -> FloatArray:
-        return log2(self.length(start, end)) * self._counts[: most + 1] - self._log_factorials[: most + 1]
+        return self.log_length(start, end) * self._counts[: most + 1] - self._log_factorials[: most + 1]
 
     def weight(self, start: int, end: int, count: int) -> tuple[int, int]:
         above, below = self.length(start, end).as_integer_ratio()
@@ -149,6 +153,12 @@ class Positions(_Lengths):
 
     def length(self, start: int, end: int) -> Fraction:
         return Fraction(float(self._positions[end])) - Fraction(float(self._positions[start]))
+
+    def log_length(self, start: int, end: int) -> float:
+        """The same from doubles, whose difference is right up to rounding, and never 0 between two of them."""
+        low, high = float(self._positions[start]), float(self._positions[end])
+        length = high - low
+        return math.log2(length) if length < math.inf else math.log2(high / 2.0 - low / 2.0) + 1.0
 
     def place(self, start: int, end: int, count: int) -> tuple[IntArray, FloatArray]:
         """See `Histograms.place`. Each point is a real number, rounded once."""
