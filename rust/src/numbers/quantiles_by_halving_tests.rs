@@ -1,6 +1,7 @@
 use super::*;
 use crate::entropy::testing::seeded;
 use crate::testing::{assert_law, normalised};
+use dashu_int::{IBig, UBig};
 
 #[test]
 fn depths_are_those_of_halving() {
@@ -154,7 +155,7 @@ fn answers_on_a_grid_have_the_law_of_spread_values() {
     ] {
         for levels in [vec![0.25, 0.5], vec![0.2, 0.5, 0.9], vec![0.0, 0.5, 1.0]] {
             for bits in [1, 2] {
-                let spread = Spread::over(&grid, bits).unwrap();
+                let places = Places::new(Answers::Grid(&grid), bits);
                 let law = spread_law(&points, &levels, 3, bits, 3.0);
                 assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-12);
                 let mut wrong = spread_law(&[0, 0, 0], &levels, 3, bits, 3.0);
@@ -169,8 +170,7 @@ fn answers_on_a_grid_have_the_law_of_spread_values() {
                 }
                 assert_law(&format!("{values:?} at {levels:?}, {bits} bits"), 20_000, &law, &wrong, || {
                     let view = View::of(&values);
-                    let range = Answers::Grid(&grid);
-                    let answers = draw_spread(&view, &levels, range, Some(&spread), 3.0, &mut entropy).unwrap();
+                    let answers = draw_at(&view, &levels, &places, 3.0, &mut entropy).unwrap();
                     outcome(answers.into_iter().map(|answer| answer as usize), 3)
                 });
             }
