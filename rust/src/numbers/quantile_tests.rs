@@ -195,15 +195,3 @@ fn extreme_bounds_and_epsilons() {
     let point = draw(View::of(&values), 0.25, range, &sharp, Route::Sorted, &mut entropy).unwrap();
     assert!((1e-299..=3.0).contains(&point));
 }
-
-#[test]
-fn a_nan_is_refused_on_every_route() {
-    let mut values = vec![1.0; 5000];
-    values[17] = f64::NAN;
-    let scale = Scale::new(1.0, 1.0, 2).unwrap();
-    for route in [Route::Automatic, Route::Sorted, Route::Window(9), Route::Pivots] {
-        let range = Answers::Interval { lower: 0.0, upper: 2.0 };
-        let drawn = draw(View::of(&values), 0.5, range, &scale, route, &mut seeded(126));
-        assert_eq!(drawn, Err(SelectError::NotFinite));
-    }
-}
