@@ -8,7 +8,7 @@ use crate::exact::extended_float::Extended;
 use crate::numbers::answer_range::Answers;
 use crate::numbers::places::Places;
 use crate::numbers::point::Point;
-use crate::numbers::sorting::{order, sort};
+use crate::numbers::sorting::sort;
 use crate::numbers::stretch::Stretch;
 use crate::scores::score_view::View;
 
@@ -25,9 +25,6 @@ pub struct Cuts<'a> {
 
 impl<'a> Cuts<'a> {
     /// Values beyond the range are moved onto its ends, and on a grid into the cell of the nearest point.
-    ///
-    /// # Errors
-    /// `NotFinite` if there is a NaN, `Memory`.
     pub fn new(values: &View<'_>, places: Places<'a>, entropy: &mut Entropy) -> Result<Self, SelectError> {
         let (lower, upper) = match places.range() {
             Answers::Interval { lower, upper } => (lower, upper),
@@ -37,7 +34,7 @@ impl<'a> Cuts<'a> {
         ends.push(lower);
         places.append(values, &mut ends, entropy)?;
         ends.push(upper);
-        sort(&mut ends, order);
+        sort(&mut ends);
         let mut ranks = reserved(ends.len() - 1)?;
         ranks.extend((0..ends.len() - 1).filter(|&rank| ends[rank] < ends[rank + 1]));
         Ok(Self { places, ends, ranks, values: values.len() })
@@ -64,9 +61,6 @@ impl<'a> Cuts<'a> {
     }
 
     /// The lengths of those that have one.
-    ///
-    /// # Errors
-    /// `Memory`.
     pub fn lengths(&self) -> Result<Vec<Extended>, SelectError> {
         let mut lengths = reserved(self.count())?;
         lengths.extend(self.ranks.iter().map(|&rank| self.gap_of_rank(rank).length()));

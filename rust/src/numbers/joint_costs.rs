@@ -24,9 +24,6 @@ pub struct RankCosts<'a> {
 
 impl<'a> RankCosts<'a> {
     /// For increasing `levels` in [0, 1].
-    ///
-    /// # Errors
-    /// `Memory`.
     pub fn new(levels: &[f64], cuts: &Cuts<'_>, scale: &'a Scale) -> Result<Self, SelectError> {
         let ends = [0.0].iter().chain(levels).chain(&[1.0]);
         let targets: Vec<_> = ends.map(|&level| exactly(level) * Rational::from(cuts.values)).collect();

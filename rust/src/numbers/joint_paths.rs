@@ -54,8 +54,6 @@ const GAPS: usize = 32;
 const LEFT_OUT: i64 = -32;
 
 impl<'a> Paths<'a> {
-    /// # Errors
-    /// `Memory`, `Interrupted`.
     pub fn new(cuts: &'a Cuts<'a>, costs: &'a RankCosts<'a>) -> Result<Self, SelectError> {
         let (levels, lengths, total) = (costs.levels(), cuts.lengths()?, Extended::ZERO);
         let none = || vec![Vec::new(); levels];
@@ -160,7 +158,7 @@ impl<'a> Paths<'a> {
     /// Choose a path.
     ///
     /// # Errors
-    /// `NoCandidates` if no path has a weight, `Memory`, `Interrupted`.
+    /// `NoCandidates` if no path has a weight.
     pub fn draw(&self, entropy: &mut Entropy) -> Result<Path, SelectError> {
         let levels = self.levels;
         let one = Extended::from_f64(1.0);

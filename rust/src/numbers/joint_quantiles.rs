@@ -21,8 +21,7 @@ use crate::scores::score_view::View;
 /// Draw the quantiles at `levels`, increasing in [0, 1], at least one; `scale` is that of the sum of all differences.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `InvalidScale` if the scale is so small that doubles cannot weigh paths, `Memory`,
-/// `Interrupted`.
+/// `NotFinite` if there is a NaN, `InvalidScale` if the scale is so small that doubles cannot weigh paths.
 pub fn draw(
     values: &View<'_>,
     levels: &[f64],

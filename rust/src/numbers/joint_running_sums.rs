@@ -8,9 +8,6 @@ use crate::numbers::cuts::Cuts;
 use crate::numbers::joint_costs::RankCosts;
 
 /// For each gap, the sum over all later ones, which have these `messages` of answer `index`.
-///
-/// # Errors
-/// `Memory`.
 pub fn sums_after(
     messages: &[Extended],
     cuts: &Cuts<'_>,

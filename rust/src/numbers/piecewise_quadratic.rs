@@ -80,7 +80,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// # Errors
-    /// `NoCandidates` if no piece has a length, `Memory`, `Interrupted`.
+    /// `NoCandidates` if no piece has a length.
     pub fn new(score: impl PiecewiseScore + 'static, scale: Scale) -> Result<Self, SelectError> {
         let parts = Parts::new(Box::new(score), scale)?;
         let chooser = Chooser::new(&parts)?;
@@ -270,7 +270,7 @@ impl FallingPiece {
         let reach = reach.unwrap_or(Rational::ZERO);
         let fall_of_curve = &self.curvature * &reach;
         let far = Self {
-            top: moved(&self.top, &reach, self.is_upward),
+            top: if self.is_upward { &self.top + &reach } else { &self.top - &reach },
             is_upward: self.is_upward,
             score: &self.score - (&self.slope + &fall_of_curve) * &reach,
             slope: &self.slope + &fall_of_curve + &fall_of_curve,
@@ -328,10 +328,6 @@ impl LazyPoint {
             (rounded == at(&(low + &step))).then_some(rounded)
         })
     }
-}
-
-fn moved(point: &Rational, distance: &Rational, is_upward: bool) -> Rational {
-    if is_upward { point + distance } else { point - distance }
 }
 
 /// A power of two w with 1/8 < curvature w^2 <= 1, if there is curvature.

@@ -46,9 +46,6 @@ impl<'a> Places<'a> {
     }
 
     /// Add the place of every value to `to`.
-    ///
-    /// # Errors
-    /// `NotFinite` if there is a NaN, `Memory`.
     pub fn append(&self, values: &View<'_>, to: &mut Vec<f64>, entropy: &mut Entropy) -> Result<(), SelectError> {
         match self {
             Self::Reals { .. } => value_turns::append(values, to, |value| self.range().place(value)),

@@ -50,7 +50,7 @@ const RARE: u64 = 1024;
 /// Draw the quantile at `level`, in [0, 1].
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
+/// `NotFinite` if there is a NaN.
 pub fn draw(
     values: View<'_>,
     level: f64,

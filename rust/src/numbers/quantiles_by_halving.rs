@@ -15,15 +15,10 @@ use crate::numbers::sorting::partition;
 use crate::scores::scale::Scale;
 use crate::scores::score_view::View;
 
-/// How many depths `count` levels make: what epsilon is divided by.
-pub fn depths(count: usize) -> u32 {
-    count.checked_ilog2().map_or(0, |whole| whole + 1)
-}
-
 /// Draw the quantiles at `levels`, strictly increasing in [0, 1], each depth at the cost of `epsilon` under add/remove.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `InvalidScale` unless epsilon is finite and positive, `Memory`.
+/// `NotFinite` if there is a NaN, `InvalidScale` unless epsilon is finite and positive.
 pub fn draw(
     values: &View<'_>,
     levels: &[f64],
@@ -47,6 +42,7 @@ fn draw_at(
     Ok(answers.into_iter().map(|place| places.answer(place)).collect())
 }
 
+/// On a grid whose points are the numbers 0, 1, ...
 fn halve(
     values: &mut [f64],
     levels: &[f64],
@@ -55,11 +51,7 @@ fn halve(
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let mut halving = Halving { levels, range, epsilon, answers: vec![0.0; levels.len()], entropy };
-    let ends = match range {
-        Answers::Interval { lower, upper } => (lower, upper),
-        Answers::Grid(grid) => (grid.point(0), grid.point(grid.count() - 1)),
-    };
-    halving.node(values, 0..levels.len(), ends, (0.0, 1.0))?;
+    halving.node(values, 0..levels.len(), range.ends(), (0.0, 1.0))?;
     Ok(halving.answers)
 }
 

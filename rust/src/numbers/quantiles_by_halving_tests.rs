@@ -3,29 +3,6 @@ use crate::entropy::testing::seeded;
 use crate::testing::assert_law;
 use dashu_int::{IBig, UBig};
 
-#[test]
-fn depths_are_those_of_halving() {
-    assert_eq!([0, 1, 2, 3, 4, 7, 8, 99].map(depths), [0, 1, 2, 2, 3, 3, 4, 7]);
-}
-
-#[test]
-fn equal_values_are_shared_out() {
-    let mut entropy = seeded(143);
-    let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 11).unwrap();
-    let mut values = vec![4.0; 1000];
-    values.extend([9.0; 20]);
-    for _ in 0..50 {
-        let answers = draw(&View::of(&values), &[0.2, 0.4, 0.6], Answers::Grid(&grid), 2.0, &mut entropy).unwrap();
-        assert_eq!(answers, [4.0; 3]);
-        // All of them sent upwards leave nothing for the lower level to be drawn from.
-        let unshared = halve(&mut values.clone(), &[0.2, 0.4], Answers::Grid(&grid), 2.0, &mut entropy).unwrap();
-        assert!(unshared[1] == 4.0);
-    }
-    let huge = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 1 << 53).unwrap();
-    assert!(draw(&View::of(&values), &[0.2, 0.4], Answers::Grid(&huge), 2.0, &mut entropy).is_ok());
-    assert!(draw(&View::of(&[0.0, f64::NAN]), &[0.5], Answers::Grid(&grid), 2.0, &mut entropy).is_err());
-}
-
 /// By the definition: the law of the fine places of `levels[first..end]` between two places, given the values there.
 fn node_law(
     values: &[usize],

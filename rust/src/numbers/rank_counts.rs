@@ -12,7 +12,7 @@ pub type Ranks = (u64, u64);
 /// The ranks of each of `stretches`.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
+/// `NotFinite` if there is a NaN.
 pub fn ranks_of(values: &View<'_>, stretches: &[ValueInterval]) -> Result<Vec<Ranks>, SelectError> {
     Ok(pass(values, stretches, None, threads_for(values))?.0)
 }

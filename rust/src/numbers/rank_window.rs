@@ -59,9 +59,6 @@ impl Window {
     }
 
     /// All values.
-    ///
-    /// # Errors
-    /// `NotFinite` if there is a NaN, `Memory`.
     pub fn of_all(values: &View<'_>, range: Answers<'_>) -> Result<Self, SelectError> {
         let mut sorted: Vec<f64> = Vec::new();
         append(values, &mut sorted, |value| range.place(value))?;
@@ -75,9 +72,6 @@ impl Window {
 
     /// A window with the values of the sorted positions `first..last` (not empty, within the values), as far as the
     /// sample's pivots enclose them.
-    ///
-    /// # Errors
-    /// `NotFinite` if there is a NaN, `Memory`.
     pub fn around(
         values: &View<'_>,
         range: Answers<'_>,
@@ -121,9 +115,6 @@ impl Window {
 
     /// A few places: those of a random sample that are nearest to ranks closer to `target` where more of the answers are,
     /// and the sample's ends.
-    ///
-    /// # Errors
-    /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
     pub fn of_pivots(
         values: &View<'_>,
         range: Answers<'_>,

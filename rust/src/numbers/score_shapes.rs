@@ -163,7 +163,7 @@ pub struct Concave {
 impl Concave {
     /// # Errors
     /// `NotFinite` if a number is not, if breakpoints decrease, slopes increase or, with tails, do not lead down;
-    /// `InvalidCount` if there is not one slope a breakpoint; `Memory`, `Interrupted`.
+    /// `InvalidCount` if there is not one slope a breakpoint.
     pub fn new(breakpoints: Vec<f64>, slopes: Vec<f64>, has_tails: bool) -> Result<Self, SelectError> {
         check(&breakpoints, &[&slopes], 0)?;
         let falls_outwards = slopes[0] > 0.0 && slopes[slopes.len() - 1] < 0.0;
