@@ -99,7 +99,7 @@ address: | $(VENV)/.nightly
 # What threads do together. The standard library has to be compiled for it, too, or its locks would be unknown. A bare
 # `clone` passes by the sanitizer, whose own locks may then be held in the child by threads that are not there. First it has
 # to report a race on purpose: one that reports nothing would find nothing.
-THREAD_TESTS := scores:: interrupt:: entropy:: float_control:: numbers::pivot_pass select::many_draws \
+THREAD_TESTS := scores:: interrupt:: entropy:: float_control:: numbers::rank_counts select::many_draws \
 	--skip a_bare_clone_is_a_process_of_its_own
 THREAD_SANITIZED = env RUSTFLAGS='-Zsanitizer=thread' $(SANITIZED) -Zbuild-std --
 
@@ -127,7 +127,7 @@ miri: | $(VENV)/.nightly
 # The loops over scores are compiled for several kinds of instructions. `make test` runs those that this processor has; here
 # an emulator runs those of others, all but one law that it is slow at. AVX-512 is emulated by none, so only a processor that
 # has it runs that: the first line says whether this one does.
-FOREIGN_TESTS := scores:: select::weight select::rows entropy:: float_control:: numbers::pivot_pass numbers::rank_counts \
+FOREIGN_TESTS := scores:: select::weight select::rows entropy:: float_control:: numbers::rank_counts \
 	--skip many_candidates_keep_their_shares
 LEVELS := scores::block_index::tests::levels_of_this_processor
 

@@ -20,7 +20,7 @@ from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, SECRET_INTEGER, assert_says_nothing
 from tests.reference import geometric
 
-SETTINGS = [(1.0, 1), (0.3, 2), (5.0, 1), (1.0, 7)]
+SETTINGS = [(1.0, 1), (0.3, 2), (5.0, 1), (1.0, 7), (1.0, 4)]
 
 
 def counted(draws: np.ndarray, reach: int) -> np.ndarray:

@@ -60,14 +60,10 @@ impl Geometric {
     /// `value` plus a draw, moved into [lower, upper].
     #[inline]
     pub fn around(&self, value: i64, lower: i64, upper: i64, entropy: &mut Entropy) -> i64 {
-        let within = |sum: IBig| {
-            let clamped = sum.clamp(IBig::from(lower), IBig::from(upper));
-            i64::try_from(clamped).unwrap_or(upper)
-        };
         match self.draw(entropy) {
             // A magnitude stays below 2^62 (1 + 2^64).
             Noise::Small(noise) => (i128::from(value) + noise).clamp(i128::from(lower), i128::from(upper)) as i64,
-            Noise::Large(noise) => within(noise + value),
+            Noise::Large(noise) => (noise + value).clamp(lower.into(), upper.into()).try_into().unwrap_or(upper),
         }
     }
 

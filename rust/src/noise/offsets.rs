@@ -102,7 +102,7 @@ pub fn flip_exactly(x: &Rational, entropy: &mut Entropy) -> bool {
 }
 
 /// `x` as a double, with the contract of `Scale::exponent`: correctly rounded within [2^-70, 2^70].
-fn approximate(x: &Rational) -> f64 {
+pub fn approximate(x: &Rational) -> f64 {
     if x.is_zero() { 0.0 } else { nearest_f64(x).clamp(power_of_two(-70), power_of_two(70)) }
 }
 

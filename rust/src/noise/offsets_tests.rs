@@ -97,13 +97,3 @@ fn blocks_at_least_halve_the_weight_and_rates_of_any_size_do() {
     let proposals = Offsets::new(steep(), steep());
     assert!((0..50).all(|_| proposals.draw(&mut entropy) == IBig::ZERO));
 }
-
-#[test]
-fn coins_of_exact_exponents() {
-    let mut entropy = seeded(9);
-    let chance = (-1.0_f64 / 3.0).exp();
-    assert_law("coin", 20_000, &[chance, 1.0 - chance], &[0.8, 0.2], || {
-        usize::from(!flip_exactly(&ratio(1, 3), &mut entropy))
-    });
-    assert!(flip_exactly(&ratio(0, 1), &mut Entropy::scripted(&[u64::MAX])));
-}

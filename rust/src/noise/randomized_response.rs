@@ -61,9 +61,7 @@ fn enclosure(x: &Rational, precision: usize) -> (UBig, UBig) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::testing::seeded;
     use crate::exact::rational::exactly;
-    use crate::testing::assert_law;
 
     fn turn(x: f64) -> BitFlip {
         BitFlip::new(exactly(x))
@@ -78,16 +76,6 @@ mod tests {
         assert!((UBig::from(head) - &scaled) <= UBig::ONE);
         assert_eq!(turn(1e-30).head, (1 << 63) - 1);
         assert_eq!((turn(44.0).head, turn(45.0).head, turn(1e300).head), (1, 0, 0));
-    }
-
-    #[test]
-    fn turns_come_as_often_as_they_should() {
-        for (seed, (x, wrong)) in [(0.1_f64, 0.2_f64), (1.0, 0.9), (3.0, 3.3)].into_iter().enumerate() {
-            let coin = turn(x);
-            let law = |x: f64| [1.0 / (1.0 + x.exp()), 1.0 / (1.0 + (-x).exp())];
-            let mut entropy = seeded(30 + seed as u8);
-            assert_law("turns", 40_000, &law(x), &law(wrong), || usize::from(!coin.flip(&mut entropy)));
-        }
     }
 
     #[test]

@@ -1,113 +1,99 @@
-//! A range of answers, cut by the sorted values: gap i lies between value i - 1 and value i.
+//! A range of answers, cut by the sorted values: gap i lies between value i - 1 and value i. Only gaps that have length
+//! can hold an answer.
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::exact::extended_float::Extended;
 use crate::numbers::answer_range::Answers;
-use crate::numbers::grid::Grid;
+use crate::numbers::places::Places;
 use crate::numbers::point::Point;
-use crate::numbers::sorting::{order, sort};
+use crate::numbers::sorting::sort;
 use crate::numbers::stretch::Stretch;
-use crate::numbers::value_turns::append;
 use crate::scores::score_view::View;
 
-/// The cuts, with both ends of the range among them.
-pub enum Cuts<'a> {
-    Reals(Vec<f64>),
-    /// Every point of a grid is a cell of `2^bits` parts, over which the values there are spread at random; ends are
-    /// counted in parts.
-    Parts {
-        ends: Vec<u64>,
-        bits: u32,
-        grid: &'a Grid,
-    },
+/// The cuts, and the gaps that have length.
+pub struct Cuts<'a> {
+    places: Places<'a>,
+    /// The values' places, with both ends of the range among them.
+    pub ends: Vec<f64>,
+    /// How many values lie below each gap that has length, from the lowest on.
+    ranks: Vec<usize>,
+    /// How many values there are.
+    pub values: usize,
 }
-
-/// A cell has so many parts, as powers of two, unless there are very many cells.
-const PART_BITS: u32 = 32;
-/// All positions stay below two to this power.
-const POSITION_BITS: u32 = 62;
 
 impl<'a> Cuts<'a> {
-    /// Values beyond the range are moved onto its ends, and on a grid to the nearest point.
-    ///
-    /// # Errors
-    /// `NotFinite` if there is a NaN, `Memory`.
-    pub fn new(values: &View<'_>, range: Answers<'a>, entropy: &mut Entropy) -> Result<Self, SelectError> {
-        match range {
-            Answers::Interval { lower, upper } => {
-                let mut ends = collected(values, |value| value.clamp(lower, upper), lower, upper)?;
-                sort(&mut ends, order);
-                Ok(Self::Reals(ends))
-            }
-            Answers::Grid(grid) => {
-                let count_bits = u64::BITS - grid.count().leading_zeros();
-                Self::spread(values, grid, PART_BITS.min(POSITION_BITS.saturating_sub(count_bits)), entropy)
-            }
-        }
-    }
-
-    /// Each value goes to one of the `2^bits` parts of its cell, whatever the other values do.
-    pub(crate) fn spread(
-        values: &View<'_>,
-        grid: &'a Grid,
-        bits: u32,
-        entropy: &mut Entropy,
-    ) -> Result<Self, SelectError> {
-        let place = |value: f64| {
-            let part = if bits == 0 { 0 } else { u64::from(entropy.next_u32() >> (u32::BITS - bits)) };
-            (grid.nearest(value) << bits) + part
+    /// Values beyond the range are moved onto its ends, and on a grid into the cell of the nearest point.
+    pub fn new(values: &View<'_>, places: Places<'a>, entropy: &mut Entropy) -> Result<Self, SelectError> {
+        let (lower, upper) = match places.range() {
+            Answers::Interval { lower, upper } => (lower, upper),
+            Answers::Grid(parts) => (0.0, parts.count() as f64),
         };
-        let mut ends = collected(values, place, 0, grid.count() << bits)?;
-        sort(&mut ends, |end| end);
-        Ok(Self::Parts { ends, bits, grid })
+        let mut ends = reserved(values.len() + 2)?;
+        ends.push(lower);
+        places.append(values, &mut ends, entropy)?;
+        ends.push(upper);
+        sort(&mut ends);
+        let mut ranks = reserved(ends.len() - 1)?;
+        ranks.extend((0..ends.len() - 1).filter(|&rank| ends[rank] < ends[rank + 1]));
+        Ok(Self { places, ends, ranks, values: values.len() })
     }
 
-    /// How many gaps: one more than values.
-    pub fn gaps(&self) -> usize {
-        match self {
-            Self::Reals(ends) => ends.len() - 1,
-            Self::Parts { ends, .. } => ends.len() - 1,
+    /// How many gaps have length.
+    pub fn count(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// How many values lie below such a gap.
+    #[inline(always)]
+    pub fn rank(&self, gap: usize) -> usize {
+        self.ranks[gap]
+    }
+
+    /// The gap with so many values below.
+    pub fn gap_of_rank(&self, rank: usize) -> Stretch {
+        let (low, high) = (self.ends[rank], self.ends[rank + 1]);
+        match self.places {
+            Places::Reals { .. } => Stretch::Reals { low, high },
+            Places::Parts { .. } => Stretch::Places { first: low as u64, count: (high - low) as u64 },
         }
     }
 
-    /// Whether every gap has length.
-    pub fn all_differ(&self) -> bool {
-        match self {
-            Self::Reals(ends) => ends.windows(2).all(|pair| pair[0] < pair[1]),
-            Self::Parts { ends, .. } => ends.windows(2).all(|pair| pair[0] < pair[1]),
-        }
+    /// The lengths of those that have one.
+    pub fn lengths(&self) -> Result<Vec<Extended>, SelectError> {
+        let mut lengths = reserved(self.count())?;
+        lengths.extend(self.ranks.iter().map(|&rank| self.gap_of_rank(rank).length()));
+        Ok(lengths)
     }
 
-    #[inline]
-    pub fn gap(&self, gap: usize) -> Stretch {
-        match self {
-            Self::Reals(ends) => Stretch::Reals { low: ends[gap], high: ends[gap + 1] },
-            Self::Parts { ends, .. } => Stretch::Places { first: ends[gap], count: ends[gap + 1] - ends[gap] },
-        }
-    }
-
-    /// A uniform point of a gap: the nearest double, or its point of the grid.
-    pub fn point(&self, gap: usize, entropy: &mut Entropy) -> f64 {
-        match self {
-            Self::Reals(ends) => Point::draw(ends[gap], ends[gap + 1], entropy).rounded(entropy),
-            Self::Parts { ends, bits, grid } => {
-                grid.point((ends[gap] + entropy.below(ends[gap + 1] - ends[gap])) >> bits)
-            }
+    /// A uniform answer of the gap with so many values below: the nearest double, or a point of the grid.
+    pub fn answer(&self, rank: usize, entropy: &mut Entropy) -> f64 {
+        match self.gap_of_rank(rank) {
+            Stretch::Reals { low, high } => Point::draw(low, high, entropy).rounded(entropy),
+            Stretch::Places { first, count } => self.places.answer((first + entropy.below(count)) as f64),
         }
     }
 }
 
-/// Every value as `place` has it, and both ends of the range.
-fn collected<P: Copy>(
-    values: &View<'_>,
-    place: impl FnMut(f64) -> P,
-    lower: P,
-    upper: P,
-) -> Result<Vec<P>, SelectError> {
-    let mut ends: Vec<P> = reserved(values.len() + 2)?;
-    ends.push(lower);
-    append(values, &mut ends, place)?;
-    ends.push(upper);
-    Ok(ends)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+
+    #[test]
+    fn gaps_are_as_their_ranks_have_it() {
+        let some_equal = [1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 5.0, 5.0, 6.0, 7.0, 8.0, 9.0, 9.5, 10.0];
+        let all_differ: Vec<f64> = (1..10).map(f64::from).collect();
+        for values in [&some_equal[..], &all_differ, &[]] {
+            let places = Places::Reals { lower: 0.0, upper: 10.0 };
+            let cuts = Cuts::new(&View::of(values), places, &mut seeded(0)).unwrap();
+            let ranks: Vec<usize> = (0..cuts.count()).map(|gap| cuts.rank(gap)).collect();
+            let ends = [&[0.0], values, &[10.0]].concat();
+            let have_length = (0..=values.len()).filter(|&gap| ends[gap] < ends[gap + 1]);
+            assert_eq!(ranks, have_length.collect::<Vec<_>>());
+            let lengths: Vec<f64> = cuts.lengths().unwrap().iter().map(|length| length.times_power_of_two(0)).collect();
+            assert_eq!(lengths, ranks.iter().map(|&rank| ends[rank + 1] - ends[rank]).collect::<Vec<_>>());
+        }
+    }
 }

@@ -51,6 +51,12 @@ impl Grid {
         Self { start, step: self.step.clone(), denominator: self.denominator.clone(), count, plain }
     }
 
+    /// The numbers of the parts, from 0 on, if every point is divided into `2^bits`; together at most 2^53.
+    pub fn of_parts(&self, bits: u32) -> Self {
+        let count = self.count << bits;
+        Self { start: IBig::ZERO, step: UBig::ONE, denominator: UBig::ONE, count, plain: Some((0, 1, 1.0)) }
+    }
+
     /// Point `index`, which must be below `count`.
     pub fn point(&self, index: u64) -> f64 {
         if let Some((start, step, denominator)) = self.plain {

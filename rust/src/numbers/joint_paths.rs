@@ -12,22 +12,23 @@ use crate::error::reserved;
 use crate::exact::coin::power_of_two;
 use crate::exact::extended_float::Extended;
 use crate::interrupt::{self, check_deep};
-use crate::numbers::joint_costs::{Factors, RankCosts};
-use crate::numbers::joint_gaps::Gaps;
-use crate::numbers::joint_running_sums::RunningSums;
+use crate::numbers::cuts::Cuts;
+use crate::numbers::joint_costs::RankCosts;
+use crate::numbers::joint_running_sums::sums_after;
 
 /// Paths of gaps, and the weights of all that may follow.
 pub struct Paths<'a> {
-    gaps: &'a Gaps<'a>,
-    factors: Factors<'a>,
+    cuts: &'a Cuts<'a>,
+    costs: &'a RankCosts<'a>,
     lengths: Vec<Extended>,
     levels: usize,
     /// For each level and gap, of all that comes from the first answer in the gap on, this one included.
     entries: Vec<Vec<Extended>>,
     /// The same from after the last answer in the gap.
     exits: Vec<Vec<Extended>>,
-    /// Bounds of what may follow more answers in one gap.
-    tails: Tails,
+    /// Bounds of what follows an answer if any number of answers more are in the same gap: for each level, one for every
+    /// few neighbouring gaps.
+    bounds: Vec<Vec<Extended>>,
     /// The weight of all paths.
     pub total: Extended,
 }
@@ -46,24 +47,21 @@ pub struct Path {
 /// Bits of the largest weight of a choice, at most.
 const WEIGHT_BITS: u32 = 50;
 
+/// So many neighbouring gaps have one bound.
+const GAPS: usize = 32;
+
 /// More answers in one gap are left out of a message once they add less than this, relative.
 const LEFT_OUT: i64 = -32;
 
 impl<'a> Paths<'a> {
-    /// # Errors
-    /// `Memory`, `Interrupted`.
-    pub fn new(gaps: &'a Gaps<'a>, costs: &'a RankCosts<'a>) -> Result<Self, SelectError> {
-        let (levels, count) = (costs.wanted.len() - 1, gaps.count());
-        let factors = Factors::new(costs, 2 * count + 2)?;
-        let (entries, exits) = (vec![Vec::new(); levels], vec![Vec::new(); levels]);
-        let (lengths, tails, total) = (gaps.lengths()?, Tails::new(levels), Extended::ZERO);
-        let mut paths = Self { gaps, factors, lengths, levels, entries, exits, tails, total };
-        let mut sums = RunningSums::new(count)?;
+    pub fn new(cuts: &'a Cuts<'a>, costs: &'a RankCosts<'a>) -> Result<Self, SelectError> {
+        let (levels, lengths, total) = (costs.levels(), cuts.lengths()?, Extended::ZERO);
+        let none = || vec![Vec::new(); levels];
+        let mut paths = Self { cuts, costs, lengths, levels, entries: none(), exits: none(), bounds: none(), total };
         for level in (0..levels).rev() {
             interrupt::check()?;
-            paths.exits[level] = paths.exits_of(level, &mut sums)?;
-            let next_factor = if level + 1 < levels { paths.factors.between(level + 1, 0) } else { Extended::ZERO };
-            paths.tails.put(level, &paths.lengths, &paths.exits[level], next_factor);
+            paths.exits[level] = paths.exits_of(level)?;
+            paths.bounds[level] = paths.bounds_of(level);
             interrupt::check()?;
             paths.entries[level] = paths.entries_of(level)?;
         }
@@ -71,25 +69,33 @@ impl<'a> Paths<'a> {
         Ok(paths)
     }
 
-    fn exits_of(&self, level: usize, sums: &mut RunningSums) -> Result<Vec<Extended>, SelectError> {
-        let all = 0..self.gaps.count();
-        let mut exits = reserved(all.len())?;
-        if level + 1 == self.levels {
-            exits.extend(all.map(|gap| self.factors.between(level + 1, self.gaps.values - self.gaps.rank(gap))));
-        } else {
-            sums.after(&self.entries[level + 1], self.gaps, level + 1, &self.factors, |sum| exits.push(sum));
+    fn exits_of(&self, level: usize) -> Result<Vec<Extended>, SelectError> {
+        if level + 1 < self.levels {
+            return sums_after(&self.entries[level + 1], self.cuts, level + 1, self.costs);
         }
+        let mut exits = reserved(self.cuts.count())?;
+        let beyond = |gap| self.costs.between(level + 1, self.cuts.values - self.cuts.rank(gap));
+        exits.extend((0..self.cuts.count()).map(beyond));
         Ok(exits)
     }
 
-    fn entries_of(&self, level: usize) -> Result<Vec<Extended>, SelectError> {
-        let mut entries = reserved(self.gaps.count())?;
-        entries.extend(self.exits[level].iter().enumerate().map(|(gap, &exit)| {
-            check_deep();
-            // One answer in the gap says it all.
-            if exit > self.tails.more[level][gap / Tails::GAPS] {
-                return self.lengths[gap].times(exit);
+    /// From those of the next level, and from the lengths and exits of this one.
+    fn bounds_of(&self, level: usize) -> Vec<Extended> {
+        let most = |weights: &[Extended]| weights.iter().copied().fold(Extended::ZERO, Extended::max);
+        let mut bounds: Vec<Extended> = self.exits[level].chunks(GAPS).map(most).collect();
+        if let Some(next) = self.bounds.get(level + 1) {
+            let factor = self.costs.between(level + 1, 0);
+            for ((bound, lengths), next) in bounds.iter_mut().zip(self.lengths.chunks(GAPS)).zip(next) {
+                *bound = bound.plus(most(lengths).times(factor).times(*next));
             }
+        }
+        bounds
+    }
+
+    fn entries_of(&self, level: usize) -> Result<Vec<Extended>, SelectError> {
+        let mut entries = reserved(self.cuts.count())?;
+        entries.extend((0..self.cuts.count()).map(|gap| {
+            check_deep();
             let mut sum = Extended::ZERO;
             self.for_runs(level, gap, |weight, rest| {
                 sum = sum.plus(weight);
@@ -114,8 +120,8 @@ impl<'a> Paths<'a> {
             }
             // An increasing point more: its share of the volume, and no value between the two.
             let share = Extended::from_f64(1.0 / (last - level + 2) as f64);
-            volume = volume.times(length).times(share).times(self.factors.between(last + 1, 0));
-            if !take(weight, volume.times(self.tails.bounds[last + 1][gap / Tails::GAPS])) {
+            volume = volume.times(length).times(share).times(self.costs.between(last + 1, 0));
+            if !take(weight, volume.times(self.bounds[last + 1][gap / GAPS])) {
                 break;
             }
         }
@@ -123,9 +129,9 @@ impl<'a> Paths<'a> {
 
     /// The weights of the gaps from `first` on for a first answer at `level`, where the answer before has rank `from`.
     fn next_weights(&self, level: usize, from: usize, first: usize) -> Result<Vec<Extended>, SelectError> {
-        let entries = &self.entries[level][first.min(self.gaps.count())..];
+        let entries = &self.entries[level][first.min(self.cuts.count())..];
         let mut weights = reserved(entries.len())?;
-        let factor = |gap: usize| self.factors.between(level, self.gaps.rank(first + gap) - from);
+        let factor = |gap: usize| self.costs.between(level, self.cuts.rank(first + gap) - from);
         weights.extend(entries.iter().enumerate().map(|(gap, entry)| entry.times(factor(gap))));
         Ok(weights)
     }
@@ -137,15 +143,14 @@ impl<'a> Paths<'a> {
     }
 
     /// How far, relative, a path's `ratio` may be from `total`, and both from what they stand for.
-    pub fn margin(gaps: &Gaps<'_>, costs: &RankCosts<'_>) -> f64 {
-        let levels = costs.wanted.len() - 1;
-        let (count, most) = (gaps.count() as f64, levels as f64);
+    pub fn margin(cuts: &Cuts<'_>, costs: &RankCosts<'_>) -> f64 {
+        let (count, most) = (cuts.count() as f64, costs.levels() as f64);
         // A factor's exponent is at most that of all ranks; each carries (1 + x) 2^-49, and a running sum as many
         // roundings as it has terms.
-        let x = costs.exponent(gaps.values as f64 + 1.0);
+        let x = costs.exponent(cuts.values as f64 + 1.0);
         let messages = (most + 2.0) * ((2.0 * count + 16.0) * (1.0 + costs.exponent(1.0)) + x);
         // Every choice rounds each of its weights up to the next whole number.
-        let bits = bits_for(gaps.count().max(levels));
+        let bits = bits_for(cuts.count().max(costs.levels()));
         let choices = 2.0 * most * (count + most) * 2.0 * power_of_two(-(bits as i32));
         messages * power_of_two(-48) + choices + most * power_of_two(LEFT_OUT as i32 + 1)
     }
@@ -153,7 +158,7 @@ impl<'a> Paths<'a> {
     /// Choose a path.
     ///
     /// # Errors
-    /// `NoCandidates` if no path has a weight, `Memory`, `Interrupted`.
+    /// `NoCandidates` if no path has a weight.
     pub fn draw(&self, entropy: &mut Entropy) -> Result<Path, SelectError> {
         let levels = self.levels;
         let one = Extended::from_f64(1.0);
@@ -171,48 +176,19 @@ impl<'a> Paths<'a> {
             });
             let answers = path.choose(&runs, entropy)? + 1;
             let length = self.lengths[gap];
-            path.ratio = path.ratio.times(self.factors.between(level, self.gaps.rank(gap) - from));
+            path.ratio = path.ratio.times(self.costs.between(level, self.cuts.rank(gap) - from));
             for number in 0..answers {
                 path.gaps.push(gap);
                 let share = length.times(Extended::from_f64(1.0 / (number + 1) as f64));
                 path.ratio = path.ratio.times(share);
                 if number > 0 {
-                    path.ratio = path.ratio.times(self.factors.between(level + number, 0));
+                    path.ratio = path.ratio.times(self.costs.between(level + number, 0));
                 }
             }
-            (from, first) = (self.gaps.rank(gap), gap + 1);
+            (from, first) = (self.cuts.rank(gap), gap + 1);
         }
-        path.ratio = path.ratio.times(self.factors.between(levels, self.gaps.values - from));
+        path.ratio = path.ratio.times(self.costs.between(levels, self.cuts.values - from));
         Ok(path)
-    }
-}
-
-/// For each level, bounds of what follows an answer there if any number of answers more are in the same gap; one for each
-/// few neighbouring gaps.
-struct Tails {
-    bounds: Vec<Vec<Extended>>,
-    /// What more answers add to an exit at most, over what may be left out.
-    more: Vec<Vec<Extended>>,
-}
-
-impl Tails {
-    const GAPS: usize = 32;
-
-    fn new(levels: usize) -> Self {
-        Self { bounds: vec![Vec::new(); levels], more: vec![Vec::new(); levels] }
-    }
-
-    /// Follow from those of the next level, and from the lengths and exits of this one.
-    fn put(&mut self, level: usize, lengths: &[Extended], exits: &[Extended], next_factor: Extended) {
-        let most = |weights: &[Extended]| weights.iter().copied().fold(Extended::ZERO, Extended::max);
-        for (place, (lengths, exits)) in lengths.chunks(Self::GAPS).zip(exits.chunks(Self::GAPS)).enumerate() {
-            let more = self
-                .bounds
-                .get(level + 1)
-                .map_or(Extended::ZERO, |bounds| most(lengths).times(next_factor).times(bounds[place]));
-            self.bounds[level].push(most(exits).plus(more));
-            self.more[level].push(more.scaled(-LEFT_OUT));
-        }
     }
 }
 

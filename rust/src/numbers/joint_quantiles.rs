@@ -13,16 +13,15 @@ use crate::interrupt;
 use crate::numbers::answer_range::Answers;
 use crate::numbers::cuts::Cuts;
 use crate::numbers::joint_costs::RankCosts;
-use crate::numbers::joint_gaps::Gaps;
 use crate::numbers::joint_paths::Paths;
+use crate::numbers::places::{PART_BITS, Places};
 use crate::scores::scale::Scale;
 use crate::scores::score_view::View;
 
 /// Draw the quantiles at `levels`, increasing in [0, 1], at least one; `scale` is that of the sum of all differences.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `InvalidScale` if the scale is so small that doubles cannot weigh paths, `Memory`,
-/// `Interrupted`.
+/// `NotFinite` if there is a NaN, `InvalidScale` if the scale is so small that doubles cannot weigh paths.
 pub fn draw(
     values: &View<'_>,
     levels: &[f64],
@@ -30,7 +29,7 @@ pub fn draw(
     scale: &Scale,
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
-    let cuts = Cuts::new(values, range, entropy)?;
+    let cuts = Cuts::new(values, Places::new(range, PART_BITS), entropy)?;
     draw_from(&cuts, levels, scale, entropy)
 }
 
@@ -40,9 +39,8 @@ pub(crate) fn draw_from(
     scale: &Scale,
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
-    let gaps = Gaps::new(cuts)?;
-    let costs = RankCosts::new(levels, gaps.values as u64, scale);
-    let joint = Joint::new(&gaps, &costs)?;
+    let costs = RankCosts::new(levels, cuts, scale)?;
+    let joint = Joint::new(cuts, &costs)?;
     loop {
         interrupt::check()?;
         if let Some(answers) = joint.propose(entropy)? {
@@ -52,7 +50,7 @@ pub(crate) fn draw_from(
 }
 
 struct Joint<'a> {
-    gaps: &'a Gaps<'a>,
+    cuts: &'a Cuts<'a>,
     costs: &'a RankCosts<'a>,
     paths: Paths<'a>,
     /// Weights are measured by it; slightly above that of all paths.
@@ -62,20 +60,20 @@ struct Joint<'a> {
 }
 
 impl<'a> Joint<'a> {
-    fn new(gaps: &'a Gaps<'a>, costs: &'a RankCosts<'a>) -> Result<Self, SelectError> {
-        let margin = Paths::margin(gaps, costs);
+    fn new(cuts: &'a Cuts<'a>, costs: &'a RankCosts<'a>) -> Result<Self, SelectError> {
+        let margin = Paths::margin(cuts, costs);
         if margin > 0.125 {
             return Err(SelectError::InvalidScale);
         }
-        let paths = Paths::new(gaps, costs)?;
+        let paths = Paths::new(cuts, costs)?;
         let unit = paths.total.times(Extended::from_f64(1.0 + 3.0 * margin));
-        Ok(Self { gaps, costs, paths, unit, margin })
+        Ok(Self { cuts, costs, paths, unit, margin })
     }
 
     /// Answers in one path, if it is accepted.
     fn propose(&self, entropy: &mut Entropy) -> Result<Option<Vec<f64>>, SelectError> {
         let path = self.paths.draw(entropy)?;
-        let ranks: Vec<usize> = path.gaps.iter().map(|&gap| self.gaps.rank(gap)).collect();
+        let ranks: Vec<usize> = path.gaps.iter().map(|&gap| self.cuts.rank(gap)).collect();
         let mut uniform = LazyUniform::draw(entropy);
         let chance = path.ratio.quotient(self.unit);
         let head = uniform.head();
@@ -94,14 +92,14 @@ impl<'a> Joint<'a> {
     /// Whether V < factor * exp(-cost) / unit.
     fn accepts(&self, ranks: &[usize], factor: &Rational, uniform: &mut LazyUniform, entropy: &mut Entropy) -> bool {
         let ratio = factor / self.unit.exactly();
-        is_below_exponential(uniform, &ratio, &self.costs.exact_exponent(ranks, self.gaps.values), entropy)
+        is_below_exponential(uniform, &ratio, &self.costs.exact_exponent(ranks, self.cuts.values), entropy)
     }
 
     /// The volume of the increasing answers with so many values below each.
     fn volume(&self, ranks: &[usize]) -> Rational {
         let mut volume = Rational::ONE;
         for run in ranks.chunk_by(|a, b| a == b) {
-            let length = self.gaps.cuts.gap(run[0]).exact_length();
+            let length = self.cuts.gap_of_rank(run[0]).exact_length();
             for number in 1..=run.len() {
                 volume = volume * &length / Rational::from(number);
             }
@@ -111,7 +109,7 @@ impl<'a> Joint<'a> {
 
     /// Uniform increasing points with so many values below each.
     fn points(&self, ranks: &[usize], entropy: &mut Entropy) -> Vec<f64> {
-        let mut points: Vec<f64> = ranks.iter().map(|&rank| self.gaps.cuts.point(rank, entropy)).collect();
+        let mut points: Vec<f64> = ranks.iter().map(|&rank| self.cuts.answer(rank, entropy)).collect();
         points.sort_unstable_by(f64::total_cmp);
         points
     }

@@ -1,14 +1,12 @@
 pub mod answer_range;
 pub mod cuts;
 pub mod grid;
-pub mod grid_counts;
 pub mod joint_costs;
-pub mod joint_gaps;
 pub mod joint_paths;
 pub mod joint_quantiles;
 pub mod joint_running_sums;
 pub mod piecewise_quadratic;
-pub mod pivot_pass;
+pub mod places;
 pub mod point;
 pub mod quantile;
 pub mod quantiles_by_halving;

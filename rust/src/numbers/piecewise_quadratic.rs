@@ -18,6 +18,7 @@ use crate::exact::lazy_variate::Variate;
 use crate::exact::pieces::{Chooser, WeightedPieces};
 use crate::exact::rational::{Rational, exactly, nearest_f64, nearest_of, scaled};
 use crate::interrupt::{self, check_deep};
+use crate::noise::offsets::approximate;
 use crate::scores::scale::Scale;
 
 /// A piece: at the distance t from its top the score is `score - slope t - curvature t^2`.
@@ -79,7 +80,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// # Errors
-    /// `NoCandidates` if no piece has a length, `Memory`, `Interrupted`.
+    /// `NoCandidates` if no piece has a length.
     pub fn new(score: impl PiecewiseScore + 'static, scale: Scale) -> Result<Self, SelectError> {
         let parts = Parts::new(Box::new(score), scale)?;
         let chooser = Chooser::new(&parts)?;
@@ -112,12 +113,7 @@ struct Parts {
     is_best_double: bool,
     /// Of each part, the length that its mass is bounded by, and the exponent at its top, if the score has no doubles.
     known: Vec<(Extended, f64)>,
-    /// All of them then, if they are few.
-    kept: Vec<FallingPiece>,
 }
-
-/// Of so few parts the exact numbers are kept; of more they are computed again where they are needed.
-const FEW: usize = 64;
 
 impl Parts {
     fn new(score: Box<dyn PiecewiseScore>, scale: Scale) -> Result<Self, SelectError> {
@@ -126,54 +122,27 @@ impl Parts {
         let rate = scale.exact_exponent_of_gap(&exactly(1.0));
         let rate_in_doubles = Extended::from_rational(&rate);
         let is_best_double = near_best.is_finite() && exactly(near_best) == best;
-        let mut parts = Self {
-            score,
-            scale,
-            rate,
-            rate_in_doubles,
-            best,
-            near_best,
-            is_best_double,
-            known: Vec::new(),
-            kept: Vec::new(),
-        };
+        let known = Vec::new();
+        let mut parts = Self { score, scale, rate, rate_in_doubles, best, near_best, is_best_double, known };
         if parts.score.in_doubles(0).is_none() {
             let mut known = reserved(parts.count())?;
-            let mut kept = Vec::new();
             for index in 0..parts.count() {
                 interrupt::check()?;
                 let part = parts.part(index);
-                known.push((
-                    Extended::from_rational(&part.bounding_length(&parts.rate)),
-                    parts.moderate_exponent(&part),
-                ));
-                if parts.count() <= FEW {
-                    kept.push(part);
-                }
+                let length = Extended::from_rational(&part.bounding_length(&parts.rate));
+                known.push((length, approximate(&((&parts.best - part.score) * &parts.rate))));
             }
-            (parts.known, parts.kept) = (known, kept);
+            parts.known = known;
         }
         Ok(parts)
     }
 
     fn part(&self, index: usize) -> FallingPiece {
-        if let Some(part) = self.kept.get(index) {
-            return part.clone();
-        }
         if !self.score.is_curved() {
             return self.score.piece(index);
         }
         let [near, far] = self.score.piece(index / 2).split(&self.rate);
         if index.is_multiple_of(2) { near } else { far }
-    }
-
-    /// A part's exponent as a double with the contract of [`WeightedPieces::exponent`].
-    fn moderate_exponent(&self, part: &FallingPiece) -> f64 {
-        let exponent = (&self.best - &part.score) * &self.rate;
-        if exponent.is_zero() {
-            return 0.0;
-        }
-        Extended::from_rational(&exponent).times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70))
     }
 
     /// The length that bounds the mass.
@@ -199,7 +168,7 @@ impl Parts {
                 return x;
             }
         }
-        self.moderate_exponent(&self.part(index))
+        approximate(&self.exact_exponent(index))
     }
 }
 
@@ -301,7 +270,7 @@ impl FallingPiece {
         let reach = reach.unwrap_or(Rational::ZERO);
         let fall_of_curve = &self.curvature * &reach;
         let far = Self {
-            top: moved(&self.top, &reach, self.is_upward),
+            top: if self.is_upward { &self.top + &reach } else { &self.top - &reach },
             is_upward: self.is_upward,
             score: &self.score - (&self.slope + &fall_of_curve) * &reach,
             slope: &self.slope + &fall_of_curve + &fall_of_curve,
@@ -359,10 +328,6 @@ impl LazyPoint {
             (rounded == at(&(low + &step))).then_some(rounded)
         })
     }
-}
-
-fn moved(point: &Rational, distance: &Rational, is_upward: bool) -> Rational {
-    if is_upward { point + distance } else { point - distance }
 }
 
 /// A power of two w with 1/8 < curvature w^2 <= 1, if there is curvature.

@@ -15,8 +15,6 @@ use crate::exact::pieces::{Chooser, WeightedPieces};
 use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::numbers::answer_range::Answers;
-use crate::numbers::grid::Grid;
-use crate::numbers::grid_counts::GridCounter;
 use crate::numbers::point::Point;
 use crate::numbers::rank::{Distance, Target};
 use crate::numbers::rank_counts::ranks_of;
@@ -34,37 +32,25 @@ pub enum Route {
     Sorted,
     /// Sort this many ranks to each side of the target, and make do with them.
     Window(u64),
-    /// Count the values at every point of a grid (sort them if there is none).
-    Tally,
     /// Sort nothing: count the ranks of a few values, and of every point proposed between them.
     Pivots,
 }
 
-/// Ranks further away than this many scales have less than e^-60 of the density, ...
+/// Ranks further away than this many scales have less than e^-60 of the density.
 const SCALES: f64 = 60.0;
-/// ... and further than this many, e^-10: enough for windows so large that a pass costs less than sorting them.
-const SCALES_OF_LARGE: f64 = 10.0;
 /// Pieces between two checks for Ctrl-C.
 const CHECK_EVERY: usize = 1 << 8;
 /// Fewer values than this are sorted.
-const FEW: usize = 2048;
-/// Windows of more than this share of the values to each side are large, ...
-const LARGE_SHARE: f64 = 1.0 / 128.0;
-/// ... and of more than this not worth it.
-const LARGEST_SHARE: f64 = 1.0 / 16.0;
-/// A window will do if the regions outside are proposed at most once in this many draws, as each proposal is a pass ...
+const FEW: u64 = 2048;
+/// Windows of more than this share of the values to each side are not worth it: pivots are.
+const LARGEST_SHARE: f64 = 1.0 / 32.0;
+/// A window will do if the regions outside are proposed at most once in this many draws, as each proposal is a pass.
 const RARE: u64 = 1024;
-/// ... and a large one if they are once in so many.
-const RARE_OF_LARGE: u64 = 16;
-/// Grids of at most this many points, and of at most a quarter as many as there are values, are worth a tally.
-const FEW_POINTS: u64 = 1 << 18;
-/// How many scales pivots lie from the target: closer where more of the answers are.
-const PIVOTS: [f64; 16] = [0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 60.0];
 
 /// Draw the quantile at `level`, in [0, 1].
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
+/// `NotFinite` if there is a NaN.
 pub fn draw(
     values: View<'_>,
     level: f64,
@@ -92,81 +78,33 @@ fn pieces<'a>(
     route: Route,
     entropy: &mut Entropy,
 ) -> Result<Pieces<'a>, SelectError> {
-    let Question { target, range, scale } = &question;
-    let total = values.len() as u64;
-    let has_few = total == 0 || (route == Route::Automatic && values.len() < FEW);
-    if !has_few
-        && matches!(route, Route::Window(_) | Route::Automatic)
-        && let Some(pieces) = by_window(values, &question, route, entropy)?
-    {
-        return Ok(pieces);
+    let (total, target, range) = (values.len() as u64, question.target.whole(), question.range);
+    let ranks_per_scale = 1.0 / question.scale.exponent_of_gap(1.0);
+    if total == 0 || route == Route::Sorted || (route == Route::Automatic && total < FEW) {
+        return Pieces::new(Window::of_all(values, range)?, question);
     }
-    let is_worth_it = |grid: &Grid| route == Route::Tally || (route == Route::Automatic && is_sparse(grid, total));
-    let window = match *range {
-        Answers::Grid(grid) if is_worth_it(grid) => Window::of_tally(&GridCounter::new(grid)?.tally(values)?)?,
-        _ if !has_few && matches!(route, Route::Pivots | Route::Automatic) => {
-            let rank = target.whole() as f64;
-            let per_scale = 1.0 / scale.exponent_of_gap(1.0);
-            let to_a_side = |most: f64| PIVOTS.map(|scales| (scales * per_scale).min(most * scales.min(5.0) / 5.0));
-            let (below, above) = (to_a_side(rank), to_a_side(total as f64 - rank));
-            let below = below.iter().rev().map(|distance| rank - distance);
-            let wanted: Vec<f64> = below.chain(above.iter().map(|distance| rank + distance)).collect();
-            Window::of_pivots(values, *range, &wanted, entropy)?
-        }
-        _ => Window::of_all(values, *range)?,
-    };
-    Pieces::new(window, question)
-}
-
-/// Whether a tally of the grid's points is quicker than sorting.
-fn is_sparse(grid: &Grid, total: u64) -> bool {
-    grid.count() <= FEW_POINTS.min(total / 4)
-}
-
-/// The pieces around the target, if they are enough.
-fn by_window<'a>(
-    values: &View<'_>,
-    question: &Question<'a>,
-    route: Route,
-    entropy: &mut Entropy,
-) -> Result<Option<Pieces<'a>>, SelectError> {
-    let Question { target, range, scale } = question;
-    let total = values.len() as u64;
-    let is_forced = route != Route::Automatic;
-    // Saturates for absurd scales.
-    let within = |scales: f64| ((scales / scale.exponent_of_gap(1.0)) as u64).saturating_add(2);
-    let is_large = within(SCALES) as f64 > LARGE_SHARE * total as f64;
-    let rare = if is_large { RARE_OF_LARGE } else { RARE };
+    let is_forced = matches!(route, Route::Window(_));
     let mut radius = match route {
         Route::Window(radius) => radius,
-        _ => within(if is_large { SCALES_OF_LARGE } else { SCALES }),
+        // Saturates for absurd scales.
+        _ => ((SCALES * ranks_per_scale) as u64).saturating_add(2),
     };
-    while is_forced || (radius as f64) < LARGEST_SHARE * total as f64 {
+    while is_forced || (route == Route::Automatic && (radius as f64) < LARGEST_SHARE * total as f64) {
         interrupt::check()?;
-        let center = target.whole().min(total - 1);
+        let center = target.min(total - 1);
         let (first, last) = (center.saturating_sub(radius), center.saturating_add(radius + 1).min(total));
-        let Some(window) = Window::around(values, *range, first, last, entropy)? else {
-            if is_forced {
-                continue;
-            }
-            return Ok(None);
-        };
+        let window = Window::around(values, range, first, last, entropy)?;
         // Beyond the window's edges a piece has at least this distance. If ties leave no room inside, all the mass
         // is out there, and what matters reaches as far again.
-        let edge = target.whole().saturating_sub(window.below[0]);
-        let edge = edge.min(window.up_to[window.values.len() - 1].saturating_sub(target.whole()));
+        let edge = target.saturating_sub(window.places[0].below);
+        let edge = edge.min(window.places[window.places.len() - 1].up_to.saturating_sub(target));
         let pieces = Pieces::new(window, question.clone())?;
-        if is_forced || pieces.is_enough(rare) {
-            return Ok(Some(pieces));
-        }
-        if let Answers::Grid(grid) = range
-            && is_sparse(grid, total)
-        {
-            return Ok(None);
+        if is_forced || pieces.is_enough() {
+            return Ok(pieces);
         }
         radius = radius.saturating_add(edge).max(radius.saturating_mul(4));
     }
-    Ok(None)
+    Pieces::new(Window::of_pivots(values, range, target as f64, ranks_per_scale, entropy)?, question)
 }
 
 /// The pieces that the values of a window cut the range into.
@@ -216,16 +154,16 @@ impl<'a> Pieces<'a> {
 
     /// The piece's answers, on a grid by the numbers of its points.
     fn stretch(&self, piece: usize) -> Stretch {
-        let ((at, is_value), values) = (self.place(piece), &self.window.values);
+        let ((at, is_value), places) = (self.place(piece), &self.window.places);
         match self.question.range {
             Answers::Interval { lower, upper } => Stretch::Reals {
-                low: if at == 0 { lower } else { values[at - 1] },
-                high: values.get(at).copied().unwrap_or(upper),
+                low: if at == 0 { lower } else { places[at - 1].place },
+                high: places.get(at).map_or(upper, |known| known.place),
             },
-            Answers::Grid(_) if is_value => Stretch::Places { first: values[at] as u64, count: 1 },
+            Answers::Grid(_) if is_value => Stretch::Places { first: places[at].place as u64, count: 1 },
             Answers::Grid(grid) => {
-                let first = if at == 0 { 0 } else { values[at - 1] as u64 + 1 };
-                let end = values.get(at).map_or(grid.count(), |value| *value as u64);
+                let first = if at == 0 { 0 } else { places[at - 1].place as u64 + 1 };
+                let end = places.get(at).map_or(grid.count(), |known| known.place as u64);
                 Stretch::Places { first, count: end - first }
             }
         }
@@ -234,7 +172,7 @@ impl<'a> Pieces<'a> {
     /// The least and the largest rank of the piece's points: how many values are below them, and how many not above.
     fn ranks(&self, piece: usize) -> (u64, u64) {
         let (at, is_value) = self.place(piece);
-        if is_value { (self.window.below[at], self.window.up_to[at]) } else { self.window.ranks_of_gap(at) }
+        if is_value { self.window.places[at].ranks() } else { self.window.ranks_of_gap(at) }
     }
 
     /// Of the piece's points; of a region, the least that the ranks at its ends allow.
@@ -249,11 +187,11 @@ impl<'a> Pieces<'a> {
         least < largest && !self.place(piece).1
     }
 
-    /// Whether at most one draw of so many leaves the window.
-    fn is_enough(&self, rare: u64) -> bool {
+    /// Whether draws hardly ever leave the window.
+    fn is_enough(&self) -> bool {
         [0, self.count() - 1].into_iter().all(|piece| {
             let (bound, total) = self.chooser.share(piece);
-            !self.is_region(piece) || bound <= total / rare
+            !self.is_region(piece) || bound <= total / RARE
         })
     }
 
@@ -312,8 +250,8 @@ impl<'a> Pieces<'a> {
 impl WeightedPieces for Pieces<'_> {
     fn count(&self) -> usize {
         match self.question.range {
-            Answers::Interval { .. } => self.window.values.len() + 1,
-            Answers::Grid(_) => 2 * self.window.values.len() + 1,
+            Answers::Interval { .. } => self.window.places.len() + 1,
+            Answers::Grid(_) => 2 * self.window.places.len() + 1,
         }
     }
 

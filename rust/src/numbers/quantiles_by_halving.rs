@@ -5,27 +5,20 @@
 
 use std::ops::Range as Span;
 
-use dashu_int::{IBig, UBig};
-
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::numbers::answer_range::Answers;
 use crate::numbers::grid::Grid;
+use crate::numbers::places::{PART_BITS, Places};
 use crate::numbers::quantile::{self, Route};
 use crate::numbers::sorting::partition;
-use crate::numbers::value_turns::append;
 use crate::scores::scale::Scale;
 use crate::scores::score_view::View;
-
-/// How many depths `count` levels make: what epsilon is divided by.
-pub fn depths(count: usize) -> u32 {
-    count.checked_ilog2().map_or(0, |whole| whole + 1)
-}
 
 /// Draw the quantiles at `levels`, strictly increasing in [0, 1], each depth at the cost of `epsilon` under add/remove.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `InvalidScale` unless epsilon is finite and positive, `Memory`.
+/// `NotFinite` if there is a NaN, `InvalidScale` unless epsilon is finite and positive.
 pub fn draw(
     values: &View<'_>,
     levels: &[f64],
@@ -33,31 +26,23 @@ pub fn draw(
     epsilon: f64,
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
-    let spread = match range {
-        Answers::Grid(grid) => Spread::over(grid, PART_BITS),
-        Answers::Interval { .. } => None,
-    };
-    draw_spread(values, levels, range, spread.as_ref(), epsilon, entropy)
+    draw_at(values, levels, &Places::new(range, PART_BITS), epsilon, entropy)
 }
 
-fn draw_spread(
+fn draw_at(
     values: &View<'_>,
     levels: &[f64],
-    range: Answers<'_>,
-    spread: Option<&Spread<'_>>,
+    places: &Places<'_>,
     epsilon: f64,
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let mut copy: Vec<f64> = Vec::new();
-    let Some(spread) = spread else {
-        append(values, &mut copy, |value| value)?;
-        return halve(&mut copy, levels, range, epsilon, entropy);
-    };
-    append(values, &mut copy, |value| spread.place(value, entropy))?;
-    let places = halve(&mut copy, levels, Answers::Grid(&spread.fine), epsilon, entropy)?;
-    Ok(places.into_iter().map(|place| spread.point(place)).collect())
+    places.append(values, &mut copy, entropy)?;
+    let answers = halve(&mut copy, levels, places.range(), epsilon, entropy)?;
+    Ok(answers.into_iter().map(|place| places.answer(place)).collect())
 }
 
+/// On a grid whose points are the numbers 0, 1, ...
 fn halve(
     values: &mut [f64],
     levels: &[f64],
@@ -66,43 +51,8 @@ fn halve(
     entropy: &mut Entropy,
 ) -> Result<Vec<f64>, SelectError> {
     let mut halving = Halving { levels, range, epsilon, answers: vec![0.0; levels.len()], entropy };
-    let ends = match range {
-        Answers::Interval { lower, upper } => (lower, upper),
-        Answers::Grid(grid) => (grid.point(0), grid.point(grid.count() - 1)),
-    };
-    halving.node(values, 0..levels.len(), ends, (0.0, 1.0))?;
+    halving.node(values, 0..levels.len(), range.ends(), (0.0, 1.0))?;
     Ok(halving.answers)
-}
-
-/// A grid whose points are made wide: each is a cell of parts, and a value goes to any part of its cell, whatever the
-/// other values do. So an answer can lie among equal values, with some of them to each side.
-struct Spread<'a> {
-    grid: &'a Grid,
-    /// The parts of all cells, counted from 0.
-    fine: Grid,
-    bits: u32,
-}
-
-/// A cell has so many parts, as powers of two, unless there are very many cells: parts are doubles.
-const PART_BITS: u32 = 32;
-
-impl<'a> Spread<'a> {
-    /// Cells of `2^most_bits` parts, or fewer; `None` if there are more points than doubles count.
-    fn over(grid: &'a Grid, most_bits: u32) -> Option<Self> {
-        let count_bits = u64::BITS - grid.count().leading_zeros();
-        let bits = most_bits.min(f64::MANTISSA_DIGITS.checked_sub(count_bits)?);
-        let fine = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, grid.count() << bits)?;
-        Some(Self { grid, fine, bits })
-    }
-
-    fn place(&self, value: f64, entropy: &mut Entropy) -> f64 {
-        let part = u64::from(entropy.next_u32()) >> (u32::BITS - self.bits);
-        ((self.grid.nearest(value) << self.bits) + part) as f64
-    }
-
-    fn point(&self, place: f64) -> f64 {
-        self.grid.point(place as u64 >> self.bits)
-    }
 }
 
 struct Halving<'a> {

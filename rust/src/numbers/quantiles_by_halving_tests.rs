@@ -1,85 +1,7 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::testing::{assert_law, normalised};
-
-#[test]
-fn depths_are_those_of_halving() {
-    assert_eq!([0, 1, 2, 3, 4, 7, 8, 99].map(depths), [0, 1, 2, 2, 3, 3, 4, 7]);
-}
-
-#[test]
-fn values_are_split() {
-    let mut values = [5.0, 1.0, 3.0, 3.0, 0.0, 9.0, 2.0];
-    assert_eq!(partition(&mut values, |value| value < 3.0), 3);
-    assert!(values[..3].iter().all(|value| *value < 3.0) && values[3..].iter().all(|value| *value >= 3.0));
-}
-
-#[test]
-fn answers_increase_and_are_near_the_quantiles() {
-    let mut entropy = seeded(141);
-    let values: Vec<f64> = (0..50_000).map(|index| f64::from(index * 7919 % 50_000) / 500.0).collect();
-    let levels: Vec<f64> = (1..100).map(|percent| f64::from(percent) / 100.0).collect();
-    let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::from(10_u8), 1001).unwrap();
-    for range in [Answers::Interval { lower: 0.0, upper: 100.0 }, Answers::Grid(&grid)] {
-        let answers = draw(&View::of(&values), &levels, range, 0.5, &mut entropy).unwrap();
-        assert!(answers.windows(2).all(|pair| pair[0] <= pair[1]));
-        for (answer, level) in answers.iter().zip(&levels) {
-            assert!((answer - 100.0 * level).abs() < 1.0, "{level}: {answer}");
-        }
-    }
-}
-
-#[test]
-fn equal_values_are_shared_out() {
-    let mut entropy = seeded(143);
-    let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 11).unwrap();
-    let mut values = vec![4.0; 1000];
-    values.extend([9.0; 20]);
-    for _ in 0..50 {
-        let answers = draw(&View::of(&values), &[0.2, 0.4, 0.6], Answers::Grid(&grid), 2.0, &mut entropy).unwrap();
-        assert_eq!(answers, [4.0; 3]);
-        // All of them sent upwards leave nothing for the lower level to be drawn from.
-        let unshared = halve(&mut values.clone(), &[0.2, 0.4], Answers::Grid(&grid), 2.0, &mut entropy).unwrap();
-        assert!(unshared[1] == 4.0);
-    }
-    let huge = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 1 << 53).unwrap();
-    assert!(draw(&View::of(&values), &[0.2, 0.4], Answers::Grid(&huge), 2.0, &mut entropy).is_ok());
-    assert!(draw(&View::of(&[0.0, f64::NAN]), &[0.5], Answers::Grid(&grid), 2.0, &mut entropy).is_err());
-}
-
-/// Two levels on a grid of three points, four values: the law is a product of two small ones.
-#[test]
-fn two_levels_have_the_law_of_two_nodes() {
-    let mut entropy = seeded(142);
-    let values = [0.0, 1.0, 1.0, 2.0, 2.0];
-    let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 3).unwrap();
-    let (levels, epsilon) = ([0.25, 0.5], 2.0);
-    let weight = |values: &[f64], level: f64, point: f64| {
-        let below = values.iter().filter(|value| **value < point).count() as f64;
-        let up_to = values.iter().filter(|value| **value <= point).count() as f64;
-        let target = level * values.len() as f64;
-        let distance = (below - target).max(target - up_to).max(0.0);
-        (-distance * epsilon / (2.0 * level.max(1.0 - level))).exp()
-    };
-    let law_of = |values: &[f64], level: f64, last: usize| {
-        normalised((0..=last).map(|point| weight(values, level, point as f64)).collect())
-    };
-    // The upper level first, then the lower one at half of it among the values below the answer.
-    let mut law = vec![0.0; 9];
-    for (upper, chance) in law_of(&values, 0.5, 2).into_iter().enumerate() {
-        let below: Vec<f64> = values.iter().copied().filter(|value| *value < upper as f64).collect();
-        for (lower, other) in law_of(&below, 0.5, upper).into_iter().enumerate() {
-            law[3 * upper + lower] = chance * other;
-        }
-    }
-    let mut wrong = law.clone();
-    (wrong[3], wrong[4]) = (law[4], law[3]);
-    (wrong[7], wrong[8]) = (law[8], law[7]);
-    assert_law("two levels", 60_000, &law, &wrong, || {
-        let answers = halve(&mut values.clone(), &levels, Answers::Grid(&grid), epsilon, &mut entropy).unwrap();
-        3 * answers[1] as usize + answers[0] as usize
-    });
-}
+use crate::testing::assert_law;
+use dashu_int::{IBig, UBig};
 
 /// By the definition: the law of the fine places of `levels[first..end]` between two places, given the values there.
 fn node_law(
@@ -154,7 +76,7 @@ fn answers_on_a_grid_have_the_law_of_spread_values() {
     ] {
         for levels in [vec![0.25, 0.5], vec![0.2, 0.5, 0.9], vec![0.0, 0.5, 1.0]] {
             for bits in [1, 2] {
-                let spread = Spread::over(&grid, bits).unwrap();
+                let places = Places::new(Answers::Grid(&grid), bits);
                 let law = spread_law(&points, &levels, 3, bits, 3.0);
                 assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-12);
                 let mut wrong = spread_law(&[0, 0, 0], &levels, 3, bits, 3.0);
@@ -169,8 +91,7 @@ fn answers_on_a_grid_have_the_law_of_spread_values() {
                 }
                 assert_law(&format!("{values:?} at {levels:?}, {bits} bits"), 20_000, &law, &wrong, || {
                     let view = View::of(&values);
-                    let range = Answers::Grid(&grid);
-                    let answers = draw_spread(&view, &levels, range, Some(&spread), 3.0, &mut entropy).unwrap();
+                    let answers = draw_at(&view, &levels, &places, 3.0, &mut entropy).unwrap();
                     outcome(answers.into_iter().map(|answer| answer as usize), 3)
                 });
             }

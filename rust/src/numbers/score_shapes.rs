@@ -10,14 +10,14 @@ use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
 use crate::numbers::piecewise_quadratic::{FallingPiece, PieceInDoubles, PiecewiseScore};
 
-/// Finite numbers that do not decrease.
-fn check_order(points: &[f64]) -> Result<(), SelectError> {
-    check_finite(points)?;
-    if points.is_sorted() { Ok(()) } else { Err(SelectError::NotFinite) }
-}
-
-fn check_finite(numbers: &[f64]) -> Result<(), SelectError> {
-    if numbers.iter().all(|number| number.is_finite()) { Ok(()) } else { Err(SelectError::NotFinite) }
+/// Finite numbers, of which the points do not decrease; `apart` more points than numbers in each of the others.
+fn check(points: &[f64], others: &[&[f64]], apart: usize) -> Result<(), SelectError> {
+    let are_finite = |numbers: &&[f64]| numbers.iter().all(|number| number.is_finite());
+    if !are_finite(&points) || !others.iter().all(are_finite) || !points.is_sorted() {
+        return Err(SelectError::NotFinite);
+    }
+    let are_as_many = others.iter().all(|numbers| numbers.len() + apart == points.len());
+    if are_as_many && !points.is_empty() { Ok(()) } else { Err(SelectError::InvalidCount) }
 }
 
 /// The half-line beyond an outer breakpoint, on which the score falls by `slope` > 0.
@@ -25,13 +25,6 @@ fn check_finite(numbers: &[f64]) -> Result<(), SelectError> {
 pub struct Tail {
     pub score: f64,
     pub slope: f64,
-}
-
-impl Tail {
-    fn check(self) -> Result<(), SelectError> {
-        check_finite(&[self.score, self.slope])?;
-        if self.slope > 0.0 { Ok(()) } else { Err(SelectError::NotFinite) }
-    }
 }
 
 fn tail(point: f64, score: Rational, slope: f64, is_upward: bool) -> FallingPiece {
@@ -60,18 +53,15 @@ impl Lines {
         below: Option<Tail>,
         above: Option<Tail>,
     ) -> Result<Self, SelectError> {
-        check_order(&breakpoints)?;
-        check_finite(&starts)?;
-        check_finite(&ends)?;
-        if breakpoints.len() != starts.len() + 1 || starts.len() != ends.len() {
-            return Err(SelectError::InvalidCount);
+        check(&breakpoints, &[&starts, &ends], 1)?;
+        let tails = [below, above].into_iter().zip([false, true]);
+        let tails: Vec<_> = tails.filter_map(|(tail, is_upward)| Some((tail?, is_upward))).collect();
+        let falls = |tail: Tail| tail.score.is_finite() && tail.slope.is_finite() && tail.slope > 0.0;
+        if tails.iter().all(|tail| falls(tail.0)) {
+            Ok(Self { breakpoints, starts, ends, tails })
+        } else {
+            Err(SelectError::NotFinite)
         }
-        let tails: Vec<_> = [below, above].into_iter().zip([false, true]).collect();
-        let tails: Vec<_> = tails.into_iter().filter_map(|(tail, is_upward)| Some((tail?, is_upward))).collect();
-        for (tail, _) in &tails {
-            tail.check()?;
-        }
-        Ok(Self { breakpoints, starts, ends, tails })
     }
 }
 
@@ -123,13 +113,8 @@ impl LinesThroughOrigin {
     /// # Errors
     /// As [`Lines::new`].
     pub fn new(breakpoints: Vec<f64>, slopes: Vec<f64>) -> Result<Self, SelectError> {
-        check_order(&breakpoints)?;
-        check_finite(&slopes)?;
-        if slopes.len() + 1 == breakpoints.len() {
-            Ok(Self { breakpoints, slopes })
-        } else {
-            Err(SelectError::InvalidCount)
-        }
+        check(&breakpoints, &[&slopes], 1)?;
+        Ok(Self { breakpoints, slopes })
     }
 
     /// The slope, the breakpoint at the better end, and whether the piece lies above it.
@@ -178,13 +163,9 @@ pub struct Concave {
 impl Concave {
     /// # Errors
     /// `NotFinite` if a number is not, if breakpoints decrease, slopes increase or, with tails, do not lead down;
-    /// `InvalidCount` if there is not one slope a breakpoint; `Memory`, `Interrupted`.
+    /// `InvalidCount` if there is not one slope a breakpoint.
     pub fn new(breakpoints: Vec<f64>, slopes: Vec<f64>, has_tails: bool) -> Result<Self, SelectError> {
-        check_order(&breakpoints)?;
-        check_finite(&slopes)?;
-        if breakpoints.is_empty() || slopes.len() != breakpoints.len() {
-            return Err(SelectError::InvalidCount);
-        }
+        check(&breakpoints, &[&slopes], 0)?;
         let falls_outwards = slopes[0] > 0.0 && slopes[slopes.len() - 1] < 0.0;
         if !slopes.iter().rev().is_sorted() || (has_tails && !falls_outwards) {
             return Err(SelectError::NotFinite);

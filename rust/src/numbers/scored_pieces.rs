@@ -4,12 +4,8 @@ use crate::error::SelectError;
 use crate::exact::extended_float::Extended;
 use crate::exact::pieces::WeightedPieces;
 use crate::exact::rational::Rational;
-use crate::interrupt::check_deep;
 use crate::numbers::stretch::Stretch;
 use crate::scores::scale::Scale;
-
-/// Pieces between two checks for Ctrl-C.
-const CHECK_EVERY: usize = 1 << 12;
 
 /// Pieces next to each other.
 pub enum Cells<'a> {
@@ -65,12 +61,7 @@ impl<'a> Scored<'a> {
         if !scores.iter().all(|score| score.is_finite()) {
             return Err(SelectError::NotFinite);
         }
-        let with_length = (0..scores.len()).filter(|&index| {
-            if index.is_multiple_of(CHECK_EVERY) {
-                check_deep();
-            }
-            !row.piece(index).is_empty()
-        });
+        let with_length = (0..scores.len()).filter(|&index| !row.piece(index).is_empty());
         let top = with_length.map(|index| scores[index]).reduce(f64::max).ok_or(SelectError::NoCandidates)?;
         Ok(Self { row, scores, top, scale })
     }

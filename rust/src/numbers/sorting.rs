@@ -11,29 +11,29 @@ const SAMPLE: usize = 513;
 /// So many halvings are more than enough for any memory, unless the pivots are bad; then the library's sort takes over.
 const MOST_DEPTHS: u32 = 64;
 
-/// Sort `values` by the number that `key` maps each to.
-pub fn sort<T: Copy, K: Ord + Copy>(values: &mut [T], key: impl Fn(T) -> K + Copy) {
-    sort_deep(values, key, FEW, MOST_DEPTHS);
+/// Sort `values` as `f64::total_cmp` orders them.
+pub fn sort(values: &mut [f64]) {
+    sort_deep(values, FEW, MOST_DEPTHS);
 }
 
-fn sort_deep<T: Copy, K: Ord + Copy>(mut values: &mut [T], key: impl Fn(T) -> K + Copy, few: usize, depths: u32) {
+fn sort_deep(mut values: &mut [f64], few: usize, depths: u32) {
     let mut left_depths = depths;
     while values.len() > few && left_depths > 0 {
         left_depths -= 1;
-        let mut sample: Vec<K> = (0..SAMPLE).map(|place| key(values[place * (values.len() / SAMPLE)])).collect();
-        let (_, &mut pivot, _) = sample.select_nth_unstable(SAMPLE / 2);
-        let count = partition(values, |value| key(value) < pivot);
+        let mut sample: Vec<f64> = (0..SAMPLE).map(|place| values[place * (values.len() / SAMPLE)]).collect();
+        let (_, &mut pivot, _) = sample.select_nth_unstable_by(SAMPLE / 2, f64::total_cmp);
+        let count = partition(values, |value| value.total_cmp(&pivot).is_lt());
         let (below, rest) = values.split_at_mut(count);
-        sort_deep(below, key, few, left_depths);
-        let equal = partition(rest, |value| key(value) == pivot);
+        sort_deep(below, few, left_depths);
+        let equal = partition(rest, |value| value.total_cmp(&pivot).is_eq());
         values = &mut rest[equal..];
     }
     check_deep();
-    values.sort_unstable_by_key(|&value| key(value));
+    values.sort_unstable_by(f64::total_cmp);
 }
 
 /// Those values first for which `comes_first`, without a branch; how many there are.
-pub fn partition<T: Copy>(values: &mut [T], comes_first: impl Fn(T) -> bool) -> usize {
+pub fn partition(values: &mut [f64], comes_first: impl Fn(f64) -> bool) -> usize {
     let mut count = 0;
     let mut start = 0;
     while start < values.len() {
@@ -49,12 +49,6 @@ pub fn partition<T: Copy>(values: &mut [T], comes_first: impl Fn(T) -> bool) -> 
     count
 }
 
-/// Orders doubles as `f64::total_cmp` does.
-pub fn order(value: f64) -> i64 {
-    let bits = value.to_bits().cast_signed();
-    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,15 +62,12 @@ mod tests {
             values.extend([-0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -5e-324]);
             let mut expected = values.clone();
             expected.sort_unstable_by(f64::total_cmp);
+            let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
             for few in [SAMPLE, 1 << 20] {
                 let mut sorted = values.clone();
-                sort_deep(&mut sorted, order, few, MOST_DEPTHS);
-                assert_eq!(sorted.iter().map(|value| value.to_bits()).collect::<Vec<_>>(), bits(&expected));
+                sort_deep(&mut sorted, few, MOST_DEPTHS);
+                assert_eq!(bits(&sorted), bits(&expected));
             }
         }
-    }
-
-    fn bits(values: &[f64]) -> Vec<u64> {
-        values.iter().map(|value| value.to_bits()).collect()
     }
 }

@@ -24,7 +24,7 @@ pub fn threads_for(values: &View<'_>) -> usize {
 /// Let each thread make a result of its own from chunks of the values, which no other thread sees, until all are read.
 ///
 /// # Errors
-/// The first error of any thread, `Interrupted`.
+/// The first error of any thread.
 pub fn in_turns<R: Send>(
     values: &View<'_>,
     threads: usize,
@@ -59,7 +59,7 @@ pub fn in_turns<R: Send>(
 /// Add every value to `to`, as `place` has it.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `Memory`.
+/// `NotFinite` if there is a NaN.
 pub fn append<P>(values: &View<'_>, to: &mut Vec<P>, mut place: impl FnMut(f64) -> P) -> Result<(), SelectError> {
     to.try_reserve_exact(values.len()).map_err(|_| SelectError::Memory)?;
     let mut has_nan = false;

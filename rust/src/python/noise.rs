@@ -4,7 +4,7 @@ use dashu_int::{IBig, UBig};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyInt};
 
-use super::arrays::{Array, Numbers, array};
+use super::arrays::{Array, Number, Numbers, array};
 use super::errors::invalid_parameter;
 use super::sampler::{run, scale_of};
 use crate::entropy::{Entropy, with_entropy};
@@ -44,7 +44,7 @@ impl GeometricSampler {
     /// `values`, each with noise of its own, moved into [lower, upper].
     #[pyo3(signature = (values, lower, upper, /))]
     fn draw_many<'py>(&self, py: Python<'py>, values: Numbers<i64>, lower: i64, upper: i64) -> PyResult<Array<'py>> {
-        each_with_noise(py, &values.0, |value, entropy| self.0.around(value, lower, upper, entropy))
+        each_drawn(py, &values.0, |value, entropy| self.0.around(value, lower, upper, entropy))
     }
 }
 
@@ -62,24 +62,24 @@ impl GaussianSampler {
     /// `values`, each with noise of its own, moved into the machine's integers.
     #[pyo3(signature = (values, /))]
     fn draw_many<'py>(&self, py: Python<'py>, values: Numbers<i64>) -> PyResult<Array<'py>> {
-        each_with_noise(py, &values.0, |value, entropy| self.0.around(value, entropy))
+        each_drawn(py, &values.0, |value, entropy| self.0.around(value, entropy))
     }
 }
 
-/// What `noisy` makes of each of `values`.
-fn each_with_noise<'py>(
+/// What `draw` makes of each of `values`.
+fn each_drawn<'py, T: Number + Copy + Send + Sync>(
     py: Python<'py>,
-    values: &[i64],
-    noisy: impl Fn(i64, &mut Entropy) -> i64 + Sync,
+    values: &[T],
+    draw: impl Fn(T, &mut Entropy) -> T + Sync,
 ) -> PyResult<Array<'py>> {
-    let made = run(py, values.len() * 8, || {
+    let made = run(py, size_of_val(values), || {
         let mut made = reserved(values.len())?;
         with_entropy(|entropy| {
             for (number, &value) in values.iter().enumerate() {
                 if number.is_multiple_of(CHECK_EVERY) {
                     interrupt::check()?;
                 }
-                made.push(noisy(value, entropy));
+                made.push(draw(value, entropy));
             }
             Ok(made)
         })
@@ -115,20 +115,7 @@ impl ResponseSampler {
     /// `bits`, as numbers 0 and 1, each turned by a coin of its own.
     #[pyo3(signature = (bits, /))]
     fn draw<'py>(&self, py: Python<'py>, bits: Numbers<u8>) -> PyResult<Array<'py>> {
-        let bits = bits.0;
-        let turned = run(py, bits.len(), || {
-            let mut turned = reserved(bits.len())?;
-            with_entropy(|entropy| {
-                for (number, &bit) in bits.iter().enumerate() {
-                    if number.is_multiple_of(CHECK_EVERY) {
-                        interrupt::check()?;
-                    }
-                    turned.push(bit ^ u8::from(self.0.flip(entropy)));
-                }
-                Ok(turned)
-            })
-        })?;
-        array(py, turned.len(), &turned)
+        each_drawn(py, &bits.0, |bit, entropy| bit ^ u8::from(self.0.flip(entropy)))
     }
 }
 

@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use super::arrays::{Array, Memory, Numbers, array};
 use super::errors::invalid_parameter;
 use super::sampler::{run, scale_of};
-use crate::entropy::with_entropy;
+use crate::entropy::{Entropy, with_entropy};
+use crate::error::SelectError;
 use crate::exact::pieces::Chooser;
 use crate::float_control::with_standard_floats;
 use crate::numbers::answer_range::Answers;
@@ -17,6 +18,7 @@ use crate::numbers::quantile::{self, Route};
 use crate::numbers::quantiles_by_halving;
 use crate::numbers::scored_pieces::{Cells, Scored};
 use crate::scores::scale::Scale;
+use crate::scores::score_view::View;
 
 /// The doubles nearest to `(start + j * step) / denominator`.
 #[pyclass(frozen, module = "dpselect._native._core")]
@@ -112,14 +114,22 @@ impl IntervalSampler {
     /// The quantile at `level` of `values` moved into [lower, upper]: a real number, rounded once.
     #[pyo3(signature = (values, level, lower, upper, /))]
     fn quantile(&self, values: &Bound<'_, PyAny>, level: f64, lower: f64, upper: f64) -> PyResult<f64> {
-        check_bounds(values.py(), lower, upper)?;
-        self.quantile_in(values, level, Answers::Interval { lower, upper })
+        self.quantile_in(values, level, range_of(values.py(), lower, upper, None)?)
     }
 
     /// The quantile at `level` of `values` moved onto the grid's range: a point of the grid.
     #[pyo3(signature = (values, level, grid, /))]
     fn grid_quantile(&self, values: &Bound<'_, PyAny>, level: f64, grid: &Grid) -> PyResult<f64> {
         self.quantile_in(values, level, Answers::Grid(&grid.0))
+    }
+}
+
+impl IntervalSampler {
+    fn quantile_in(&self, values: &Bound<'_, PyAny>, level: f64, range: Answers<'_>) -> PyResult<f64> {
+        let draw = |view: View<'_>, entropy: &mut _| {
+            quantile::draw(view, level, range, &self.scale, Route::Automatic, entropy)
+        };
+        draw_from(values, &[level], draw)
     }
 }
 
@@ -134,15 +144,8 @@ pub fn draw_quantiles(
     upper: f64,
     grid: Option<&Grid>,
 ) -> PyResult<Vec<f64>> {
-    let py = values.py();
-    check_levels(py, &levels)?;
-    check_bounds(py, lower, upper)?;
-    let memory = Memory::of(values)?;
-    let view = memory.view();
-    run(py, memory.bytes(), move || {
-        let range = grid.map_or(Answers::Interval { lower, upper }, |grid| Answers::Grid(&grid.0));
-        with_entropy(|entropy| quantiles_by_halving::draw(&view, &levels, range, epsilon, entropy))
-    })
+    let range = range_of(values.py(), lower, upper, grid)?;
+    draw_from(values, &levels, |view, entropy| quantiles_by_halving::draw(&view, &levels, range, epsilon, entropy))
 }
 
 /// Quantiles at strictly increasing `levels` by one draw, on [lower, upper] or on the grid; `sensitivity` is that of
@@ -158,44 +161,31 @@ pub fn joint_quantiles(
     upper: f64,
     grid: Option<&Grid>,
 ) -> PyResult<Vec<f64>> {
-    let py = values.py();
-    check_levels(py, &levels)?;
-    check_bounds(py, lower, upper)?;
+    let range = range_of(values.py(), lower, upper, grid)?;
     // A value in a wrong group is one too many there and one missing in another.
-    let scale = run(py, 0, || Scale::new(epsilon, sensitivity, 4))?;
+    let scale = run(values.py(), 0, || Scale::new(epsilon, sensitivity, 4))?;
+    draw_from(values, &levels, |view, entropy| joint::draw(&view, &levels, range, &scale, entropy))
+}
+
+fn range_of<'a>(py: Python<'_>, lower: f64, upper: f64, grid: Option<&'a Grid>) -> PyResult<Answers<'a>> {
+    if !(lower < upper && lower.is_finite() && upper.is_finite()) {
+        return Err(invalid_parameter(py, "bounds", "<out of range>", "two finite numbers, lower < upper"));
+    }
+    Ok(grid.map_or(Answers::Interval { lower, upper }, |grid| Answers::Grid(&grid.0)))
+}
+
+/// What `draw` makes of all values.
+fn draw_from<R: Send>(
+    values: &Bound<'_, PyAny>,
+    levels: &[f64],
+    draw: impl FnOnce(View<'_>, &mut Entropy) -> Result<R, SelectError> + Send,
+) -> PyResult<R> {
+    let are_levels = levels.iter().all(|level| (0.0..=1.0).contains(level)) && levels.is_sorted_by(|a, b| a < b);
+    if !are_levels || levels.is_empty() {
+        let expected = "increasing numbers from 0 to 1, at least one";
+        return Err(invalid_parameter(values.py(), "levels", "<out of range>", expected));
+    }
     let memory = Memory::of(values)?;
     let view = memory.view();
-    run(py, memory.bytes(), move || {
-        let range = grid.map_or(Answers::Interval { lower, upper }, |grid| Answers::Grid(&grid.0));
-        with_entropy(|entropy| joint::draw(&view, &levels, range, &scale, entropy))
-    })
-}
-
-fn check_levels(py: Python<'_>, levels: &[f64]) -> PyResult<()> {
-    let are_levels = levels.iter().all(|level| (0.0..=1.0).contains(level)) && levels.is_sorted_by(|a, b| a < b);
-    if are_levels && !levels.is_empty() {
-        return Ok(());
-    }
-    Err(invalid_parameter(py, "levels", "<out of range>", "increasing numbers from 0 to 1, at least one"))
-}
-
-fn check_bounds(py: Python<'_>, lower: f64, upper: f64) -> PyResult<()> {
-    if lower < upper && lower.is_finite() && upper.is_finite() {
-        return Ok(());
-    }
-    Err(invalid_parameter(py, "bounds", "<out of range>", "two finite numbers, lower < upper"))
-}
-
-impl IntervalSampler {
-    fn quantile_in(&self, values: &Bound<'_, PyAny>, level: f64, range: Answers<'_>) -> PyResult<f64> {
-        if !(0.0..=1.0).contains(&level) {
-            return Err(invalid_parameter(values.py(), "level", "<out of range>", "a number from 0 to 1"));
-        }
-        let memory = Memory::of(values)?;
-        let view = memory.view();
-        run(values.py(), memory.bytes(), || {
-            let draw = |entropy: &mut _| quantile::draw(view, level, range, &self.scale, Route::Automatic, entropy);
-            with_entropy(draw)
-        })
-    }
+    run(values.py(), memory.bytes(), || with_entropy(|entropy| draw(view, entropy)))
 }

@@ -17,11 +17,9 @@ use crate::select::lazy_flips;
 #[pyclass(frozen, module = "dpselect._native._core")]
 pub struct ThresholdStream(Mutex<Stream>);
 
-impl ThresholdStream {
-    /// The lock, under which nothing of Python may be touched: a thread that waits for it may hold the interpreter's.
-    fn locked(&self) -> MutexGuard<'_, Stream> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The lock, under which nothing of Python may be touched: a thread that waits for it may hold the interpreter's.
+fn locked<T>(secret: &Mutex<T>) -> MutexGuard<'_, T> {
+    secret.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[pymethods]
@@ -49,14 +47,14 @@ impl ThresholdStream {
         if !value.is_finite() {
             return Err(invalid_parameter(py, "value", "<not finite>", "a finite number"));
         }
-        run(py, 0, || with_entropy(|entropy| Ok(self.locked().test(value, entropy))))?
+        run(py, 0, || with_entropy(|entropy| Ok(locked(&self.0).test(value, entropy))))?
             .map_err(|ended| stream_ended(py, ended))
     }
 
     #[pyo3(signature = (value, /))]
     fn test_exactly(&self, py: Python<'_>, value: Fraction) -> PyResult<bool> {
         let value = to_rational(py, value)?;
-        run(py, 0, || with_entropy(|entropy| Ok(self.locked().test_exactly(&value, entropy))))?
+        run(py, 0, || with_entropy(|entropy| Ok(locked(&self.0).test_exactly(&value, entropy))))?
             .map_err(|ended| stream_ended(py, ended))
     }
 
@@ -72,7 +70,7 @@ impl ThresholdStream {
         if step <= Rational::ZERO {
             return Err(invalid_parameter(py, "step", "<not positive>", "a number > 0"));
         }
-        run(py, 0, || with_entropy(|entropy| Ok(self.locked().test_with_gap(&value, &step, entropy))))?
+        run(py, 0, || with_entropy(|entropy| Ok(locked(&self.0).test_with_gap(&value, &step, entropy))))?
             .map_err(|ended| stream_ended(py, ended))?
             .map(|steps| to_int(py, &steps))
             .transpose()
@@ -80,23 +78,17 @@ impl ThresholdStream {
 
     /// Forget the offset; nothing is answered from now on.
     fn close(&self) {
-        self.locked().close();
+        locked(&self.0).close();
     }
 
     fn is_open(&self) -> bool {
-        self.locked().is_open()
+        locked(&self.0).is_open()
     }
 }
 
 /// Coins of items that are asked one by one.
 #[pyclass(frozen, module = "dpselect._native._core")]
 pub struct LazyFlips(Mutex<lazy_flips::LazyFlips>);
-
-impl LazyFlips {
-    fn locked(&self) -> MutexGuard<'_, lazy_flips::LazyFlips> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 #[pymethods]
 impl LazyFlips {
@@ -108,7 +100,7 @@ impl LazyFlips {
 
     /// A random order of all items.
     fn order<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
-        let order = run(py, 0, || with_entropy(|entropy| self.locked().order(entropy)))?;
+        let order = run(py, 0, || with_entropy(|entropy| locked(&self.0).order(entropy)))?;
         indices(py, order)
     }
 
@@ -116,9 +108,9 @@ impl LazyFlips {
     #[pyo3(signature = (item, gap, /))]
     fn is_head(&self, py: Python<'_>, item: usize, gap: Fraction) -> PyResult<bool> {
         let gap = to_amount(py, "gap", gap)?;
-        if item >= self.locked().len() {
+        if item >= locked(&self.0).len() {
             return Err(invalid_parameter(py, "item", "<out of range>", "one of the items"));
         }
-        run(py, 0, || with_entropy(|entropy| Ok(self.locked().is_head(item, &gap, entropy))))
+        run(py, 0, || with_entropy(|entropy| Ok(locked(&self.0).is_head(item, &gap, entropy))))
     }
 }
