@@ -32,11 +32,6 @@ impl LazyUniform {
         Self { head, tail: Vec::new() }
     }
 
-    #[cfg(test)]
-    pub(crate) fn of_words(words: &[u64]) -> Self {
-        Self { head: words[0], tail: words[1..].to_vec() }
-    }
-
     #[inline]
     pub fn head(&self) -> u64 {
         self.head
@@ -112,29 +107,14 @@ impl Stage {
     }
 }
 
-/// The margin as a parameter, so that tests can force the fallback.
-#[derive(Clone, Copy, Debug)]
-pub struct Filter {
-    margin: f64,
-}
-
-impl Filter {
-    pub const CERTIFIED: Self = Self { margin: MARGIN };
-    /// Decides nothing in doubles.
-    #[cfg(test)]
-    pub const NONE: Self = Self { margin: f64::INFINITY };
-
-    /// `Some(decision)` of "V < threshold" for a V of which `head` is known, if the margin allows one.
-    #[inline(always)]
-    fn decide(self, head: u64, threshold: f64, exponent: f64) -> Option<bool> {
-        let high = threshold * (1.0 + self.margin) * TWO_TO_64;
-        // `as` saturates: a threshold of 1 or more is never certainly exceeded.
-        if head > high as u64 {
-            return Some(false);
-        }
-        let low = threshold * (1.0 - self.margin) * TWO_TO_64;
-        (head < low as u64 && exponent < LARGEST_EXPONENT).then_some(true)
+/// Whether V, of which `head` is known, is below a threshold that certainly lies between `low` and `high`, if that says so.
+#[inline(always)]
+pub fn decided(head: u64, low: f64, high: f64) -> Option<bool> {
+    // `as` saturates: a threshold of 1 or more is never certainly exceeded.
+    if head > (high * TWO_TO_64) as u64 {
+        return Some(false);
     }
+    (head < (low * TWO_TO_64) as u64).then_some(true)
 }
 
 /// exp(-x), where x is known as a double (with the contract of `Scale::exponent`) and, when asked, exactly.
@@ -185,29 +165,24 @@ pub fn below<F: Fn() -> Rational>(
     stage: Stage,
     entropy: &mut Entropy,
 ) -> bool {
-    below_filtered(uniform, x, proposal, stage, Filter::CERTIFIED, entropy)
-}
-
-#[inline(always)]
-fn below_filtered<F: Fn() -> Rational>(
-    uniform: &mut LazyUniform,
-    x: &Exponential<F>,
-    proposal: Proposal,
-    stage: Stage,
-    filter: Filter,
-    entropy: &mut Entropy,
-) -> bool {
     if x.approximate > LARGEST_EXPONENT && uniform.head > 0 {
         // exp(-90) < 2^-129, and no proposal is less likely than 2^-60: the threshold is below 2^-64 <= V. Most
         // candidates far from the top end here, without an exponential.
         return false;
     }
-    let exponent = if x.approximate < LARGEST_EXPONENT { x.approximate } else { LARGEST_EXPONENT };
-    let threshold = threshold(exp_negative_f64(exponent), proposal, stage);
-    match filter.decide(uniform.head, threshold, x.approximate) {
+    match at_a_glance(uniform.head, x.approximate, proposal, stage) {
         Some(decision) => decision,
         None => below_exact(uniform, &(x.exact)(), proposal, stage, entropy),
     }
+}
+
+/// What doubles are certain of.
+#[inline(always)]
+fn at_a_glance(head: u64, x: f64, proposal: Proposal, stage: Stage) -> Option<bool> {
+    let exponent = if x < LARGEST_EXPONENT { x } else { LARGEST_EXPONENT };
+    let threshold = threshold(exp_negative_f64(exponent), proposal, stage);
+    let low = if x < LARGEST_EXPONENT { threshold * (1.0 - MARGIN) } else { 0.0 };
+    decided(head, low, threshold * (1.0 + MARGIN))
 }
 
 #[inline(always)]
