@@ -125,18 +125,17 @@ fn what_doubles_say_of_a_gap_is_what_integers_say() {
         }
         assert_eq!(gaps_of(&mut candidates, &scale, &step, &mut entropy).unwrap(), gaps);
 
-        let blocks = Blocks::new(View::of(&scores)).unwrap();
-        let [first, rest] = [0, 1].map(|_| Process::run(&Round::new(&blocks, &scale), &mut entropy).unwrap());
+        let mut blocks = Blocks::new(View::of(&scores)).unwrap();
+        let mut race = || exponential_mechanism::draw_with_time(&Round::new(&blocks, &scale), &mut entropy).unwrap().1;
+        let (mut first, mut rest) = (race(), race());
         let x = f64::from(round % 7);
         let exact = exactly(x);
-        let mut times = Times::draw(&first, &rest, &mut entropy);
-        let bounds = times.bounds(x);
-        let mut reaches = |lead: &Rational| times.lead_by(&exact, lead, &mut entropy);
+        let bounds = race_bounds(&first, &rest, x);
+        let mut reaches = |lead: &Rational| race_leads(&mut first, &mut rest, &exact, lead, &mut entropy);
         let gap = step.floor(bounds, &mut reaches);
         assert_eq!(step.floor((0.0, f64::INFINITY), &mut reaches), gap);
         assert!(!reaches(&(unit * exactly(4.0 * gap + 1.0))), "the next step is not reached");
 
-        let mut blocks = blocks;
         let (second, best) = once::split(&blocks, 2).unwrap();
         let removed = once::take_out(&mut blocks, &best);
         let laplace = Round { removed: &removed, ..Round::new(&blocks, &scale) };

@@ -53,12 +53,24 @@ pub fn draw_from(
     uniform_head(round, line, &tails, entropy)
 }
 
-/// Draw a candidate and its arrival time.
+/// Draw a candidate and its arrival time: the first of those that arrive in a stage, where every time is uniform.
 pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
     let line = BlockLine::new(round);
     let is_out = |index| round.removed.contains(index);
-    let (first, stage) = by_stages::<FirstArrival, _>(round, &mut line.of(round), is_out, entropy)?;
-    first.within(stage).ok_or(SelectError::Changed)
+    let (arrivals, stage) = by_stages::<Vec<usize>, _>(round, &mut line.of(round), is_out, entropy)?;
+    let mut first: Option<(usize, LazyUniform)> = None;
+    for index in arrivals {
+        let mut uniform = LazyUniform::draw(entropy);
+        let is_first = match &mut first {
+            Some((_, earliest)) => is_below(&mut uniform, earliest, entropy),
+            None => true,
+        };
+        if is_first {
+            first = Some((index, uniform));
+        }
+    }
+    let (index, uniform) = first.ok_or(SelectError::Changed)?;
+    Ok((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))
 }
 
 /// Candidates that showed tails.
@@ -131,35 +143,14 @@ impl Arrivals for UniformArrival {
     }
 }
 
-/// The first of them, and the place of its time in the stage, where every arrival time is uniform.
-#[derive(Default)]
-pub struct FirstArrival {
-    best: Option<(usize, LazyUniform)>,
-}
-
-impl FirstArrival {
-    /// The first, and its time in that stage.
-    pub fn within(self, stage: Stage) -> Option<(usize, Clock)> {
-        let (index, uniform) = self.best?;
-        Some((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))
-    }
-}
-
-impl Arrivals for FirstArrival {
-    #[inline]
-    fn add(&mut self, index: usize, entropy: &mut Entropy) {
-        let mut uniform = LazyUniform::draw(entropy);
-        let is_first = match &mut self.best {
-            Some((_, earliest)) => is_below(&mut uniform, earliest, entropy),
-            None => true,
-        };
-        if is_first {
-            self.best = Some((index, uniform));
-        }
+/// All of them.
+impl Arrivals for Vec<usize> {
+    fn add(&mut self, index: usize, _: &mut Entropy) {
+        self.push(index);
     }
 
     fn is_empty(&self) -> bool {
-        self.best.is_none()
+        Self::is_empty(self)
     }
 }
 
@@ -207,7 +198,7 @@ pub fn before_one_half<A: Arrivals, L: WeightLine>(
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut Entropy,
 ) -> Result<Option<(A, Stage)>, SelectError> {
-    let mut stage = first_stage(line);
+    let mut stage = first_stage(line, 1);
     while 2 * stage.end <= 1 << stage.bits {
         let mut arrivals = A::default();
         list(stage, round, line, is_out, &mut arrivals, entropy)?;
@@ -219,10 +210,10 @@ pub fn before_one_half<A: Arrivals, L: WeightLine>(
     Ok(None)
 }
 
-/// A few proposals fall in the first stage, unless rates leave no room for one so short.
-pub fn first_stage<P: Proposals>(line: &P) -> Stage {
-    let bits = ((line.total() / P::FIRST) >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
-    Stage { start: 0, end: 1, bits }
+/// As many proposals as are wanted fall in the first stage, or a few, unless rates leave no room for one so short.
+pub fn first_stage<P: Proposals>(line: &P, wanted: u64) -> Stage {
+    let units = (line.total() / wanted.max(P::FIRST)) >> line.bits();
+    Stage { start: 0, end: 1, bits: units.max(2).ilog2().min(RATE_BITS - 3 - line.bits()) }
 }
 
 /// The stage that follows one that ends before 1/2. Longer stages later, but short beside what is over: the one that ends

@@ -47,15 +47,14 @@ impl<'r, 'a> Round<'r, 'a> {
         let (scale, top) = (self.scale, self.top);
         Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
     }
+}
 
-    /// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
-    pub fn visit_blocks(&self, wanted: impl Fn(Score) -> bool, mut visit: impl FnMut(usize, Score)) {
-        let blocks = self.blocks;
-        for stripe in (0..blocks.stripes()).filter(|&stripe| wanted(blocks.stripe_maximum(stripe))) {
-            interrupt::check_deep();
-            for lane in (0..blocks.lanes()).filter(|&lane| wanted(blocks.block_maximum(stripe, lane))) {
-                blocks.items(blocks.block(stripe, lane)).for_each(|index| visit(index, blocks.get(index)));
-            }
+/// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
+pub(super) fn visit_blocks(blocks: &Blocks<'_>, wanted: impl Fn(Score) -> bool, mut visit: impl FnMut(usize, Score)) {
+    for stripe in (0..blocks.stripes()).filter(|&stripe| wanted(blocks.stripe_maximum(stripe))) {
+        interrupt::check_deep();
+        for lane in (0..blocks.lanes()).filter(|&lane| wanted(blocks.block_maximum(stripe, lane))) {
+            blocks.items(blocks.block(stripe, lane)).for_each(|index| visit(index, blocks.get(index)));
         }
     }
 }

@@ -225,10 +225,10 @@ pub fn select_many(weights: &Weights, scores: View<'_>, scale: &Scale, size: usi
     let round = candidates.round();
     if is_worth_a_table(size, scores.len()) {
         let table = ItemTable::new(&round)?;
-        return repeat(size, |entropy| candidates.draw(&mut &table, entropy));
+        return repeat(size, 1, |entropy| candidates.draw(&mut &table, entropy));
     }
     let line = BlockLine::new(&round);
-    repeat(size, |entropy| candidates.draw(&mut line.of(&round), entropy))
+    repeat(size, 1, |entropy| candidates.draw(&mut line.of(&round), entropy))
 }
 
 /// `k` draws, each without the ones before it.
