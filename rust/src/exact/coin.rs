@@ -8,7 +8,7 @@ use dashu_int::UBig;
 use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
-use crate::exact::decision::{Lazy, decide};
+use crate::exact::decision::{Lazy, decide, is_less};
 use crate::exact::exp_enclosure::{Enclosure, exp_negative};
 use crate::exact::rational::{Rational, scaled};
 
@@ -100,11 +100,6 @@ pub struct Stage {
 impl Stage {
     /// All of [0, 1): the plain coin.
     pub const WHOLE: Self = Self { start: 0, end: 1, bits: 0 };
-
-    /// Whether it ends at 1, where every candidate that shows heads has arrived.
-    pub fn is_last(self) -> bool {
-        self.end >> self.bits == 1
-    }
 }
 
 /// Whether V, of which `head` is known, is below a threshold that certainly lies between `low` and `high`, if that says so.
@@ -214,33 +209,28 @@ fn below_exact(
     decide(uniform, entropy, |uniform| {
         let (cell, bits) = uniform.cell();
         let precision = bits + 64;
-        let item = exp_negative(x, precision);
-        let (factor, factor_bits) = proposal.enclose(precision);
-        // g(E) = V * factor * (2^bits' - start E) - (end - start) * E decreases in E and increases in V and factor.
-        let sides = |cell: &UBig, factor: &UBig, item: &UBig| {
-            let room = (UBig::ONE << (stage.bits as usize + precision)) - item * UBig::from(stage.start);
-            let left = cell * factor * room;
-            let right = (item * UBig::from(stage.end - stage.start)) << (bits + factor_bits);
-            (left, right)
+        let (item, factor) = (exp_negative(x, precision), proposal.enclose(precision));
+        // V * factor * (2^bits' - start E) against (end - start) * E.
+        let left = |cell: &UBig, factor: &UBig, item: &UBig| {
+            cell * factor * ((UBig::ONE << (stage.bits as usize + precision)) - item * UBig::from(stage.start))
         };
-        let (left, right) = sides(&(&cell + UBig::ONE), &factor.high, &item.low);
-        if left <= right {
-            return Some(true); // V is strictly below the upper end of its cell
-        }
-        let (left, right) = sides(&cell, &factor.low, &item.high);
-        (left >= right).then_some(false)
+        let right = |item: &UBig| (item * UBig::from(stage.end - stage.start)) << (bits + precision);
+        is_less(
+            &(left(&cell, &factor.low, &item.high), left(&(&cell + UBig::ONE), &factor.high, &item.low)),
+            &(right(&item.low), right(&item.high)),
+        )
     })
 }
 
 impl Proposal {
-    /// The proposal's probability, times 2 to the second value.
-    fn enclose(self, precision: usize) -> (Enclosure, usize) {
+    /// The proposal's probability.
+    fn enclose(self, precision: usize) -> Enclosure {
+        let one = UBig::ONE << precision;
         match self {
-            Self::Certain => (Enclosure { low: UBig::ONE, high: UBig::ONE }, 0),
+            Self::Certain => Enclosure { low: one.clone(), high: one },
             Self::Thinned { rate } => {
-                let one = UBig::ONE << precision;
                 let missed = exp_negative(&scaled(UBig::from(rate), -i64::from(RATE_BITS)), precision);
-                (Enclosure { low: &one - &missed.high, high: one - missed.low }, precision)
+                Enclosure { low: &one - &missed.high, high: one - missed.low }
             }
         }
     }

@@ -13,7 +13,6 @@ use crate::exact::decision::{Lazy, decide, is_less};
 use crate::exact::exp_enclosure::{Enclosure, exp_negative};
 use crate::exact::lazy_variate::Variate;
 use crate::exact::rational::Rational;
-use crate::exact::rounding::nearest;
 
 /// Bits that a comparison's exponentials have beyond those of the times.
 const SPARE_BITS: usize = 64;
@@ -59,10 +58,10 @@ impl Clock {
         self.parts += 1;
     }
 
-    /// The time lies between these, but for a relative 2^-51.
+    /// The time lies between these, but for a relative 2^-51, as long as doubles reach.
     pub fn ends(&self) -> (f64, f64) {
-        let end = |known: UBig| nearest(&known.into(), -(self.bits as i64)) / self.rate as f64;
-        (end(self.known.clone()), end(&self.known + UBig::from(self.parts)))
+        let end = |known: &UBig| libm::scalbn(known.to_f64().value() / self.rate as f64, -(self.bits as i32));
+        (end(&self.known), end(&(&self.known + UBig::from(self.parts))))
     }
 
     /// Whether `self * exp(-x)` comes before `other`, for an x of either sign, as real numbers (they are equal with probability

@@ -11,7 +11,7 @@ use crate::exact::lazy_time::Clock;
 use crate::exact::lazy_variate::Variate;
 use crate::scores::weight_bounds::WeightBounds;
 use crate::select::tries::Tries;
-use crate::select::weight_line::{BlockLine, Proposals, Round};
+use crate::select::weight_line::{BlockLine, Round, WeightLine};
 
 /// Uniform tries before block rejection: they cost less than a line of bounds.
 const TRIES: usize = 16;
@@ -28,7 +28,7 @@ pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, 
 }
 
 /// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
-pub fn draw_from<L: Proposals>(
+pub fn draw_from<L: WeightLine>(
     round: &Round<'_, '_>,
     line: &mut L,
     proposing: impl FnMut(&mut Entropy),
@@ -42,7 +42,7 @@ pub fn draw_from<L: Proposals>(
 
 /// Propose candidates until one is accepted: `accepts` says whether a uniform number is below its weight, of which the line has
 /// bounds.
-pub fn propose_until<L: Proposals>(
+pub fn propose_until<L: WeightLine>(
     round: &Round<'_, '_>,
     line: &mut L,
     mut proposing: impl FnMut(&mut Entropy),

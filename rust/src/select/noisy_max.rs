@@ -23,7 +23,7 @@ use crate::interrupt;
 use crate::scores::score::Score;
 use crate::select::once::exact_lead;
 use crate::select::permute_and_flip::{UniformArrival, before_one_half, first_stage, list, stage_after};
-use crate::select::weight_line::{BlockLine, Round, visit_blocks};
+use crate::select::weight_line::{BlockLine, BlockLineOf, Round, WeightLine, visit_blocks};
 
 /// How far a level lies below the one before, in units of the scale. It only steers: with more, many have to be looked at where
 /// none stood above the level before.
@@ -174,7 +174,7 @@ fn found_above(
     let from_here = round.from(height);
     let below_top = round.scale.exponent(round.top, height);
     let mut line = line.of(&from_here);
-    let mut stage = first_stage(&line, 1);
+    let mut stage = first_stage(&line, BlockLineOf::FIRST);
     // Those that arrived too early, and then not at all.
     let mut below = Vec::new();
     while 2 * stage.end <= 1 << stage.bits {

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
-use crate::exact::coin::{LazyUniform, Stage};
+use crate::exact::coin::{LazyUniform, Stage, TWO_TO_64, power_of_two};
 use crate::exact::lazy_time::Clock;
 use crate::exact::rational::Rational;
 use crate::interrupt;
@@ -42,7 +42,10 @@ impl NoisyCandidate {
     /// One whose time lies in `stage`, at the place `uniform` of it; `excess` is the exponent of its base.
     fn new(index: usize, base: Score, excess: f64, stage: Stage, uniform: &LazyUniform) -> Self {
         let clock = Clock::within(stage.start, stage.end - stage.start, stage.bits, uniform);
-        let (earliest, latest) = clock.ends();
+        let (start, length) = (stage.start as f64, (stage.end - stage.start) as f64);
+        let place = |head: f64| (start + length * (head / TWO_TO_64)) * power_of_two(-(stage.bits as i32));
+        // The time lies between these; each carries a relative error of a few 2^-53.
+        let (earliest, latest) = (place(uniform.head() as f64), place(uniform.head() as f64 + 1.0));
         let (nearest, farthest) = (-libm::log(latest), -libm::log(earliest)); // minus the logarithm of 0 is infinite
         if excess > LARGEST_EXPONENT {
             return Self { index, base, clock, low: LARGEST_EXPONENT, high: f64::INFINITY };
@@ -174,7 +177,7 @@ fn add_others(
     let mut line = line.of(round);
     let leaders = candidates.len();
     let mut arrived = Removed::default();
-    let mut stage = first_stage(&line, count as u64);
+    let mut stage = first_stage(&line, count as u64 + 1);
     loop {
         interrupt::check()?;
         let is_last = 2 * stage.end > 1 << stage.bits;

@@ -20,7 +20,7 @@ use crate::exact::lazy_time::Clock;
 use crate::exact::lazy_variate::is_below;
 use crate::interrupt;
 use crate::select::thinning::Skipper;
-use crate::select::weight_line::{BlockLine, Proposals, Round, WeightLine};
+use crate::select::weight_line::{BlockLine, Round, WeightLine};
 
 /// Visits before the stages: they cost less than a line of bounds.
 const VISITS: usize = 16;
@@ -198,7 +198,7 @@ pub fn before_one_half<A: Arrivals, L: WeightLine>(
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut Entropy,
 ) -> Result<Option<(A, Stage)>, SelectError> {
-    let mut stage = first_stage(line, 1);
+    let mut stage = first_stage(line, L::FIRST);
     while 2 * stage.end <= 1 << stage.bits {
         let mut arrivals = A::default();
         list(stage, round, line, is_out, &mut arrivals, entropy)?;
@@ -210,9 +210,9 @@ pub fn before_one_half<A: Arrivals, L: WeightLine>(
     Ok(None)
 }
 
-/// As many proposals as are wanted fall in the first stage, or a few, unless rates leave no room for one so short.
-pub fn first_stage<P: Proposals>(line: &P, wanted: u64) -> Stage {
-    let units = (line.total() / wanted.max(P::FIRST)) >> line.bits();
+/// About as many proposals as are wanted fall in the first stage, unless rates leave no room for one so short.
+pub fn first_stage(line: &impl WeightLine, wanted: u64) -> Stage {
+    let units = (line.total() / wanted) >> line.bits();
     Stage { start: 0, end: 1, bits: units.max(2).ilog2().min(RATE_BITS - 3 - line.bits()) }
 }
 
@@ -238,7 +238,7 @@ pub fn list<A: Arrivals, L: WeightLine>(
 ) -> Result<(), SelectError> {
     let total = line.total();
     let unit = unit_rate(stage, line.bits());
-    let most_thinned = if stage.is_last() { 1 << (line.bits() - 1) } else { u64::MAX };
+    let most_thinned = if stage == LAST { 1 << (line.bits() - 1) } else { u64::MAX };
     let mut position = 0;
     for proposals in 1_usize.. {
         let rate_until = |end: u64| u128::from(end - position) * u128::from(unit);

@@ -72,7 +72,7 @@ pub struct Segment {
 }
 
 /// A line from which an item is proposed with probability proportional to its bound.
-pub trait Proposals {
+pub trait WeightLine {
     /// About how many proposals a first look at the line should come to.
     const FIRST: u64;
 
@@ -92,9 +92,7 @@ pub trait Proposals {
         let position = entropy.below(self.total());
         self.at(position)
     }
-}
 
-pub trait WeightLine: Proposals {
     /// Visit every item whose bound is above one half.
     fn visit_likely(&mut self, visit: impl FnMut(usize));
 }
@@ -202,7 +200,7 @@ impl BlockLineOf<'_, '_, '_> {
     }
 }
 
-impl Proposals for BlockLineOf<'_, '_, '_> {
+impl WeightLine for BlockLineOf<'_, '_, '_> {
     /// Most are refused, so a look at one alone costs more than it finds.
     const FIRST: u64 = 8;
 
@@ -242,9 +240,7 @@ impl Proposals for BlockLineOf<'_, '_, '_> {
         let Round { blocks, scale, top, .. } = *self.round;
         self.line.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
     }
-}
 
-impl WeightLine for BlockLineOf<'_, '_, '_> {
     fn visit_likely(&mut self, mut visit: impl FnMut(usize)) {
         let line = self.line;
         let Round { blocks, scale, top, .. } = *self.round;
@@ -329,7 +325,7 @@ impl ItemTable {
     }
 }
 
-impl Proposals for &ItemTable {
+impl WeightLine for &ItemTable {
     /// Most are taken.
     const FIRST: u64 = 1;
 
@@ -352,9 +348,7 @@ impl Proposals for &ItemTable {
     fn own_weight(&self, place: &Segment) -> u64 {
         place.weight
     }
-}
 
-impl WeightLine for &ItemTable {
     fn visit_likely(&mut self, visit: impl FnMut(usize)) {
         match &self.likely {
             Some(likely) => likely.iter().copied().for_each(visit),
