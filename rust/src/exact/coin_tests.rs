@@ -52,18 +52,6 @@ fn the_double_complement_is_as_good_as_claimed() {
 }
 
 #[test]
-fn both_sides_are_decided_from_the_first_word() {
-    let threshold = (libm::exp(-1.5) * TWO_TO_64) as u64;
-    for (head, expected) in
-        [(0, true), (threshold - (1 << 30), true), (threshold + (1 << 30), false), (u64::MAX, false)]
-    {
-        let mut entropy = Entropy::scripted(&[head]);
-        assert_eq!(flip(&exponential(1.5), &mut entropy), expected, "head {head}");
-        assert_eq!(entropy.taken(), 1);
-    }
-}
-
-#[test]
 fn a_cell_that_holds_the_threshold_is_refined_to_both_sides() {
     // The cell of exp(-1): its first 64 bits, and then the following 64 bits of the truth.
     let bits = exp_negative(&exactly(1.0), 192).low;

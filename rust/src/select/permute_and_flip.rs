@@ -10,6 +10,9 @@
 //!
 //! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages. With its arrival time a
 //! winner can be merged with those of other parts.
+//!
+//! Read `draw_once` first: it calls `visit`, and then `uniform_head`, `by_stages` and `list`. What is kept of a stage's arrivals is a
+//! uniform one of them ([`UniformArrival`]), or all where their times matter.
 //! Proofs: `proofs/permute_and_flip.md` (the law), `proofs/exact_sampling.md` (Propositions 2 to 6), `proofs/partial_selection.md` (the
 //! time); models: `tests/reference/thinning.py`, `tests/reference/stages.py`, `tests/reference/partial_selection.py`.
 
@@ -286,7 +289,6 @@ mod tests {
     use crate::entropy::testing::seeded;
     use crate::scores::block_index::Blocks;
     use crate::scores::scale::Scale;
-    use crate::scores::score::Kind;
     use crate::scores::score_view::View;
     use crate::testing::assert_law;
 
@@ -309,40 +311,5 @@ mod tests {
                 usize::from(draw_once(&Round::new(&blocks, &scale), &mut entropy).unwrap() != len / 2)
             });
         }
-    }
-
-    #[test]
-    fn candidates_with_coins_of_their_own_are_not_thinned_as_well() {
-        // One in each stripe, the best and others that are neither surely flipped nor seldom heads.
-        let (scale, wrong) = (Scale::new(1.0, 1.0, 2).unwrap(), Scale::new(1.0, 2.0, 2).unwrap());
-        for gap in [1.0, 2.0, 3.0, 4.0, 5.0, 7.0] {
-            let mut scores = vec![-100.0; 9 * 1024];
-            (0..9).for_each(|stripe| scores[stripe * 1024 + 500 + stripe] = if stripe == 4 { 0.0 } else { -gap });
-            let blocks = Blocks::new(View::of(&scores)).unwrap();
-            let best = |scale: &Scale| {
-                let p = (-scale.exponent(gap, 0.0)).exp();
-                let best = (1.0 - (1.0 - p).powi(9)) / (9.0 * p);
-                [best, 1.0 - best]
-            };
-            let mut entropy = seeded(8);
-            assert_law(&format!("a gap of {gap}"), 20_000, &best(&scale), &best(&wrong), || {
-                let drawn = draw_once(&Round::new(&blocks, &scale), &mut entropy).unwrap();
-                usize::from(drawn != 4 * 1024 + 504)
-            });
-        }
-    }
-
-    #[test]
-    fn draws_from_scores_that_were_lowered_after_the_index_end_with_an_error() {
-        let mut scores: Vec<f64> = (0..5000).map(|index| f64::from(index % 90)).collect();
-        let memory = scores.as_mut_ptr();
-        // SAFETY: as many doubles, alive and not moved to the end of the test.
-        let view = unsafe { View::new(memory.cast_const().cast(), Kind::F64, 5000, 8) };
-        let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
-        let draw = || draw_once(&Round::new(&blocks, &scale), &mut seeded(44));
-        assert!(draw().is_ok());
-        // SAFETY: as above; no reference to them is left.
-        (0..5000).for_each(|index| unsafe { memory.add(index).write(-1e6) });
-        assert_eq!(draw(), Err(SelectError::Changed));
     }
 }
