@@ -91,7 +91,7 @@ sanitize: address thread fuzz miri
 
 # Laws of so many draws that they alone would take longer than all the rest; others run the same code.
 LONG_LAWS := heads_far_from_the_top_arrive_as_often_as_they_should every_route_gives_the_law_on_a_grid \
-	paths_have_the_law every_law_by_single_draws
+	paths_have_the_law every_law_by_single_and_many_draws
 
 address: | $(VENV)/.nightly
 	env RUSTFLAGS='-Zsanitizer=address' $(SANITIZED) -- $(LONG_LAWS:%=--skip %)

@@ -110,6 +110,29 @@ pub fn simpson(function: impl Fn(f64) -> f64, from: f64, to: f64, panels: usize)
     (0..=panels).map(|node| weight(node) * function(from + step * node as f64)).sum::<f64>() * step / 3.0
 }
 
+/// What draws several in order: all are drawn once each, from `most` candidates or fewer; large gaps leave one order; and ties
+/// across stripes are drawn evenly.
+pub fn assert_orders(most: usize, draw: &mut dyn FnMut(&[f64], usize) -> Vec<usize>) {
+    for len in [1, 2, 33, most] {
+        let scores: Vec<f64> = (0..len).map(|value| (value * 7919 % len) as f64).collect();
+        let mut picks = draw(&scores, len);
+        picks.sort_unstable();
+        assert_eq!(picks, (0..len).collect::<Vec<_>>());
+    }
+    let steep: Vec<f64> = (0..3000).map(|index| f64::from(index * 1021 % 3000) * 1000.0).collect();
+    for count in [1, 40, most / 2] {
+        let expected: Vec<f64> = (0..count).map(|place| (2999 - place) as f64 * 1000.0).collect();
+        assert_eq!(draw(&steep, count).iter().map(|&pick| steep[pick]).collect::<Vec<_>>(), expected);
+    }
+    let (equal, mut queue) = (vec![3.0; 60_000], Vec::new());
+    assert_law("thirds", 30_000, &[1.0 / 3.0; 3], &[0.36, 0.32, 0.32], || {
+        if queue.is_empty() {
+            queue = draw(&equal, 3);
+        }
+        queue.pop().unwrap() / 20_000
+    });
+}
+
 /// A time in the middle of what is known of it.
 pub fn middle(clock: &Clock) -> f64 {
     let known = (&clock.known << 64) + (UBig::from(clock.parts) << 63);

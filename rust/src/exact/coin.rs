@@ -8,7 +8,7 @@ use dashu_int::UBig;
 use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
-use crate::exact::decision::{Lazy, decide};
+use crate::exact::decision::{Lazy, decide, is_less};
 use crate::exact::exp_enclosure::{Enclosure, exp_negative};
 use crate::exact::rational::{Rational, scaled};
 
@@ -30,11 +30,6 @@ impl LazyUniform {
     pub fn beginning_with(start: u64, bits: u32, entropy: &mut Entropy) -> Self {
         let head = start.checked_shl(64 - bits).unwrap_or(0) | entropy.next_u64() >> bits;
         Self { head, tail: Vec::new() }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn of_words(words: &[u64]) -> Self {
-        Self { head: words[0], tail: words[1..].to_vec() }
     }
 
     #[inline]
@@ -105,36 +100,16 @@ pub struct Stage {
 impl Stage {
     /// All of [0, 1): the plain coin.
     pub const WHOLE: Self = Self { start: 0, end: 1, bits: 0 };
-
-    /// Whether it ends at 1, where every candidate that shows heads has arrived.
-    pub fn is_last(self) -> bool {
-        self.end >> self.bits == 1
-    }
 }
 
-/// The margin as a parameter, so that tests can force the fallback.
-#[derive(Clone, Copy, Debug)]
-pub struct Filter {
-    margin: f64,
-}
-
-impl Filter {
-    pub const CERTIFIED: Self = Self { margin: MARGIN };
-    /// Decides nothing in doubles.
-    #[cfg(test)]
-    pub const NONE: Self = Self { margin: f64::INFINITY };
-
-    /// `Some(decision)` of "V < threshold" for a V of which `head` is known, if the margin allows one.
-    #[inline(always)]
-    fn decide(self, head: u64, threshold: f64, exponent: f64) -> Option<bool> {
-        let high = threshold * (1.0 + self.margin) * TWO_TO_64;
-        // `as` saturates: a threshold of 1 or more is never certainly exceeded.
-        if head > high as u64 {
-            return Some(false);
-        }
-        let low = threshold * (1.0 - self.margin) * TWO_TO_64;
-        (head < low as u64 && exponent < LARGEST_EXPONENT).then_some(true)
+/// Whether V, of which `head` is known, is below a threshold that certainly lies between `low` and `high`, if that says so.
+#[inline(always)]
+pub fn decided(head: u64, low: f64, high: f64) -> Option<bool> {
+    // `as` saturates: a threshold of 1 or more is never certainly exceeded.
+    if head > (high * TWO_TO_64) as u64 {
+        return Some(false);
     }
+    (head < (low * TWO_TO_64) as u64).then_some(true)
 }
 
 /// exp(-x), where x is known as a double (with the contract of `Scale::exponent`) and, when asked, exactly.
@@ -185,29 +160,24 @@ pub fn below<F: Fn() -> Rational>(
     stage: Stage,
     entropy: &mut Entropy,
 ) -> bool {
-    below_filtered(uniform, x, proposal, stage, Filter::CERTIFIED, entropy)
-}
-
-#[inline(always)]
-fn below_filtered<F: Fn() -> Rational>(
-    uniform: &mut LazyUniform,
-    x: &Exponential<F>,
-    proposal: Proposal,
-    stage: Stage,
-    filter: Filter,
-    entropy: &mut Entropy,
-) -> bool {
     if x.approximate > LARGEST_EXPONENT && uniform.head > 0 {
         // exp(-90) < 2^-129, and no proposal is less likely than 2^-60: the threshold is below 2^-64 <= V. Most
         // candidates far from the top end here, without an exponential.
         return false;
     }
-    let exponent = if x.approximate < LARGEST_EXPONENT { x.approximate } else { LARGEST_EXPONENT };
-    let threshold = threshold(exp_negative_f64(exponent), proposal, stage);
-    match filter.decide(uniform.head, threshold, x.approximate) {
+    match at_a_glance(uniform.head, x.approximate, proposal, stage) {
         Some(decision) => decision,
         None => below_exact(uniform, &(x.exact)(), proposal, stage, entropy),
     }
+}
+
+/// What doubles are certain of.
+#[inline(always)]
+fn at_a_glance(head: u64, x: f64, proposal: Proposal, stage: Stage) -> Option<bool> {
+    let exponent = if x < LARGEST_EXPONENT { x } else { LARGEST_EXPONENT };
+    let threshold = threshold(exp_negative_f64(exponent), proposal, stage);
+    let low = if x < LARGEST_EXPONENT { threshold * (1.0 - MARGIN) } else { 0.0 };
+    decided(head, low, threshold * (1.0 + MARGIN))
 }
 
 #[inline(always)]
@@ -239,33 +209,28 @@ fn below_exact(
     decide(uniform, entropy, |uniform| {
         let (cell, bits) = uniform.cell();
         let precision = bits + 64;
-        let item = exp_negative(x, precision);
-        let (factor, factor_bits) = proposal.enclose(precision);
-        // g(E) = V * factor * (2^bits' - start E) - (end - start) * E decreases in E and increases in V and factor.
-        let sides = |cell: &UBig, factor: &UBig, item: &UBig| {
-            let room = (UBig::ONE << (stage.bits as usize + precision)) - item * UBig::from(stage.start);
-            let left = cell * factor * room;
-            let right = (item * UBig::from(stage.end - stage.start)) << (bits + factor_bits);
-            (left, right)
+        let (item, factor) = (exp_negative(x, precision), proposal.enclose(precision));
+        // V * factor * (2^bits' - start E) against (end - start) * E.
+        let left = |cell: &UBig, factor: &UBig, item: &UBig| {
+            cell * factor * ((UBig::ONE << (stage.bits as usize + precision)) - item * UBig::from(stage.start))
         };
-        let (left, right) = sides(&(&cell + UBig::ONE), &factor.high, &item.low);
-        if left <= right {
-            return Some(true); // V is strictly below the upper end of its cell
-        }
-        let (left, right) = sides(&cell, &factor.low, &item.high);
-        (left >= right).then_some(false)
+        let right = |item: &UBig| (item * UBig::from(stage.end - stage.start)) << (bits + precision);
+        is_less(
+            &(left(&cell, &factor.low, &item.high), left(&(&cell + UBig::ONE), &factor.high, &item.low)),
+            &(right(&item.low), right(&item.high)),
+        )
     })
 }
 
 impl Proposal {
-    /// The proposal's probability, times 2 to the second value.
-    fn enclose(self, precision: usize) -> (Enclosure, usize) {
+    /// The proposal's probability.
+    fn enclose(self, precision: usize) -> Enclosure {
+        let one = UBig::ONE << precision;
         match self {
-            Self::Certain => (Enclosure { low: UBig::ONE, high: UBig::ONE }, 0),
+            Self::Certain => Enclosure { low: one.clone(), high: one },
             Self::Thinned { rate } => {
-                let one = UBig::ONE << precision;
                 let missed = exp_negative(&scaled(UBig::from(rate), -i64::from(RATE_BITS)), precision);
-                (Enclosure { low: &one - &missed.high, high: one - missed.low }, precision)
+                Enclosure { low: &one - &missed.high, high: one - missed.low }
             }
         }
     }

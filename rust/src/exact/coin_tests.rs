@@ -52,18 +52,6 @@ fn the_double_complement_is_as_good_as_claimed() {
 }
 
 #[test]
-fn both_sides_are_decided_from_the_first_word() {
-    let threshold = (libm::exp(-1.5) * TWO_TO_64) as u64;
-    for (head, expected) in
-        [(0, true), (threshold - (1 << 30), true), (threshold + (1 << 30), false), (u64::MAX, false)]
-    {
-        let mut entropy = Entropy::scripted(&[head]);
-        assert_eq!(flip(&exponential(1.5), &mut entropy), expected, "head {head}");
-        assert_eq!(entropy.taken(), 1);
-    }
-}
-
-#[test]
 fn a_cell_that_holds_the_threshold_is_refined_to_both_sides() {
     // The cell of exp(-1): its first 64 bits, and then the following 64 bits of the truth.
     let bits = exp_negative(&exactly(1.0), 192).low;
@@ -93,15 +81,12 @@ fn the_forced_fallback_agrees_with_the_filter() {
         for proposal in proposals {
             for stage in stages {
                 let uniform = LazyUniform::draw(&mut entropy);
-                let exact = |uniform: &LazyUniform, entropy: &mut Entropy| {
-                    below_filtered(&mut uniform.clone(), &x, proposal, stage, Filter::NONE, entropy)
-                };
-                let quick = threshold(exp_negative_f64(x.approximate), proposal, stage);
-                let quick = Filter::CERTIFIED.decide(uniform.head, quick, x.approximate);
-                if let Some(quick) = quick {
+                if let Some(quick) = at_a_glance(uniform.head, x.approximate, proposal, stage) {
                     decided += 1;
                     heads += u32::from(quick);
-                    assert_eq!(exact(&uniform, &mut Entropy::scripted(&[])), quick, "{proposal:?} {stage:?}");
+                    let mut script = Entropy::scripted(&[]);
+                    let exact = below_exact(&mut uniform.clone(), &(x.exact)(), proposal, stage, &mut script);
+                    assert_eq!(exact, quick, "{proposal:?} {stage:?}");
                 }
             }
         }
@@ -116,9 +101,8 @@ fn the_filter_never_decides_next_to_the_threshold() {
         let x = entropy.next_u64() as f64 / TWO_TO_64 * 14.0;
         let truth = exp_negative(&exactly(x), 64).low;
         let head: u64 = truth.try_into().unwrap_or(u64::MAX);
-        let threshold = threshold(exp_negative_f64(x), Proposal::Certain, Stage::WHOLE);
         for head in [head.saturating_sub(1), head, head.saturating_add(1)] {
-            assert_eq!(Filter::CERTIFIED.decide(head, threshold, x), None, "x = {x}");
+            assert_eq!(at_a_glance(head, x, Proposal::Certain, Stage::WHOLE), None, "x = {x}");
         }
     }
 }
@@ -135,15 +119,18 @@ fn all_words_of_a_truncated_generator_give_the_law() {
             p * 0.25 / (1.0 - p / 8.0)
         }),
     ] {
-        for filter in [Filter::CERTIFIED, Filter::NONE] {
-            let mut heads = 0;
-            for word in 0..4096_u64 {
-                let mut entropy = Entropy::scripted(&[word << 52, 0, 0, 0, 0]);
-                let mut uniform = LazyUniform::draw(&mut entropy);
-                heads +=
-                    u32::from(below_filtered(&mut uniform, &exponential(x), proposal, stage, filter, &mut entropy));
+        let is_head = |word: u64, is_exact: bool| {
+            let mut entropy = Entropy::scripted(&[word << 52, 0, 0, 0, 0]);
+            let mut uniform = LazyUniform::draw(&mut entropy);
+            if is_exact {
+                below_exact(&mut uniform, &exactly(x), proposal, stage, &mut entropy)
+            } else {
+                below(&mut uniform, &exponential(x), proposal, stage, &mut entropy)
             }
-            assert_eq!(heads, (probability * 4096.0).ceil() as u32, "x = {x}, {proposal:?}");
+        };
+        for is_exact in [false, true] {
+            let heads = (0..4096).filter(|&word| is_head(word, is_exact)).count();
+            assert_eq!(heads, (probability * 4096.0).ceil() as usize, "x = {x}, {proposal:?}");
         }
     }
 }

@@ -16,15 +16,7 @@ impl CumulativeTable {
     /// # Errors
     /// `NoCandidates` if all weights are zero, `InvalidCount` if their sum is 2^63 or more, `Memory`, `Interrupted`.
     pub fn new(weights: impl ExactSizeIterator<Item = u64>) -> Result<Self, SelectError> {
-        let mut table = Self { ends: reserved(weights.len())? };
-        table.refill(weights)?;
-        Ok(table)
-    }
-
-    /// Other weights in place of these, in the same memory.
-    pub fn refill(&mut self, weights: impl ExactSizeIterator<Item = u64>) -> Result<(), SelectError> {
-        self.ends.clear();
-        self.ends.try_reserve_exact(weights.len()).map_err(|_| SelectError::Memory)?;
+        let mut ends = reserved(weights.len())?;
         let mut total = 0_u64;
         for (index, weight) in weights.enumerate() {
             if index % 4096 == 0 {
@@ -32,9 +24,9 @@ impl CumulativeTable {
             }
             let sum = total.checked_add(weight).filter(|sum| sum.leading_zeros() > 0);
             total = sum.ok_or(SelectError::InvalidCount)?;
-            self.ends.push(total);
+            ends.push(total);
         }
-        if total == 0 { Err(SelectError::NoCandidates) } else { Ok(()) }
+        if total == 0 { Err(SelectError::NoCandidates) } else { Ok(Self { ends }) }
     }
 
     /// The sum of all weights, never zero.
@@ -93,8 +85,7 @@ mod tests {
     #[test]
     fn indices_come_by_their_weights_and_empty_ones_never() {
         let mut entropy = seeded(201);
-        let mut weighted = table(&[7, 7]).unwrap();
-        weighted.refill([1, 0, 2, 5, 0].into_iter()).unwrap();
+        let weighted = table(&[1, 0, 2, 5, 0]).unwrap();
         let (law, wrong) = ([0.125, 0.0, 0.25, 0.625, 0.0], [0.2, 0.0, 0.2, 0.6, 0.0]);
         assert_law("weights", 50_000, &law, &wrong, || weighted.draw(&mut entropy));
         assert_law("counts", 50_000, &law, &wrong, || {

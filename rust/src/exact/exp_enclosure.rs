@@ -37,11 +37,11 @@ pub fn exp_negative(x: &Rational, precision: usize) -> Enclosure {
     let z_low = numerator / denominator;
     let z_high = &z_low + UBig::ONE;
 
-    let mut low = exp_series(&z_low, working, Direction::Down);
-    let mut high = exp_series(&z_high, working, Direction::Up);
+    let mut low = exp_series(&z_low, working, 0);
+    let mut high = exp_series(&z_high, working, 1);
     for _ in 0..halvings {
         low = (&low * &low) >> working;
-        high = ceil_shift(&high * &high, working);
+        high = ((&high * &high) >> working) + UBig::ONE;
     }
     // exp(-x) = 1 / exp(x).
     let unit = UBig::ONE << (precision + working);
@@ -51,39 +51,21 @@ pub fn exp_negative(x: &Rational, precision: usize) -> Enclosure {
 /// A series of more bits than this takes long enough to be asked in between whether the call is to end.
 const LONG: usize = 1 << 12;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Down,
-    Up,
-}
-
-/// exp(z) for 0 <= z <= 1/2 + 2^-working by its Taylor series, every term rounded in the given direction.
-fn exp_series(z: &UBig, working: usize, direction: Direction) -> UBig {
+/// exp(z) for 0 <= z <= 1/2 + 2^-working by its Taylor series, every term rounded down, and `above` added to it: 0 or 1.
+fn exp_series(z: &UBig, working: usize, above: u8) -> UBig {
     let mut term = UBig::ONE << working;
     let mut sum = term.clone();
     let mut index = 0_u64;
-    loop {
+    while index == 0 || term > UBig::ONE {
         if working > LONG {
             check_deep();
         }
         index += 1;
-        let product = &term * z;
-        let divisor = UBig::from(index) << working;
-        term = match direction {
-            Direction::Down => product / divisor,
-            Direction::Up => product / divisor + UBig::ONE,
-        };
+        term = &term * z / (UBig::from(index) << working) + UBig::from(above);
         sum += &term;
-        if term <= UBig::ONE {
-            break;
-        }
     }
     // Upwards: the terms left out sum to less than the last one kept, because each is less than half its predecessor.
-    if direction == Direction::Up { sum + term } else { sum }
-}
-
-fn ceil_shift(value: UBig, shift: usize) -> UBig {
-    (value >> shift) + UBig::ONE
+    sum + term * UBig::from(above)
 }
 
 #[cfg(test)]

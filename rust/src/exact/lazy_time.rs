@@ -10,11 +10,11 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::exact::coin::LazyUniform;
 use crate::exact::decision::{Lazy, decide, is_less};
-use crate::exact::exp_enclosure::exp_negative;
+use crate::exact::exp_enclosure::{Enclosure, exp_negative};
 use crate::exact::lazy_variate::Variate;
 use crate::exact::rational::Rational;
 
-/// Bits that a comparison's exponential has beyond those of the times.
+/// Bits that a comparison's exponentials have beyond those of the times.
 const SPARE_BITS: usize = 64;
 const WORD_BITS: usize = 64;
 
@@ -58,21 +58,39 @@ impl Clock {
         self.parts += 1;
     }
 
-    /// Whether `self * exp(-x)` comes before `other`, as real numbers (they are equal with probability zero).
+    /// The time lies between these, but for a relative 2^-51, as long as doubles reach.
+    pub fn ends(&self) -> (f64, f64) {
+        let end = |known: &UBig| libm::scalbn(known.to_f64().value() / self.rate as f64, -(self.bits as i32));
+        (end(&self.known), end(&(&self.known + UBig::from(self.parts))))
+    }
+
+    /// Whether `self * exp(-x)` comes before `other`, for an x of either sign, as real numbers (they are equal with probability
+    /// zero).
     pub fn is_before(&mut self, x: &Rational, other: &mut Self, entropy: &mut Entropy) -> bool {
+        let exponents = [x.clone(), -x.clone()].map(|x| x.max(Rational::ZERO));
+        let factors = |precision| exponents.each_ref().map(|x| exp_negative(x, precision));
+        self.is_before_by(other, factors, entropy)
+    }
+
+    /// The same for `self * f` and `other * g`, where `factors` encloses f and g, both in [0, 1], at any precision.
+    pub fn is_before_by(
+        &mut self,
+        other: &mut Self,
+        factors: impl Fn(usize) -> [Enclosure; 2],
+        entropy: &mut Entropy,
+    ) -> bool {
         decide(&mut (self, other), entropy, |(own, other)| {
             let shared = own.bits.max(other.bits);
-            let precision = SPARE_BITS + shared;
-            let item = exp_negative(x, precision);
-            // The two sides over their common denominator, which is 2 to this many bits times both rates.
-            let left = |known: &UBig, item: &UBig| (known * UBig::from(other.rate) * item) << (shared - own.bits);
-            let right = |known: &UBig| (known * UBig::from(own.rate)) << (shared - other.bits + precision);
-            // A time is strictly below the end of what is known of it.
-            let end = |clock: &Self| &clock.known + UBig::from(clock.parts);
-            is_less(
-                &(left(&own.known, &item.low), left(&end(own), &item.high)),
-                &(right(&other.known), right(&end(other))),
-            )
+            // The two sides over their common denominator, which is 2 to the bits and the precision, times both rates.
+            let side = |clock: &Self, other_rate: u64, factor: &Enclosure| {
+                let over =
+                    |time: &UBig, factor: &UBig| (time * UBig::from(other_rate) * factor) << (shared - clock.bits);
+                // A time is strictly below the end of what is known of it.
+                let known_end = &clock.known + UBig::from(clock.parts);
+                (over(&clock.known, &factor.low), over(&known_end, &factor.high))
+            };
+            let [own_factor, other_factor] = factors(SPARE_BITS + shared);
+            is_less(&side(own, other.rate, &own_factor), &side(other, own.rate, &other_factor))
         })
     }
 }

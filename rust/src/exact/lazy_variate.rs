@@ -7,7 +7,7 @@ use dashu_int::UBig;
 use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
-use crate::exact::coin::{LazyUniform, TWO_TO_64, exp_negative_f64, power_of_two};
+use crate::exact::coin::{LazyUniform, TWO_TO_64, decided, exp_negative_f64, power_of_two};
 use crate::exact::decision::{Lazy, decide, is_less};
 use crate::exact::exp_enclosure::exp_negative;
 use crate::exact::extended_float::Extended;
@@ -35,11 +35,6 @@ impl Variate {
             }
             whole += 1;
         }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn of_bits(whole: u64, words: &[u64]) -> Self {
-        Self { whole, fraction: LazyUniform::of_words(words) }
     }
 
     /// The number to its first 64 bits after the point, rounded: it is at most 2^-63 and a relative 2^-52 from this.
@@ -80,24 +75,13 @@ impl Variate {
         if most.is_nan() || most > 40.0 {
             return None;
         }
-        // `as` saturates.
-        if head > (exp_negative_f64(least) * (1.0 + MARGIN) * TWO_TO_64) as u64 {
-            return Some(false);
-        }
-        (head < (exp_negative_f64(most) * (1.0 - MARGIN) * TWO_TO_64) as u64).then_some(true)
+        decided(head, exp_negative_f64(most) * (1.0 - MARGIN), exp_negative_f64(least) * (1.0 + MARGIN))
     }
 
-    /// Both ends of the cell.
-    pub fn ends(&self) -> (Rational, Rational) {
-        let (low, bits) = self.cell();
-        let end = |cell: UBig| scaled(cell, -(bits as i64));
-        let high = end(&low + UBig::ONE);
-        (end(low), high)
-    }
-
+    /// Whether a coin that shows heads with probability exp(-cost) of the number's cost, which rises with it, does.
     #[cold]
     #[inline(never)]
-    fn survives_exactly(
+    pub fn survives_exactly(
         &mut self,
         coin: &mut LazyUniform,
         cost: impl Fn(&Rational) -> Rational,
@@ -111,6 +95,14 @@ impl Variate {
             let most = exp_negative(&cost(&low), precision).high;
             is_less(&(&cell << 64, (&cell + UBig::ONE) << 64), &(least, most))
         })
+    }
+
+    /// Both ends of the cell.
+    pub fn ends(&self) -> (Rational, Rational) {
+        let (low, bits) = self.cell();
+        let end = |cell: UBig| scaled(cell, -(bits as i64));
+        let high = end(&low + UBig::ONE);
+        (end(low), high)
     }
 }
 

@@ -69,23 +69,6 @@ fn a_bound_is_compared_with_the_number_and_not_with_its_first_bits() {
     assert!(variate.is_below(&ratio(71, 20), &mut entropy));
 }
 
-#[test]
-fn coins_show_heads_as_often_as_the_cost_says() {
-    let mut entropy = seeded(82);
-    // A uniform number v kept with probability exp(-2 v - v^2), in four cells, and what is not kept in a fifth.
-    let kept = |v: f64| (-2.0 * v - v * v).exp();
-    let mass =
-        |i: usize| (0..1000).map(|k| kept((i as f64 + (f64::from(k) + 0.5) / 1000.0) / 4.0)).sum::<f64>() / 4000.0;
-    let mut law: Vec<f64> = (0..4).map(mass).collect();
-    law.push(1.0 - law.iter().sum::<f64>());
-    let without_square = [0.1967, 0.1193, 0.0724, 0.0439, 0.5677];
-    let [one, two] = [1, 2].map(|number| ratio(number, 1));
-    assert_law("kept", 40_000, &law, &without_square, || {
-        let mut v = Variate::uniform(&mut entropy);
-        if v.survives(&two, &one, &mut entropy) { quarters(&v, 3) } else { 4 }
-    });
-}
-
 /// The coin's words run over all multiples of 2^-10, further bits are zero: it is below p for ceil(p 2^10) of them.
 #[test]
 fn all_words_of_a_truncated_coin_give_the_probability() {

@@ -6,6 +6,5 @@ pub mod extended_float;
 pub mod lazy_time;
 pub mod lazy_variate;
 pub mod pieces;
-pub mod ranked_uniform;
 pub mod rational;
 pub mod rounding;

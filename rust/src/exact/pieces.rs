@@ -7,7 +7,7 @@
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::exact::coin::{LazyUniform, TWO_TO_64};
+use crate::exact::coin::{LazyUniform, decided};
 use crate::exact::cumulative_table::CumulativeTable;
 use crate::exact::decision::is_below_exponential;
 use crate::exact::extended_float::Extended;
@@ -55,8 +55,6 @@ pub struct Chooser {
     bits: u32,
     /// Bounds are multiples of `2^(unit - bits)`.
     unit: i64,
-    /// So that tests can force the fallback.
-    is_filtered: bool,
 }
 
 impl Chooser {
@@ -74,13 +72,10 @@ impl Chooser {
                 unit = unit.max(log_bound(length, x));
             }
         }
-        if unit == i64::MIN {
-            return Err(SelectError::NoCandidates);
-        }
         // A sum of `count` bounds of at most 2^bits stays below 2^63.
         let bits = WEIGHT_BITS.min(count.leading_zeros() - 1);
         let bounds = CumulativeTable::new((0..count).map(|index| bound(pieces, index, bits, unit)))?;
-        Ok(Self { bounds, bits, unit, is_filtered: true })
+        Ok(Self { bounds, bits, unit })
     }
 
     /// The bound of piece `index`, and the sum of all.
@@ -88,31 +83,20 @@ impl Chooser {
         (self.bounds.weight(index), self.bounds.total())
     }
 
+    /// What a piece is proposed with: its bound in units of 2 to the second number.
+    fn claim(&self, index: usize) -> (u64, i64) {
+        (self.bounds.weight(index), self.unit - i64::from(self.bits))
+    }
+
     /// Choose a piece.
     pub fn draw<S: WeightedPieces>(&self, pieces: &S, entropy: &mut Entropy) -> usize {
         loop {
             let index = self.bounds.draw(entropy);
             let mut uniform = LazyUniform::draw(entropy);
-            if self.accepts(pieces, index, &mut uniform, entropy) {
+            if accepts(pieces, index, self.claim(index), &mut uniform, entropy) {
                 return index;
             }
             interrupt::check_deep();
-        }
-    }
-
-    /// Whether `V * bound * 2^(unit - bits) < length * exp(-x)`.
-    fn accepts<S: WeightedPieces>(
-        &self,
-        pieces: &S,
-        index: usize,
-        uniform: &mut LazyUniform,
-        entropy: &mut Entropy,
-    ) -> bool {
-        let (bound, unit) = (self.bounds.weight(index), self.unit - i64::from(self.bits));
-        if self.is_filtered {
-            accepts(pieces, index, (bound, unit), uniform, entropy)
-        } else {
-            accepts_exactly(pieces, index, (bound, unit), uniform, entropy)
         }
     }
 }
@@ -125,25 +109,20 @@ pub fn accepts<S: WeightedPieces>(
     uniform: &mut LazyUniform,
     entropy: &mut Entropy,
 ) -> bool {
-    decide(pieces, index, (bound, unit), uniform.head())
+    at_a_glance(pieces, index, (bound, unit), uniform.head())
         .unwrap_or_else(|| accepts_exactly(pieces, index, (bound, unit), uniform, entropy))
 }
 
 /// The decision, if doubles and the first 64 bits of V allow one.
-fn decide<S: WeightedPieces>(pieces: &S, index: usize, (bound, unit): (u64, i64), head: u64) -> Option<bool> {
+fn at_a_glance<S: WeightedPieces>(pieces: &S, index: usize, (bound, unit): (u64, i64), head: u64) -> Option<bool> {
     let (length, x) = pieces.in_doubles(index);
     if x > LARGEST_TRUSTED {
         // Lengths differ by less than 2^8400, the threshold is far below 2^-64.
         return (head > 0).then_some(false);
     }
     let weight = length.times_exp_negative(x);
-    let threshold = weight.times_power_of_two(-unit) / bound as f64 * TWO_TO_64;
-    // `as` saturates, and both ends are rounded to the side that decides less.
-    if head > (threshold * (1.0 + pieces.margin(x))) as u64 {
-        Some(false)
-    } else {
-        (head < (threshold * (1.0 - pieces.margin(x))) as u64).then_some(true)
-    }
+    let threshold = weight.times_power_of_two(-unit) / bound as f64;
+    decided(head, threshold * (1.0 - pieces.margin(x)), threshold * (1.0 + pieces.margin(x)))
 }
 
 #[cold]

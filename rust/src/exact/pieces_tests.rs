@@ -1,6 +1,5 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::exact::rational::exactly;
 use crate::numbers::scored_pieces::{Cells, Scored};
 use crate::scores::scale::Scale;
 use crate::testing::{assert_law, normalised};
@@ -27,8 +26,14 @@ impl Chooser {
     /// Whether the bound is no less than the weight: if it were, the whole of [0, 1) would be accepted.
     pub(crate) fn is_bounded<S: WeightedPieces>(&self, pieces: &S, index: usize) -> bool {
         let mut last = LazyUniform::draw(&mut Entropy::scripted(&[u64::MAX]));
-        let claim = (self.share(index).0, self.unit - i64::from(self.bits));
-        !accepts_exactly(pieces, index, claim, &mut last, &mut Entropy::scripted(&[u64::MAX; 4]))
+        !accepts_exactly(pieces, index, self.claim(index), &mut last, &mut Entropy::scripted(&[u64::MAX; 4]))
+    }
+
+    /// Whether it is accepted by a coin of these words, the first of which is drawn.
+    fn accepts<S: WeightedPieces>(&self, pieces: &S, index: usize, words: &[u64]) -> bool {
+        let mut entropy = Entropy::scripted(words);
+        let mut uniform = LazyUniform::draw(&mut entropy);
+        accepts(pieces, index, self.claim(index), &mut uniform, &mut entropy)
     }
 }
 
@@ -43,7 +48,7 @@ const CASES: [Case<'_>; 6] = [
 ];
 
 #[test]
-fn draws_follow_the_law_with_and_without_the_filter() {
+fn draws_follow_the_law() {
     let mut entropy = seeded(61);
     for (number, (breakpoints, scores, epsilon)) in CASES.into_iter().enumerate() {
         let scale = scale(epsilon);
@@ -53,11 +58,8 @@ fn draws_follow_the_law_with_and_without_the_filter() {
         let mut wrong = law.clone();
         wrong[likely] *= 1.5;
         let wrong = normalised(wrong);
-        for is_filtered in [true, false] {
-            let chooser = Chooser { is_filtered, ..Chooser::new(&pieces).unwrap() };
-            let draws = if is_filtered { 50_000 } else { 8_000 };
-            assert_law(&format!("case {number}"), draws, &law, &wrong, || chooser.draw(&pieces, &mut entropy));
-        }
+        let chooser = Chooser::new(&pieces).unwrap();
+        assert_law(&format!("case {number}"), 50_000, &law, &wrong, || chooser.draw(&pieces, &mut entropy));
     }
 }
 
@@ -75,8 +77,7 @@ fn the_bounds_are_bounds_and_tight() {
             }
             assert!(chooser.is_bounded(&pieces, piece));
             if bound > total / 1000 {
-                let mut likely = LazyUniform::draw(&mut Entropy::scripted(&[u64::MAX - (1 << 50)]));
-                assert!(chooser.accepts(&pieces, piece, &mut likely, &mut Entropy::scripted(&[])));
+                assert!(chooser.accepts(&pieces, piece, &[u64::MAX - (1 << 50)]));
             }
         }
     }
@@ -95,12 +96,10 @@ fn the_forced_fallback_agrees_with_the_filter() {
         let chooser = Chooser::new(&pieces).unwrap();
         for piece in 0..3 {
             // Bounds smaller than they should be do no harm here, and make the threshold likely to be met.
-            let head = entropy.next_u64();
-            let (bound, _) = chooser.share(piece);
-            let (bound, unit) = (bound.max(1), chooser.unit - i64::from(chooser.bits));
-            if let Some(quick) = decide(&pieces, piece, (bound, unit), head) {
-                let mut uniform = LazyUniform::draw(&mut Entropy::scripted(&[head]));
-                let exact = accepts_exactly(&pieces, piece, (bound, unit), &mut uniform, &mut Entropy::scripted(&[]));
+            let (bound, unit) = chooser.claim(piece);
+            let (claim, mut uniform) = ((bound.max(1), unit), LazyUniform::draw(&mut entropy));
+            if let Some(quick) = at_a_glance(&pieces, piece, claim, uniform.head()) {
+                let exact = accepts_exactly(&pieces, piece, claim, &mut uniform, &mut Entropy::scripted(&[]));
                 assert_eq!(exact, quick);
                 decided += 1;
                 accepted += u32::from(exact);
@@ -117,18 +116,17 @@ fn all_words_of_a_truncated_generator_give_the_law() {
     let pieces = scored(&[0.0, 1.0, 1.75, 4.0], &[1.0, 0.0, -2.0], &scale);
     let chooser = Chooser::new(&pieces).unwrap();
     for (piece, (length, exponent)) in [(1.0, 0.0), (0.75, 0.5), (2.25, 1.5)].into_iter().enumerate() {
-        for bound in [chooser.share(piece).0, 1 << 42, (1 << 43) + 12_345] {
-            let unit = chooser.unit - i64::from(chooser.bits);
+        let (bound, unit) = chooser.claim(piece);
+        for bound in [bound, 1 << 42, (1 << 43) + 12_345] {
             let probability: f64 = length * f64::exp(-exponent) / (bound as f64 * 2_f64.powi(unit as i32));
             let mut accepted = 0;
             for word in 0..4096_u64 {
                 let mut uniform = LazyUniform::draw(&mut Entropy::scripted(&[word << 52]));
                 let mut zeros = Entropy::scripted(&[0; 6]);
-                let exact = accepts_exactly(&pieces, piece, (bound, unit), &mut uniform.clone(), &mut zeros);
-                if let Some(quick) = decide(&pieces, piece, (bound, unit), uniform.head()) {
-                    assert_eq!(quick, exact);
-                }
-                accepted += u32::from(accepts_exactly(&pieces, piece, (bound, unit), &mut uniform, &mut zeros));
+                let quick = at_a_glance(&pieces, piece, (bound, unit), uniform.head());
+                let exact = accepts_exactly(&pieces, piece, (bound, unit), &mut uniform, &mut zeros);
+                assert!(quick.is_none_or(|quick| quick == exact));
+                accepted += u32::from(exact);
             }
             assert_eq!(accepted, (probability * 4096.0).ceil() as u32, "piece {piece}, bound {bound}");
         }
@@ -142,15 +140,10 @@ fn nothing_is_rounded_to_zero() {
     let pieces = scored(&[0.0, 1.0, 2.0], &[200.0, 0.0], &scale);
     let chooser = Chooser::new(&pieces).unwrap();
     assert_eq!(chooser.share(1).0, 1);
-    let accepts = |words: &[u64]| {
-        let mut entropy = Entropy::scripted(words);
-        let mut uniform = LazyUniform::draw(&mut entropy);
-        chooser.accepts(&pieces, 1, &mut uniform, &mut entropy)
-    };
     // 2^(bits - unit) exp(-100) = 2^(40 - 2 - 144.27) = 2^-106.27 at the least: words 0 and 2^21 are below it.
-    assert!(accepts(&[0, 1 << 20]));
-    assert!(!accepts(&[0, 1 << 30]));
-    assert!(!accepts(&[1]));
+    assert!(chooser.accepts(&pieces, 1, &[0, 1 << 20]));
+    assert!(!chooser.accepts(&pieces, 1, &[0, 1 << 30]));
+    assert!(!chooser.accepts(&pieces, 1, &[1]));
 }
 
 #[test]
@@ -158,8 +151,7 @@ fn absurd_exponents_are_decided_without_absurd_work() {
     let scale = scale(1e3);
     let pieces = scored(&[0.0, 5e-324, 1e300], &[0.0, -1e300], &scale);
     let chooser = Chooser::new(&pieces).unwrap();
-    let mut uniform = LazyUniform::draw(&mut Entropy::scripted(&[0]));
-    assert!(!chooser.accepts(&pieces, 1, &mut uniform, &mut Entropy::scripted(&[0, 0, 1])));
+    assert!(!chooser.accepts(&pieces, 1, &[0, 0, 0, 1]));
     let mut entropy = seeded(63);
     assert!((0..1000).all(|_| chooser.draw(&pieces, &mut entropy) == 0));
 }
@@ -170,27 +162,5 @@ fn no_length_at_all_is_refused() {
         let scores = vec![0.0; points.len() - 1];
         let refused = Scored::new(Cells::between(points).unwrap(), scores, &scale(1.0)).err();
         assert_eq!(refused, Some(SelectError::NoCandidates));
-        assert_eq!(Chooser::new(&Empty(points.len())).err(), Some(SelectError::NoCandidates));
-    }
-}
-
-/// So many pieces, none of which has a length.
-struct Empty(usize);
-
-impl WeightedPieces for Empty {
-    fn count(&self) -> usize {
-        self.0 - 1
-    }
-    fn length(&self, _: usize) -> Extended {
-        Extended::ZERO
-    }
-    fn exponent(&self, _: usize) -> f64 {
-        0.0
-    }
-    fn exact_length(&self, _: usize) -> Rational {
-        exactly(0.0)
-    }
-    fn exact_exponent(&self, _: usize) -> Rational {
-        exactly(0.0)
     }
 }

@@ -4,14 +4,13 @@
 //! probability min(1, exp(-(threshold + b1 R - q) / b2)): one coin, by a lazy uniform of its own. The noise that belongs to q
 //! is never drawn. Proof: `proofs/above_threshold.md`.
 
-use dashu_int::{IBig, UBig};
+use dashu_int::IBig;
 use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::exact::coin::{LazyUniform, TWO_TO_64, exp_negative_f64};
-use crate::exact::decision::{decide, is_less};
-use crate::exact::exp_enclosure::exp_negative;
+use crate::exact::coin::{LazyUniform, TWO_TO_64, decided, exp_negative_f64};
+use crate::exact::decision::decide;
 use crate::exact::lazy_variate::Variate;
 use crate::exact::rational::{Rational, exactly, nearest_f64};
 
@@ -187,32 +186,17 @@ impl Stream {
             // exp(-60) < 2^-86: below the first bit that is known of most coins.
             return (head > 0).then_some(false);
         }
-        // The exponential adds a relative 2^-50, and the two products below 2^-52.
-        let (high, low) = (exp_negative_f64(least.max(0.0)), exp_negative_f64(most));
-        if head as f64 > high * (1.0 + MARGIN) * TWO_TO_64 + 4096.0 {
-            return Some(false);
-        }
-        ((head as f64) < low * (1.0 - MARGIN) * TWO_TO_64 - 4096.0).then_some(true)
+        // The exponential adds a relative 2^-50.
+        let (low, high) = (exp_negative_f64(most), exp_negative_f64(least.max(0.0)));
+        decided(head, low * (1.0 - MARGIN), high * (1.0 + MARGIN))
     }
 
     /// Whether coin < exp(-(exponent + ratio R)), as real numbers.
     #[cold]
     fn is_above(&mut self, coin: &mut LazyUniform, number: &Rational, entropy: &mut Entropy) -> Result<bool, Ended> {
         let (start, ratio) = (self.terms.exponent(number), self.terms.ratio.clone());
-        let offset = self.offset()?;
-        Ok(decide(&mut (coin, offset), entropy, |(coin, offset)| {
-            let (low, high) = offset.ends();
-            let (least, most) = (&start + &ratio * low, &start + &ratio * high);
-            if most <= Rational::ZERO {
-                return Some(true);
-            }
-            let (cell, bits) = coin.cell();
-            let precision = bits + 64;
-            let one = UBig::ONE << precision;
-            let highest = if least > Rational::ZERO { exp_negative(&least, precision).high } else { one };
-            let lowest = exp_negative(&most, precision).low;
-            is_less(&(&cell << 64, (&cell + UBig::ONE) << 64), &(lowest, highest))
-        }))
+        let cost = |offset: &Rational| (&start + &ratio * offset).max(Rational::ZERO);
+        Ok(self.offset()?.survives_exactly(coin, cost, entropy))
     }
 
     fn answered(&mut self, is_above: bool) {

@@ -86,19 +86,3 @@ fn many_items_in_mixed_blocks() {
         });
     }
 }
-
-#[test]
-fn the_last_stage_ends_with_the_best() {
-    // One at the top and thousands without a chance: no other ever arrives.
-    let mut entropy = seeded(53);
-    let mut scores = vec![0.0; 3000];
-    scores[1234] = 1e6;
-    let blocks = Blocks::new(View::of(&scores)).unwrap();
-    let (mut late, draws) = (0, 400);
-    for _ in 0..draws {
-        let (index, clock) = permute_and_flip::draw_with_time(&Round::new(&blocks, &scale()), &mut entropy).unwrap();
-        assert_eq!(index, 1234);
-        late += u32::from(middle(&clock) > 0.5);
-    }
-    assert!((130..270).contains(&late), "its time is uniform on [0, 1]: {late} of {draws} in the second half");
-}

@@ -12,40 +12,29 @@ use crate::exact::coin::{Exponential, flip, power_of_two};
 use crate::exact::extended_float::Extended;
 use crate::exact::rational::{Rational, exactly};
 use crate::interrupt;
-use crate::select::many_draws::{share_out, threads_for};
+use crate::select::many_draws::repeat;
 use crate::select::permute_and_flip::{Arrivals, UniformArrival};
 use crate::select::steepest::{Points, Together};
 
 /// Coins between two checks for Ctrl-C.
 const CHECK_EVERY: usize = 1 << 14;
-/// Coins that are worth one more thread.
-const COINS_PER_THREAD: usize = 1 << 16;
 
-/// A coin of probability exp(-x) for each candidate; x is 0 for the best.
-trait Coins: Sync {
-    fn count(&self) -> usize;
-
-    /// With the contract of `Scale::exponent`.
-    fn exponent(&self, index: usize) -> f64;
-
-    fn exact_exponent(&self, index: usize) -> Rational;
-
-    /// Call `take` for every candidate whose coin shows heads.
-    fn heads(&self, entropy: &mut Entropy, mut take: impl FnMut(usize, &mut Entropy)) -> Result<(), SelectError>
-    where
-        Self: Sized,
-    {
-        for index in 0..self.count() {
-            if index.is_multiple_of(CHECK_EVERY) {
-                interrupt::check()?;
-            }
-            let x = Exponential { approximate: self.exponent(index), exact: || self.exact_exponent(index) };
-            if flip(&x, entropy) {
-                take(index, entropy);
-            }
+/// Call `take` for every candidate whose coin of probability exp(-x) shows heads; x is 0 for the best.
+fn heads<F: Fn() -> Rational>(
+    count: usize,
+    x: impl Fn(usize) -> Exponential<F>,
+    entropy: &mut Entropy,
+    mut take: impl FnMut(usize, &mut Entropy),
+) -> Result<(), SelectError> {
+    for index in 0..count {
+        if index.is_multiple_of(CHECK_EVERY) {
+            interrupt::check()?;
         }
-        Ok(())
+        if flip(&x(index), entropy) {
+            take(index, entropy);
+        }
     }
+    Ok(())
 }
 
 /// `number` as an exponent, within the range that the contract of `Scale::exponent` asks for.
@@ -84,29 +73,22 @@ impl Generalized {
         self.exponents
     }
 
+    fn exponential(&self, index: usize) -> Exponential<impl Fn() -> Rational + use<'_>> {
+        let exact = move || {
+            let (place, above) = self.places[index];
+            self.points.exact(place, above) * exactly(self.epsilon) * exactly(0.5)
+        };
+        Exponential { approximate: self.exponents[index], exact }
+    }
+
     /// `size` independent draws by permute-and-flip.
     pub fn select_many(&self, size: usize) -> Result<Vec<usize>, SelectError> {
-        many(self, size, |entropy| {
-            let mut heads = UniformArrival::default();
-            self.heads(entropy, |index, entropy| heads.add(index, entropy))?;
-            Ok(heads.chosen) // the best always shows heads
+        let count = self.exponents.len();
+        repeat(size, count, |entropy| {
+            let mut found = UniformArrival::default();
+            heads(count, |index| self.exponential(index), entropy, |index, entropy| found.add(index, entropy))?;
+            Ok(found.chosen) // the best always shows heads
         })
-    }
-}
-
-impl Coins for Generalized {
-    fn count(&self) -> usize {
-        self.exponents.len()
-    }
-
-    #[inline]
-    fn exponent(&self, index: usize) -> f64 {
-        self.exponents[index]
-    }
-
-    fn exact_exponent(&self, index: usize) -> Rational {
-        let (place, above) = self.places[index];
-        self.points.exact(place, above) * exactly(self.epsilon) * exactly(0.5)
     }
 }
 
@@ -131,21 +113,25 @@ impl<'a> OwnScales<'a> {
         Ok(Self { scores, sensitivities, epsilon, top: largest(scores), most: largest(sensitivities) })
     }
 
-    /// `distance` over the scale of a candidate.
-    fn over_scale(&self, distance: Extended, index: usize) -> f64 {
+    /// The probability that the noise of a candidate is above a distance, which is known in two ways.
+    fn over_scale<F: Fn() -> Rational>(
+        &self,
+        distance: Extended,
+        exact: F,
+        index: usize,
+    ) -> Exponential<impl Fn() -> Rational + use<'_, F>> {
         let width = Extended::from_f64(self.sensitivities[index]).plus(Extended::from_f64(self.most));
-        as_exponent(distance.times(Extended::from_f64(self.epsilon)).over(width))
-    }
-
-    fn exactly_over_scale(&self, distance: &Rational, index: usize) -> Rational {
-        let width = exactly(self.sensitivities[index]) + exactly(self.most);
-        distance * exactly(self.epsilon) / width
+        let approximate = as_exponent(distance.times(Extended::from_f64(self.epsilon)).over(width));
+        let exact = move || {
+            let width = exactly(self.sensitivities[index]) + exactly(self.most);
+            exact() * exactly(self.epsilon) / width
+        };
+        Exponential { approximate, exact }
     }
 
     /// A coin that shows heads where the noise of a candidate is above `step`.
     fn is_above(&self, step: Extended, index: usize, entropy: &mut Entropy) -> bool {
-        let exact = || self.exactly_over_scale(&step.exactly(), index);
-        flip(&Exponential { approximate: self.over_scale(step, index), exact }, entropy)
+        flip(&self.over_scale(step, || step.exactly(), index), entropy)
     }
 
     /// The same for a noise that is known to be below two steps: q / (1 + q) instead of q.
@@ -192,43 +178,16 @@ impl<'a> OwnScales<'a> {
 
     /// `size` independent draws.
     pub fn select_many(&self, size: usize) -> Result<Vec<usize>, SelectError> {
-        many(self, size, |entropy| {
-            let mut heads = Vec::new();
-            self.heads(entropy, |index, _| heads.push(index))?;
-            self.largest(heads, entropy)
+        let below_top = |index: usize| {
+            let score = self.scores[index];
+            self.over_scale(Extended::from_gap(score, self.top), move || exactly(self.top) - exactly(score), index)
+        };
+        repeat(size, self.scores.len(), |entropy| {
+            let mut left = Vec::new();
+            heads(self.scores.len(), below_top, entropy, |index, _| left.push(index))?;
+            self.largest(left, entropy)
         })
     }
-}
-
-impl Coins for OwnScales<'_> {
-    fn count(&self) -> usize {
-        self.scores.len()
-    }
-
-    #[inline]
-    fn exponent(&self, index: usize) -> f64 {
-        self.over_scale(Extended::from_gap(self.scores[index], self.top), index)
-    }
-
-    fn exact_exponent(&self, index: usize) -> Rational {
-        self.exactly_over_scale(&(exactly(self.top) - exactly(self.scores[index])), index)
-    }
-}
-
-/// `size` independent draws, each with a coin for every candidate.
-fn many<C: Coins>(
-    coins: &C,
-    size: usize,
-    one: impl Fn(&mut Entropy) -> Result<usize, SelectError> + Sync,
-) -> Result<Vec<usize>, SelectError> {
-    let threads = threads_for(size.min(size.saturating_mul(coins.count()) / COINS_PER_THREAD));
-    let per_turn = (COINS_PER_THREAD / coins.count()).clamp(1, (size / (8 * threads)).max(1));
-    share_out(size, per_turn, threads, &|_, draws, entropy| {
-        for slot in draws {
-            *slot = one(entropy)?;
-        }
-        Ok(())
-    })
 }
 
 #[cfg(test)]

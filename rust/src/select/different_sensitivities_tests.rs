@@ -49,16 +49,6 @@ fn noise_of_own_scales_has_its_law() {
 }
 
 #[test]
-fn a_best_candidate_far_ahead_is_always_taken() {
-    let scores = [0.0, 1e300, -1e300];
-    let sensitivities = [1.0, 1e-3, 5.0];
-    let own = OwnScales::new(&scores, &sensitivities, 1.0).unwrap();
-    let points = Points::new(&scores, &sensitivities, 30.0, Together::Sum).unwrap();
-    assert!(own.select_many(100).unwrap().iter().all(|&draw| draw == 1));
-    assert!(Generalized::new(points, 1.0).unwrap().select_many(100).unwrap().iter().all(|&draw| draw == 1));
-}
-
-#[test]
 fn an_epsilon_out_of_range_is_refused() {
     for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(OwnScales::new(&SCORES, &SENSITIVITIES, epsilon).is_err());

@@ -11,7 +11,7 @@ use crate::exact::lazy_time::Clock;
 use crate::exact::lazy_variate::Variate;
 use crate::scores::weight_bounds::WeightBounds;
 use crate::select::tries::Tries;
-use crate::select::weight_line::{BlockLine, Proposals, Round};
+use crate::select::weight_line::{BlockLine, Round, WeightLine};
 
 /// Uniform tries before block rejection: they cost less than a line of bounds.
 const TRIES: usize = 16;
@@ -28,7 +28,7 @@ pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, 
 }
 
 /// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
-pub fn draw_from<L: Proposals>(
+pub fn draw_from<L: WeightLine>(
     round: &Round<'_, '_>,
     line: &mut L,
     proposing: impl FnMut(&mut Entropy),
@@ -42,7 +42,7 @@ pub fn draw_from<L: Proposals>(
 
 /// Propose candidates until one is accepted: `accepts` says whether a uniform number is below its weight, of which the line has
 /// bounds.
-pub fn propose_until<L: Proposals>(
+pub fn propose_until<L: WeightLine>(
     round: &Round<'_, '_>,
     line: &mut L,
     mut proposing: impl FnMut(&mut Entropy),
@@ -81,30 +81,4 @@ pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(u
     let wait = |entropy: &mut Entropy| clock.pass(Variate::exponential(entropy), bits, entropy);
     let index = draw_from(round, &mut line, wait, entropy)?;
     Ok((index, clock))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::entropy::testing::seeded;
-    use crate::scores::block_index::Blocks;
-    use crate::scores::scale::Scale;
-    use crate::scores::score::Kind;
-    use crate::scores::score_view::View;
-
-    #[test]
-    fn draws_from_scores_that_were_lowered_after_the_index_end_with_an_error() {
-        let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
-        let memory = scores.as_mut_ptr();
-        // SAFETY: as many doubles, alive and not moved to the end of the test.
-        let view = unsafe { View::new(memory.cast_const().cast(), Kind::F64, 500, 8) };
-        let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
-        let round = Round::new(&blocks, &scale);
-        let line = BlockLine::new(&round);
-        let draw = || draw_from(&round, &mut line.of(&round), |_| {}, &mut seeded(44));
-        assert!(draw().is_ok());
-        // SAFETY: as above; no reference to them is left.
-        (0..500).for_each(|index| unsafe { memory.add(index).write(-1e6) });
-        assert_eq!(draw(), Err(SelectError::Changed));
-    }
 }

@@ -10,20 +10,18 @@ use dashu_int::UBig;
 
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
-use crate::exact::decision::{decide, is_less};
-use crate::exact::exp_enclosure::exp_negative;
+use crate::exact::exp_enclosure::{Enclosure, exp_negative};
 use crate::exact::lazy_time::Clock;
-use crate::exact::ranked_uniform::RankedUniform;
 use crate::exact::rational::{Rational, exactly};
 use crate::scores::block_index::Blocks;
 use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::score_view::View;
 use crate::select::many_draws::Law;
-use crate::select::once::{self, NoisyCandidate};
+use crate::select::once::{self, NoisyCandidate, exact_lead};
 use crate::select::removed::Removed;
 use crate::select::top_k::remove;
-use crate::select::weight_line::{BlockLine, Proposals, Round};
+use crate::select::weight_line::Round;
 use crate::select::{exponential_mechanism, noisy_max};
 
 /// Wider than all rounding errors in an enclosure of a gap, relative to the numbers it is made of.
@@ -165,22 +163,17 @@ pub fn gaps_of(
     for place in 1..candidates.len() {
         if let [one, other, ..] = &mut candidates[place - 1..] {
             let (base, base_of_other) = (one.base, other.base);
-            let x =
-                LazyCell::new(|| scale.exact_exponent(base, base_of_other) - scale.exact_exponent(base_of_other, base));
+            let x = LazyCell::new(|| exact_lead(scale, base, base_of_other));
             let bounds = (one.low - other.high, one.high - other.low);
-            gaps.push(step.floor(bounds, |lead| clock_leads(&mut one.clock, &mut other.clock, &x, lead, entropy)));
+            // Whether -ln(own) + x is larger than -ln(other) by at least `lead`.
+            gaps.push(step.floor(bounds, |lead| one.clock.is_before(&(&*x - lead), &mut other.clock, entropy)));
         }
     }
     Ok(gaps)
 }
 
-/// Whether -ln(own) + x is larger than -ln(other) by at least `lead`.
-fn clock_leads(own: &mut Clock, other: &mut Clock, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
-    if lead <= x { own.is_before(&(x - lead), other, entropy) } else { !other.is_before(&(lead - x), own, entropy) }
-}
-
 /// The exponential mechanism: candidate i arrives at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel
-/// noise. The time from the first to the second is independent of the first one's: that of a process of those that are left.
+/// noise. The time from the first to the second is independent of the first one's: that of a race of those that are left.
 fn exponential(
     scores: View<'_>,
     scale: &Scale,
@@ -188,96 +181,42 @@ fn exponential(
     entropy: &mut Entropy,
 ) -> Result<(usize, f64), SelectError> {
     let mut blocks = Blocks::new(scores)?;
-    let first = Process::run(&Round::new(&blocks, scale), entropy)?;
+    let (winner, mut first) = exponential_mechanism::draw_with_time(&Round::new(&blocks, scale), entropy)?;
     let (top, mut removed) = (blocks.top(), Removed::default());
-    let best_left = remove(&mut blocks, &mut removed, first.winner);
-    blocks.lower_top(best_left);
-    let rest = Process::run(&Round { blocks: &blocks, scale, top: best_left, removed: &removed }, entropy)?;
-    // The time left, measured from the best score, is exp(x) times the one of the second process.
-    let mut times = Times::draw(&first, &rest, entropy);
-    let bounds = times.bounds(scale.exponent(top, best_left));
+    let best_left = remove(&mut blocks, &mut removed, winner);
+    let left = Round { blocks: &blocks, scale, top: best_left, removed: &removed };
+    let (_, mut rest) = exponential_mechanism::draw_with_time(&left, entropy)?;
+    // The time left, measured from the best score, is exp(x) times the one of the second race.
+    let bounds = race_bounds(&first, &rest, scale.exponent(top, best_left));
     let x = LazyCell::new(|| scale.exact_exponent(top, best_left));
-    let gap = step.floor(bounds, |lead| times.lead_by(&x, lead, entropy));
-    Ok((first.winner, gap))
+    let gap = step.floor(bounds, |lead| race_leads(&mut first, &mut rest, &x, lead, entropy));
+    Ok((winner, gap))
 }
 
-/// The Poisson process of the exponential mechanism's proposals, until one is accepted.
-struct Process {
-    winner: usize,
-    /// How many proposals there were, the accepted one among them.
-    proposals: u64,
-    /// At which rate, times a power of two that is the same for all processes among so many candidates.
-    rate: u64,
+/// Bounds of ln(1 + e^x rest / first).
+fn race_bounds(first: &Clock, rest: &Clock, x: f64) -> (f64, f64) {
+    if x > LARGEST_EXPONENT {
+        return (0.0, f64::INFINITY);
+    }
+    let ((first_least, first_most), (rest_least, rest_most)) = (first.ends(), rest.ends());
+    // ln(1 + e^x r) = x + ln(r + e^-x)
+    let gap = |ratio: f64| x + libm::log(ratio + libm::exp(-x));
+    let slack = |gap: f64| MARGIN * (1.0 + x + (gap - x).abs());
+    let (low, high) = (gap(rest_least / first_most), gap(rest_most / first_least));
+    let bounds = (low - slack(low), high + slack(high));
+    if bounds.0.is_finite() && !bounds.1.is_nan() { bounds } else { (0.0, f64::INFINITY) }
 }
 
-impl Process {
-    fn run(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<Self, SelectError> {
-        let line = BlockLine::new(round);
-        let (mut line, mut proposals) = (line.of(round), 0);
-        let winner = exponential_mechanism::draw_from(round, &mut line, |_| proposals += 1, entropy)?;
-        Ok(Self { winner, proposals, rate: line.total() })
-    }
-}
-
-/// The times of two processes, one after the other: Gamma variates of their proposals over their rates. How the sum of both variates
-/// is divided is all that a gap asks for, and as one uniform in the order of several.
-struct Times {
-    /// The first one's share.
-    share: RankedUniform,
-    rates: [u64; 2],
-}
-
-impl Times {
-    fn draw(first: &Process, rest: &Process, entropy: &mut Entropy) -> Self {
-        let count = first.proposals + rest.proposals - 1;
-        Self { share: RankedUniform::draw(first.proposals - 1, count, entropy), rates: [first.rate, rest.rate] }
-    }
-
-    /// Bounds of ln(1 + e^x rest / first).
-    fn bounds(&self, x: f64) -> (f64, f64) {
-        if x > LARGEST_EXPONENT {
-            return (0.0, f64::INFINITY);
-        }
-        let head = self.share.head();
-        let ratio = |rest: f64, first: f64| rest / first * (self.rates[0] as f64 / self.rates[1] as f64);
-        // What is left of the whole is subtracted in integers: of a share near 1 a double would leave nothing.
-        let left = ((1_u128 << 64) - u128::from(head)) as f64;
-        let least_left = (u64::MAX - head) as f64;
-        let (least, most) = (ratio(least_left, head as f64 + 1.0), ratio(left, head as f64));
-        // ln(1 + e^x r) = x + ln(r + e^-x)
-        let gap = |ratio: f64| x + libm::log(ratio + libm::exp(-x));
-        let slack = |gap: f64| MARGIN * (1.0 + x + (gap - x).abs());
-        let (low, high) = (gap(least), gap(most));
-        let bounds = (low - slack(low), high + slack(high));
-        if bounds.0.is_finite() && !bounds.1.is_nan() { bounds } else { (0.0, f64::INFINITY) }
-    }
-
-    /// Whether ln(1 + e^x rest / first) is at least `lead`: first (1 - e^-lead) <= rest e^(x - lead).
-    fn lead_by(&mut self, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
-        let is_first_nearer = lead <= x;
-        let distance = (x - lead).abs();
-        let [first_rate, rest_rate] = self.rates.map(UBig::from);
-        decide(&mut self.share, entropy, |share| {
-            let (cell, bits) = share.cell();
-            let precision = 64 + bits;
-            let one = UBig::ONE << precision;
-            let (missed, far) = (exp_negative(lead, precision), exp_negative(&distance, precision));
-            // Both sides over the same denominator: both rates and 2^(bits + 2 precision).
-            let left = |share: &UBig, missed: &UBig, far: &UBig| {
-                let far = if is_first_nearer { far } else { &one };
-                share * &rest_rate * (&one - missed) * far
-            };
-            let right = |share: &UBig, far: &UBig| {
-                let far = if is_first_nearer { &one } else { far };
-                ((share * &first_rate) << precision) * far
-            };
-            let (end, whole) = (&cell + UBig::ONE, UBig::ONE << bits);
-            is_less(
-                &(left(&cell, &missed.high, &far.low), left(&end, &missed.low, &far.high)),
-                &(right(&(&whole - &end), &far.low), right(&(&whole - &cell), &far.high)),
-            )
-        })
-    }
+/// Whether ln(1 + e^x rest / first) is at least `lead`: first (1 - e^-lead) <= rest e^(x - lead).
+fn race_leads(first: &mut Clock, rest: &mut Clock, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
+    let [before, behind] = [x - lead, lead - x].map(|distance| distance.max(Rational::ZERO));
+    let factors = |precision| {
+        let (missed, far) = (exp_negative(lead, precision), exp_negative(&before, precision));
+        let product = |missed: UBig, far: UBig| (((UBig::ONE << precision) - missed) * far) >> precision;
+        let (low, high) = (product(missed.high, far.low), product(missed.low, far.high) + UBig::ONE);
+        [Enclosure { low, high }, exp_negative(&behind, precision)]
+    };
+    first.is_before_by(rest, factors, entropy)
 }
 
 fn laplace(

@@ -70,25 +70,6 @@ fn gaps_among_many_follow_their_law() {
 }
 
 #[test]
-fn gaps_of_a_clear_winner_are_the_lead_and_the_noise() {
-    // The winner leads by 100 scales in one of 5000 candidates; the gap is that, give or take the noise of the two.
-    let mut entropy = seeded(73);
-    let mut scores = vec![0_i64; 5000];
-    (scores[17], scores[4321]) = (900, 700);
-    for law in LAWS {
-        for _ in 0..200 {
-            let (winner, gap) = select(law, View::of(&scores), &scale(), 0.125, &mut entropy).unwrap();
-            assert_eq!(winner, 17);
-            assert!((100.0..300.0).contains(&gap) && (gap * 8.0).fract() == 0.0, "{law:?}: {gap}");
-        }
-    }
-    let (order, gaps) = largest(View::of(&scores), &scale(), 2, 0.125, &mut entropy).unwrap();
-    assert!(order == [17, 4321] && gaps.len() == 2 && gaps[1] > 600.0);
-    let (order, gaps) = largest(View::of(&scores[..20]), &scale(), 20, 0.125, &mut entropy).unwrap();
-    assert_eq!((order.len(), gaps.len()), (20, 19), "the last of all is ahead of none");
-}
-
-#[test]
 fn a_step_is_reached_or_not_as_real_numbers_say() {
     let scale = Scale::new(1.0, 3.0, 1).unwrap();
     for height in [0.5, 1.0, 0.1, 2_f64.powi(-100), 1e30] {
@@ -125,18 +106,17 @@ fn what_doubles_say_of_a_gap_is_what_integers_say() {
         }
         assert_eq!(gaps_of(&mut candidates, &scale, &step, &mut entropy).unwrap(), gaps);
 
-        let blocks = Blocks::new(View::of(&scores)).unwrap();
-        let [first, rest] = [0, 1].map(|_| Process::run(&Round::new(&blocks, &scale), &mut entropy).unwrap());
+        let mut blocks = Blocks::new(View::of(&scores)).unwrap();
+        let mut race = || exponential_mechanism::draw_with_time(&Round::new(&blocks, &scale), &mut entropy).unwrap().1;
+        let (mut first, mut rest) = (race(), race());
         let x = f64::from(round % 7);
         let exact = exactly(x);
-        let mut times = Times::draw(&first, &rest, &mut entropy);
-        let bounds = times.bounds(x);
-        let mut reaches = |lead: &Rational| times.lead_by(&exact, lead, &mut entropy);
+        let bounds = race_bounds(&first, &rest, x);
+        let mut reaches = |lead: &Rational| race_leads(&mut first, &mut rest, &exact, lead, &mut entropy);
         let gap = step.floor(bounds, &mut reaches);
         assert_eq!(step.floor((0.0, f64::INFINITY), &mut reaches), gap);
         assert!(!reaches(&(unit * exactly(4.0 * gap + 1.0))), "the next step is not reached");
 
-        let mut blocks = blocks;
         let (second, best) = once::split(&blocks, 2).unwrap();
         let removed = once::take_out(&mut blocks, &best);
         let laplace = Round { removed: &removed, ..Round::new(&blocks, &scale) };

@@ -31,8 +31,9 @@ const ITEMS_PER_DRAW: usize = 64;
 const LARGEST_PIECE: usize = 4096;
 /// Draws between two checks for Ctrl-C; a long draw asks by itself.
 const CHECK_EVERY: usize = 64;
-/// Draws that are worth one more thread.
+/// Draws that are worth one more thread, and candidates where each is looked at.
 const DRAWS_PER_THREAD: usize = 256;
+const CANDIDATES_PER_THREAD: usize = 1 << 16;
 
 /// One draw.
 ///
@@ -60,19 +61,19 @@ pub fn select_many(law: Law, scores: View<'_>, scale: &Scale, size: usize) -> Re
     let round = Round::new(&blocks, scale);
     if law == Law::LaplaceNoisyMax {
         let levels = Levels::default();
-        return repeat(size, |entropy| noisy_max::draw(&round, &levels, entropy));
+        return repeat(size, 1, |entropy| noisy_max::draw(&round, &levels, entropy));
     }
     if is_worth_a_table(size, blocks.len()) {
         let table = ItemTable::new(&round)?;
-        return repeat(size, |entropy| draw_from(law, &round, &mut &table, entropy));
+        return repeat(size, 1, |entropy| draw_from(law, &round, &mut &table, entropy));
     }
     let line = BlockLine::new(&round);
-    repeat(size, |entropy| draw_from(law, &round, &mut line.of(&round), entropy))
+    repeat(size, 1, |entropy| draw_from(law, &round, &mut line.of(&round), entropy))
 }
 
 /// One of many draws, with a line of bounds at hand.
 #[inline]
-fn draw_from(
+pub(super) fn draw_from(
     law: Law,
     round: &Round<'_, '_>,
     line: &mut impl WeightLine,
@@ -90,12 +91,14 @@ pub(super) fn is_worth_a_table(size: usize, items: usize) -> bool {
     size.saturating_mul(ITEMS_PER_DRAW) >= items
 }
 
-/// Run `one` for each of `size` draws, on all cores if that is worth it.
+/// Run `one` for each of `size` draws that look at so many candidates each, on all cores if that is worth it.
 pub(super) fn repeat(
     size: usize,
+    candidates: usize,
     one: impl Fn(&mut Entropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {
-    let threads = threads_for(size / DRAWS_PER_THREAD);
+    let draws_per_thread = DRAWS_PER_THREAD.min(CANDIDATES_PER_THREAD / candidates).max(1);
+    let threads = threads_for(size / draws_per_thread);
     let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
     share_out(size, per_turn, threads, &|_, piece, entropy| {
         for (number, slot) in piece.iter_mut().enumerate() {

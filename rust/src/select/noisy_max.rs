@@ -21,8 +21,9 @@ use crate::exact::exp_enclosure::exp_negative;
 use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::score::Score;
-use crate::select::permute_and_flip::{Arrivals, UniformArrival, before_one_half, first_stage, list, stage_after};
-use crate::select::weight_line::{BlockLine, Round};
+use crate::select::once::exact_lead;
+use crate::select::permute_and_flip::{UniformArrival, before_one_half, first_stage, list, stage_after};
+use crate::select::weight_line::{BlockLine, BlockLineOf, Round, WeightLine, visit_blocks};
 
 /// How far a level lies below the one before, in units of the scale. It only steers: with more, many have to be looked at where
 /// none stood above the level before.
@@ -61,7 +62,8 @@ impl Level {
         let height = before.lowered(round.scale.gap_of(step));
         let is_near = |score: Score| score <= before && height.is_none_or(|height| score > height);
         let mut near = Vec::new();
-        round.visit_blocks(
+        visit_blocks(
+            round.blocks,
             |maximum| height.is_none_or(|height| maximum > height),
             |index, score| {
                 if is_near(score) && !round.removed.contains(index) {
@@ -172,11 +174,11 @@ fn found_above(
     let from_here = round.from(height);
     let below_top = round.scale.exponent(round.top, height);
     let mut line = line.of(&from_here);
-    let mut stage = first_stage(&line);
+    let mut stage = first_stage(&line, BlockLineOf::FIRST);
     // Those that arrived too early, and then not at all.
     let mut below = Vec::new();
     while 2 * stage.end <= 1 << stage.bits {
-        let mut candidates = All::default();
+        let mut candidates = Vec::new();
         let is_out = |index| {
             round.removed.contains(index)
                 || known.contains(&index)
@@ -185,7 +187,7 @@ fn found_above(
         };
         list(stage, &from_here, &mut line, is_out, &mut candidates, entropy)?;
         let length = stage.end - stage.start;
-        for index in candidates.indices {
+        for index in candidates {
             let uniform = LazyUniform::beginning_with(stage.start / length, stage.bits - 1 - length.ilog2(), entropy);
             let contender = Contender::new(index, height, true, uniform, round);
             match contender.between(above, &from_here, round, entropy) {
@@ -204,22 +206,6 @@ fn found_above(
         stage = stage_after(stage);
     }
     Ok(leaders.last().is_some_and(|last| last.is_above(height, round, entropy)))
-}
-
-/// All that arrive.
-#[derive(Default)]
-struct All {
-    indices: Vec<usize>,
-}
-
-impl Arrivals for All {
-    fn add(&mut self, index: usize, _: &mut Entropy) {
-        self.indices.push(index);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.indices.is_empty()
-    }
 }
 
 /// A candidate with its noise, counted from a score `base`: y = -x(base) + E or - E, with E = -ln U.
@@ -339,8 +325,7 @@ pub(super) fn is_farther_above(
 ) -> bool {
     // y_a > y_b + lead if and only if up / down > exp(x_a - x_b + lead), where U_b (b up) and U_a (a down) multiply into `up`
     // and U_a (a up) and U_b (b down) into `down`.
-    let exponent = |higher: Score, lower: Score| round.scale.exact_exponent(higher, lower);
-    let distance = exponent(b.base, a.base) - exponent(a.base, b.base) + lead;
+    let distance = exact_lead(round.scale, b.base, a.base) + lead;
     let a_is_farther = distance > Rational::ZERO;
     let distance = distance.abs();
     let is_up = [a.is_up, b.is_up];

@@ -2,10 +2,9 @@ use super::*;
 use crate::entropy::testing::seeded;
 use crate::scores::block_index::Blocks;
 use crate::scores::scale::Scale;
-use crate::scores::score::{Kind, Stored};
+use crate::scores::score::Stored;
 use crate::scores::score_view::View;
 use crate::select::many_draws::Law;
-use crate::select::removed::Removed;
 use crate::testing::{assert_law, law_of, scale};
 
 /// The law does not depend on how far the levels lie apart: far apart nearly every candidate has noise of its own, close together
@@ -59,42 +58,6 @@ fn many_candidates_are_listed_by_their_law() {
         assert_law("grouped", 20_000, &[share, 1.0 - share], &[share + 0.05, 0.95 - share], || {
             usize::from(scores[draw(&round, &levels, &mut entropy).unwrap()] == 0.0)
         });
-    }
-}
-
-#[test]
-fn removed_candidates_never_win() {
-    let mut entropy = seeded(33);
-    let scores = [10.0, 9.0, 8.0];
-    let scale = scale();
-    let blocks = Blocks::new(View::of(&scores)).unwrap();
-    let mut removed = Removed::default();
-    removed.insert(0, 3);
-    let round = Round { removed: &removed, ..Round::new(&blocks, &scale) };
-    let levels = Levels::default();
-    assert!((0..200).all(|_| draw(&round, &levels, &mut entropy) != Ok(0)));
-}
-
-#[test]
-fn draws_from_scores_that_were_changed_after_the_index_end() {
-    let scale = Scale::new(1.0, 1.0, 1).unwrap();
-    for later in [-1e6, 1e6] {
-        let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
-        let memory = scores.as_mut_ptr();
-        // SAFETY: as many doubles, alive and not moved to the end of the test.
-        let view = unsafe { View::new(memory.cast_const().cast(), Kind::F64, 500, 8) };
-        let blocks = Blocks::new(view).unwrap();
-        let (round, levels) = (Round::new(&blocks, &scale), Levels::default());
-        let mut entropy = seeded(36);
-        let mut draws = |levels: &Levels| -> Vec<_> { (0..40).map(|_| draw(&round, levels, &mut entropy)).collect() };
-        assert!(draws(&levels).into_iter().all(|drawn| drawn.is_ok()));
-        // SAFETY: as above; no reference to them is left.
-        (0..500).for_each(|index| unsafe { memory.add(index).write(later) });
-        for levels in [levels, Levels::default()] {
-            // Raised ones stand above the first level at once, where any will do.
-            let is_noticed = draws(&levels).contains(&Err(SelectError::Changed));
-            assert!(is_noticed || later > 0.0);
-        }
     }
 }
 

@@ -10,22 +10,18 @@ use std::cmp::Ordering;
 
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
-use crate::exact::coin::{LazyUniform, RATE_BITS, Stage, TWO_TO_64, power_of_two};
+use crate::exact::coin::{LazyUniform, Stage, TWO_TO_64, power_of_two};
 use crate::exact::lazy_time::Clock;
+use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::block_index::{Block, Blocks};
 use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::score_view::View;
-use crate::select::permute_and_flip::{Arrivals, LAST, list, list_last, stage_after};
+use crate::select::permute_and_flip::{LAST, first_stage, list, list_last, stage_after};
 use crate::select::removed::Removed;
-use crate::select::weight_line::{BlockLine, Proposals, Round};
+use crate::select::weight_line::{BlockLine, Round, visit_blocks};
 
-/// A first stage this many units long leaves room for later ones that are short beside it; a power of two.
-const FIRST_STAGE: u64 = 8;
-/// What may arrive in the first stage, in quarters of the number wanted, and some more.
-const QUARTERS: u64 = 5;
-const SOME_MORE: u64 = 4;
 /// Wider than all rounding errors in the enclosures below, relative to exponent and noise.
 const MARGIN: f64 = 1e-12;
 /// Larger exponents are known as doubles only from below.
@@ -45,12 +41,12 @@ pub struct NoisyCandidate {
 impl NoisyCandidate {
     /// One whose time lies in `stage`, at the place `uniform` of it; `excess` is the exponent of its base.
     fn new(index: usize, base: Score, excess: f64, stage: Stage, uniform: &LazyUniform) -> Self {
+        let clock = Clock::within(stage.start, stage.end - stage.start, stage.bits, uniform);
         let (start, length) = (stage.start as f64, (stage.end - stage.start) as f64);
         let place = |head: f64| (start + length * (head / TWO_TO_64)) * power_of_two(-(stage.bits as i32));
         // The time lies between these; each carries a relative error of a few 2^-53.
         let (earliest, latest) = (place(uniform.head() as f64), place(uniform.head() as f64 + 1.0));
         let (nearest, farthest) = (-libm::log(latest), -libm::log(earliest)); // minus the logarithm of 0 is infinite
-        let clock = Clock::within(stage.start, stage.end - stage.start, stage.bits, uniform);
         if excess > LARGEST_EXPONENT {
             return Self { index, base, clock, low: LARGEST_EXPONENT, high: f64::INFINITY };
         }
@@ -64,12 +60,14 @@ impl NoisyCandidate {
         if self.low > other.high || other.low > self.high {
             return self.low > other.high;
         }
-        if self.base >= other.base {
-            self.clock.is_before(&scale.exact_exponent(self.base, other.base), &mut other.clock, entropy)
-        } else {
-            !other.clock.is_before(&scale.exact_exponent(other.base, self.base), &mut self.clock, entropy)
-        }
+        let x = exact_lead(scale, self.base, other.base);
+        self.clock.is_before(&x, &mut other.clock, entropy)
     }
+}
+
+/// By how many scales one score lies above another; negative if it lies below.
+pub(super) fn exact_lead(scale: &Scale, one: Score, other: Score) -> Rational {
+    scale.exact_exponent(one, other) - scale.exact_exponent(other, one)
 }
 
 /// The candidates with the `count` largest noisy scores, the largest first.
@@ -114,9 +112,8 @@ pub(super) fn split(blocks: &Blocks<'_>, count: usize) -> Result<(Score, Vec<(us
         least = Some(*maxima.select_nth_unstable_by(count - 1, descending).1);
     }
     let is_above = |least: Option<Score>, score: Score| least.is_none_or(|least| score > least);
-    let stripes = || (0..blocks.stripes()).filter(move |&stripe| is_above(least, blocks.stripe_maximum(stripe)));
     let mut maxima = Vec::new();
-    for stripe in stripes() {
+    for stripe in (0..blocks.stripes()).filter(|&stripe| is_above(least, blocks.stripe_maximum(stripe))) {
         interrupt::check()?;
         // Of a short stripe the last blocks are empty.
         let filled = blocks.stripe_range(stripe).len().min(blocks.lanes());
@@ -127,15 +124,15 @@ pub(super) fn split(blocks: &Blocks<'_>, count: usize) -> Result<(Score, Vec<(us
         least = Some(*maxima.select_nth_unstable_by(count - 1, descending).1);
     }
     let mut above = Vec::new();
-    for stripe in (0..blocks.stripes()).filter(|&stripe| is_above(least, blocks.stripe_maximum(stripe))) {
-        interrupt::check()?;
-        for lane in 0..blocks.stripe_range(stripe).len().min(blocks.lanes()) {
-            if is_above(least, blocks.block_maximum(stripe, lane)) {
-                let items = blocks.items(blocks.block(stripe, lane)).map(|index| (index, blocks.get(index)));
-                above.extend(items.filter(|&(_, score)| is_above(least, score)));
+    visit_blocks(
+        blocks,
+        |maximum| is_above(least, maximum),
+        |index, score| {
+            if is_above(least, score) {
+                above.push((index, score));
             }
-        }
-    }
+        },
+    );
     // Else fewer than `count` scores lie above a level that at least so many reach.
     if above.len() >= count {
         let last = above.select_nth_unstable_by(count - 1, |one, other| descending(&one.1, &other.1)).1.1;
@@ -180,11 +177,11 @@ fn add_others(
     let mut line = line.of(round);
     let leaders = candidates.len();
     let mut arrived = Removed::default();
-    let mut stage = first_stage(&line, count);
+    let mut stage = first_stage(&line, count as u64 + 1);
     loop {
         interrupt::check()?;
         let is_last = 2 * stage.end > 1 << stage.bits;
-        let mut listed = Listed::default();
+        let mut listed = Vec::new();
         let is_out = |index| round.removed.contains(index) || arrived.contains(index);
         if is_last {
             stage = LAST;
@@ -192,9 +189,9 @@ fn add_others(
         } else {
             list(stage, round, &mut line, is_out, &mut listed, entropy)?;
         }
-        for (index, uniform) in &listed.all {
-            arrived.insert(*index, round.blocks.len());
-            candidates.push(NoisyCandidate::new(*index, round.top, 0.0, stage, uniform));
+        for index in listed {
+            arrived.insert(index, round.blocks.len());
+            candidates.push(NoisyCandidate::new(index, round.top, 0.0, stage, &LazyUniform::draw(entropy)));
         }
         // What arrives before the end of the stage stands above this.
         let level = stage.bits as f64 * std::f64::consts::LN_2 - libm::log(stage.end as f64) + MARGIN;
@@ -203,32 +200,6 @@ fn add_others(
             return Ok(());
         }
         stage = stage_after(stage);
-    }
-}
-
-/// A stage in which about as many arrive as are wanted. How long it is never changes the law.
-fn first_stage(line: &impl Proposals, count: usize) -> Stage {
-    let wanted = (count as u64).saturating_mul(QUARTERS) / 4 + SOME_MORE;
-    let units = (line.total() >> line.bits()).saturating_mul(FIRST_STAGE) / wanted;
-    let bits = units.max(1).ilog2().max(FIRST_STAGE.ilog2() + 1);
-    // Rates leave no room for shorter units.
-    let most = RATE_BITS - 3 - line.bits();
-    Stage { start: 0, end: (FIRST_STAGE >> bits.saturating_sub(most)).max(1), bits: bits.min(most) }
-}
-
-/// All that arrive in a stage, and the places of their times in it.
-#[derive(Default)]
-struct Listed {
-    all: Vec<(usize, LazyUniform)>,
-}
-
-impl Arrivals for Listed {
-    fn add(&mut self, index: usize, entropy: &mut Entropy) {
-        self.all.push((index, LazyUniform::draw(entropy)));
-    }
-
-    fn is_empty(&self) -> bool {
-        self.all.is_empty()
     }
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::entropy::testing::seeded;
 use crate::scores::score::Stored;
 use crate::select::many_draws::Law;
-use crate::testing::{assert_law, law_of, scale, simpson, wrong_scale};
+use crate::testing::{assert_law, assert_orders, law_of, scale, simpson, wrong_scale};
 
 /// Draw the indices alone.
 fn picks<T: Stored>(scores: &[T], scale: &Scale, count: usize, entropy: &mut Entropy) -> Vec<usize> {
@@ -58,26 +58,6 @@ fn noise_once_is_not_fresh_noise_each_round() {
     assert_law("once", 60_000, &once, &peeled, || usize::from(!picks(&scores, &scale(), 2, &mut entropy).contains(&2)));
 }
 
-#[test]
-fn one_of_them_is_permute_and_flip() {
-    let mut entropy = seeded(63);
-    for scores in [vec![1_i64, 2, 4, 3, 3, 0], vec![7; 4], vec![40, 0, 0, 0]] {
-        let doubles: Vec<f64> = scores.iter().map(|&score| score as f64).collect();
-        let law = law_of(Law::PermuteAndFlip, &doubles, &scale());
-        let mut wrong = law_of(Law::PermuteAndFlip, &doubles, &wrong_scale());
-        if law[0] > 0.2 {
-            wrong = vec![1.0; law.len()];
-            wrong[0] = 1.1;
-            let total: f64 = wrong.iter().sum();
-            wrong = wrong.into_iter().map(|share: f64| share / total).collect();
-        }
-        if doubles[0] > 30.0 {
-            wrong = vec![0.98, 0.01, 0.005, 0.005];
-        }
-        assert_law(&format!("{scores:?}"), 60_000, &law, &wrong, || picks(&scores, &scale(), 1, &mut entropy)[0]);
-    }
-}
-
 /// P[first of group g, second of group h], flattened, of groups of so many candidates with these rates, all at most 1.
 fn groups(sizes: &[f64], rates: &[f64]) -> Vec<f64> {
     let mut joint = Vec::new();
@@ -114,39 +94,9 @@ fn many_candidates_are_listed_by_their_law() {
 }
 
 #[test]
-fn ties_across_stripes_are_drawn_evenly() {
-    let mut entropy = seeded(65);
-    let scores = vec![3_i16; 60_000];
-    for count in [3, 3000] {
-        let mut queue = Vec::new();
-        assert_law("thirds", 30_000, &[1.0 / 3.0; 3], &[0.36, 0.32, 0.32], || {
-            if queue.is_empty() {
-                queue = picks(&scores, &scale(), count, &mut entropy);
-                let mut sorted = queue.clone();
-                sorted.sort_unstable();
-                sorted.dedup();
-                assert_eq!(sorted.len(), count, "no candidate arrives twice");
-            }
-            queue.pop().unwrap() / 20_000
-        });
-    }
-}
-
-#[test]
 fn all_of_them_is_a_permutation_and_large_gaps_an_order() {
     let mut entropy = seeded(66);
-    for len in [1_usize, 2, 33, 300, 5000] {
-        let scores: Vec<i64> = (0..len as i64).map(|value| value * 7919 % len as i64).collect();
-        let mut all = picks(&scores, &scale(), len, &mut entropy);
-        all.sort_unstable();
-        assert_eq!(all, (0..len).collect::<Vec<_>>());
-    }
-    for count in [1_usize, 40, 1500, 3000] {
-        let steep: Vec<f64> = (0..3000).map(|index| f64::from(index * 1021 % 3000) * 1000.0).collect();
-        let picks = picks(&steep, &scale(), count, &mut entropy);
-        let expected: Vec<f64> = (0..count).map(|place| (2999 - place) as f64 * 1000.0).collect();
-        assert_eq!(picks.iter().map(|&pick| steep[pick]).collect::<Vec<_>>(), expected);
-    }
+    assert_orders(5000, &mut |scores, count| picks(scores, &scale(), count, &mut entropy));
     // Exponents beyond the doubles' whole numbers, and scores that only integers tell apart.
     let far = [1e300, 1e308, 0.0, -1e308, 1e-300];
     assert_eq!(picks(&far, &Scale::new(1e300, 1e-3, 1).unwrap(), 5, &mut entropy), [1, 0, 4, 2, 3]);

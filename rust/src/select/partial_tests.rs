@@ -4,8 +4,6 @@ use crate::exact::decision::Lazy;
 use crate::scores::score::Stored;
 use crate::testing::{assert_law, law_of};
 
-const LAWS: [Law; 2] = [Law::Exponential, Law::PermuteAndFlip];
-
 /// Where the numbers of a row with a winner stand in its bytes.
 const COUNT: usize = 23;
 const CANDIDATES: usize = 31;
@@ -80,20 +78,6 @@ fn any_parts_merged_in_any_order_have_the_law_of_all() {
 }
 
 #[test]
-fn forgetting_the_tops_would_give_another_law() {
-    let mut entropy = seeded(62);
-    let scores = [0.0, 3.0];
-    for law in LAWS {
-        let right = at_once(terms(law, 2), &scores, 0);
-        assert_law("equal tops", 5000, &[0.5, 0.5], &right, || {
-            let [one, mut other] = [0, 1].map(|part| of(terms(law, 2), &[scores[part]], part, &mut entropy));
-            other.winners[0].top = one.winners[0].top;
-            index(&one.merged(&other, &mut entropy).unwrap().winners[0])
-        });
-    }
-}
-
-#[test]
 fn merging_is_associative_and_commutative_on_what_is_known() {
     // With the first words known, almost always no further bit is drawn: the winners are a function of the rows.
     let mut entropy = seeded(63);
@@ -119,25 +103,6 @@ fn merging_keeps_as_many_as_are_wanted_and_there_are() {
     let places: Vec<_> = merged.winners.iter().map(|winner| (winner.partition, winner.index)).collect();
     assert_eq!((merged.candidates, places), (5, vec![(1, 1), (1, 0), (0, 0)]));
     assert!(known(&many, &few) == merged);
-}
-
-#[test]
-fn parts_may_have_scores_of_different_types() {
-    let mut entropy = seeded(64);
-    let scores = [7.0, 5.5, 6.0, -2.0, 9.0, 8.0];
-    for law in LAWS {
-        let [right, wrong] = [2, 1].map(|factor| at_once(terms(law, factor), &scores, 0));
-        assert_law("types", 8_000, &right, &wrong, || {
-            let parts = [
-                of(terms(law, 2), &[7.0_f64, 5.5], 0, &mut entropy),
-                of(terms(law, 2), &[6_u8], 2, &mut entropy),
-                of(terms(law, 2), &[-2.0_f32], 3, &mut entropy),
-                of(terms(law, 2), &[9_i64, 8], 4, &mut entropy),
-            ];
-            let all = parts.into_iter().reduce(|one, other| one.merged(&other, &mut entropy).unwrap());
-            index(&all.unwrap().winners[0])
-        });
-    }
 }
 
 #[test]

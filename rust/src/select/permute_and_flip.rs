@@ -10,6 +10,9 @@
 //!
 //! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages. With its arrival time a
 //! winner can be merged with those of other parts.
+//!
+//! Read `draw_once` first: it calls `visit`, and then `uniform_head`, `by_stages` and `list`. What is kept of a stage's arrivals is a
+//! uniform one of them ([`UniformArrival`]), or all where their times matter.
 //! Proofs: `proofs/permute_and_flip.md` (the law), `proofs/exact_sampling.md` (Propositions 2 to 6), `proofs/partial_selection.md` (the
 //! time); models: `tests/reference/thinning.py`, `tests/reference/stages.py`, `tests/reference/partial_selection.py`.
 
@@ -20,7 +23,7 @@ use crate::exact::lazy_time::Clock;
 use crate::exact::lazy_variate::is_below;
 use crate::interrupt;
 use crate::select::thinning::Skipper;
-use crate::select::weight_line::{BlockLine, Proposals, Round, WeightLine};
+use crate::select::weight_line::{BlockLine, Round, WeightLine};
 
 /// Visits before the stages: they cost less than a line of bounds.
 const VISITS: usize = 16;
@@ -53,12 +56,24 @@ pub fn draw_from(
     uniform_head(round, line, &tails, entropy)
 }
 
-/// Draw a candidate and its arrival time.
+/// Draw a candidate and its arrival time: the first of those that arrive in a stage, where every time is uniform.
 pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
     let line = BlockLine::new(round);
     let is_out = |index| round.removed.contains(index);
-    let (first, stage) = by_stages::<FirstArrival, _>(round, &mut line.of(round), is_out, entropy)?;
-    first.within(stage).ok_or(SelectError::Changed)
+    let (arrivals, stage) = by_stages::<Vec<usize>, _>(round, &mut line.of(round), is_out, entropy)?;
+    let mut first: Option<(usize, LazyUniform)> = None;
+    for index in arrivals {
+        let mut uniform = LazyUniform::draw(entropy);
+        let is_first = match &mut first {
+            Some((_, earliest)) => is_below(&mut uniform, earliest, entropy),
+            None => true,
+        };
+        if is_first {
+            first = Some((index, uniform));
+        }
+    }
+    let (index, uniform) = first.ok_or(SelectError::Changed)?;
+    Ok((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))
 }
 
 /// Candidates that showed tails.
@@ -131,35 +146,14 @@ impl Arrivals for UniformArrival {
     }
 }
 
-/// The first of them, and the place of its time in the stage, where every arrival time is uniform.
-#[derive(Default)]
-pub struct FirstArrival {
-    best: Option<(usize, LazyUniform)>,
-}
-
-impl FirstArrival {
-    /// The first, and its time in that stage.
-    pub fn within(self, stage: Stage) -> Option<(usize, Clock)> {
-        let (index, uniform) = self.best?;
-        Some((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))
-    }
-}
-
-impl Arrivals for FirstArrival {
-    #[inline]
-    fn add(&mut self, index: usize, entropy: &mut Entropy) {
-        let mut uniform = LazyUniform::draw(entropy);
-        let is_first = match &mut self.best {
-            Some((_, earliest)) => is_below(&mut uniform, earliest, entropy),
-            None => true,
-        };
-        if is_first {
-            self.best = Some((index, uniform));
-        }
+/// All of them.
+impl Arrivals for Vec<usize> {
+    fn add(&mut self, index: usize, _: &mut Entropy) {
+        self.push(index);
     }
 
     fn is_empty(&self) -> bool {
-        self.best.is_none()
+        Self::is_empty(self)
     }
 }
 
@@ -207,7 +201,7 @@ pub fn before_one_half<A: Arrivals, L: WeightLine>(
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut Entropy,
 ) -> Result<Option<(A, Stage)>, SelectError> {
-    let mut stage = first_stage(line);
+    let mut stage = first_stage(line, L::FIRST);
     while 2 * stage.end <= 1 << stage.bits {
         let mut arrivals = A::default();
         list(stage, round, line, is_out, &mut arrivals, entropy)?;
@@ -219,10 +213,10 @@ pub fn before_one_half<A: Arrivals, L: WeightLine>(
     Ok(None)
 }
 
-/// A few proposals fall in the first stage, unless rates leave no room for one so short.
-pub fn first_stage<P: Proposals>(line: &P) -> Stage {
-    let bits = ((line.total() / P::FIRST) >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
-    Stage { start: 0, end: 1, bits }
+/// About as many proposals as are wanted fall in the first stage, unless rates leave no room for one so short.
+pub fn first_stage(line: &impl WeightLine, wanted: u64) -> Stage {
+    let units = (line.total() / wanted) >> line.bits();
+    Stage { start: 0, end: 1, bits: units.max(2).ilog2().min(RATE_BITS - 3 - line.bits()) }
 }
 
 /// The stage that follows one that ends before 1/2. Longer stages later, but short beside what is over: the one that ends
@@ -247,7 +241,7 @@ pub fn list<A: Arrivals, L: WeightLine>(
 ) -> Result<(), SelectError> {
     let total = line.total();
     let unit = unit_rate(stage, line.bits());
-    let most_thinned = if stage.is_last() { 1 << (line.bits() - 1) } else { u64::MAX };
+    let most_thinned = if stage == LAST { 1 << (line.bits() - 1) } else { u64::MAX };
     let mut position = 0;
     for proposals in 1_usize.. {
         let rate_until = |end: u64| u128::from(end - position) * u128::from(unit);
@@ -295,7 +289,6 @@ mod tests {
     use crate::entropy::testing::seeded;
     use crate::scores::block_index::Blocks;
     use crate::scores::scale::Scale;
-    use crate::scores::score::Kind;
     use crate::scores::score_view::View;
     use crate::testing::assert_law;
 
@@ -318,40 +311,5 @@ mod tests {
                 usize::from(draw_once(&Round::new(&blocks, &scale), &mut entropy).unwrap() != len / 2)
             });
         }
-    }
-
-    #[test]
-    fn candidates_with_coins_of_their_own_are_not_thinned_as_well() {
-        // One in each stripe, the best and others that are neither surely flipped nor seldom heads.
-        let (scale, wrong) = (Scale::new(1.0, 1.0, 2).unwrap(), Scale::new(1.0, 2.0, 2).unwrap());
-        for gap in [1.0, 2.0, 3.0, 4.0, 5.0, 7.0] {
-            let mut scores = vec![-100.0; 9 * 1024];
-            (0..9).for_each(|stripe| scores[stripe * 1024 + 500 + stripe] = if stripe == 4 { 0.0 } else { -gap });
-            let blocks = Blocks::new(View::of(&scores)).unwrap();
-            let best = |scale: &Scale| {
-                let p = (-scale.exponent(gap, 0.0)).exp();
-                let best = (1.0 - (1.0 - p).powi(9)) / (9.0 * p);
-                [best, 1.0 - best]
-            };
-            let mut entropy = seeded(8);
-            assert_law(&format!("a gap of {gap}"), 20_000, &best(&scale), &best(&wrong), || {
-                let drawn = draw_once(&Round::new(&blocks, &scale), &mut entropy).unwrap();
-                usize::from(drawn != 4 * 1024 + 504)
-            });
-        }
-    }
-
-    #[test]
-    fn draws_from_scores_that_were_lowered_after_the_index_end_with_an_error() {
-        let mut scores: Vec<f64> = (0..5000).map(|index| f64::from(index % 90)).collect();
-        let memory = scores.as_mut_ptr();
-        // SAFETY: as many doubles, alive and not moved to the end of the test.
-        let view = unsafe { View::new(memory.cast_const().cast(), Kind::F64, 5000, 8) };
-        let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
-        let draw = || draw_once(&Round::new(&blocks, &scale), &mut seeded(44));
-        assert!(draw().is_ok());
-        // SAFETY: as above; no reference to them is left.
-        (0..5000).for_each(|index| unsafe { memory.add(index).write(-1e6) });
-        assert_eq!(draw(), Err(SelectError::Changed));
     }
 }

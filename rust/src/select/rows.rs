@@ -5,7 +5,6 @@
 //! Where the rows lie across memory, several are copied side by side for their index, so that each line of memory is read once.
 //! Each row's law is that of its mechanism: `proofs/exact_sampling.md`, "Rows".
 
-use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::scores::block_index::Blocks;
@@ -128,23 +127,11 @@ pub fn select_rows(law: Law, matrix: &Matrix<'_>, scale: &Scale) -> Result<Vec<u
                     || matrix.row(first + place),
                     |bytes| unsafe { View::new(bytes.as_ptr(), matrix.kind, columns, matrix.kind.size() as isize) },
                 );
-                *slot = one(law, row, scale, level, entropy)?;
+                *slot = draw(law, &Round::new(&Blocks::with_threads(row, 1, level)?, scale), entropy)?;
             }
         }
         Ok(())
     })
-}
-
-/// One draw from one row, by this thread alone.
-#[inline]
-fn one(
-    law: Law,
-    row: View<'_>,
-    scale: &Scale,
-    level: Instructions,
-    entropy: &mut Entropy,
-) -> Result<usize, SelectError> {
-    draw(law, &Round::new(&Blocks::with_threads(row, 1, level)?, scale), entropy)
 }
 
 #[cfg(test)]

@@ -10,11 +10,10 @@ use crate::scores::block_index::Blocks;
 use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::score_view::View;
-use crate::select::many_draws::Law;
-use crate::select::noisy_max::Levels;
+use crate::select::many_draws::{Law, draw_from};
+use crate::select::noisy_max::{self, Levels};
 use crate::select::removed::Removed;
 use crate::select::weight_line::{BlockLine, Round};
-use crate::select::{exponential_mechanism, noisy_max, permute_and_flip};
 
 /// When the best remaining score has fallen by this many scales, the exponential mechanism measures from it.
 const LARGEST_FALL: f64 = 0.2;
@@ -24,10 +23,7 @@ pub(super) fn remove(blocks: &mut Blocks<'_>, removed: &mut Removed, index: usiz
     removed.insert(index, blocks.len());
     let block = blocks.block_of(index);
     let left = blocks.items(block).filter(|&item| !removed.contains(item)).map(|item| blocks.get(item));
-    let maximum = left.fold(None, |best, score| match best {
-        Some(best) if best >= score => Some(best),
-        _ => Some(score),
-    });
+    let maximum = left.reduce(Score::or_larger);
     blocks.set_maximum(block, maximum)
 }
 
@@ -54,9 +50,8 @@ pub fn peel(
         interrupt::check()?;
         let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
         let pick = match law {
-            Law::Exponential => exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy)?,
-            Law::PermuteAndFlip => permute_and_flip::draw_from(&round, &mut line.of(&round), entropy)?,
             Law::LaplaceNoisyMax => noisy_max::draw(&round, &Levels::default(), entropy)?,
+            _ => draw_from(law, &round, &mut line.of(&round), entropy)?,
         };
         picks.push(pick);
         let best_left = remove(&mut blocks, &mut removed, pick);

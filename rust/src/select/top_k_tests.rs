@@ -1,6 +1,6 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::testing::{LAWS, assert_law, law_of, scale, wrong_scale};
+use crate::testing::{LAWS, assert_law, assert_orders, law_of, scale, wrong_scale};
 
 /// Law of ordered pairs by peeling, flattened over all pairs of five.
 fn pairs(law: Law, scores: &[f64], scale: &Scale) -> Vec<f64> {
@@ -32,23 +32,6 @@ fn pairs_follow_the_law_of_peeling() {
 }
 
 #[test]
-fn all_of_them_is_a_permutation_and_large_gaps_an_order() {
-    let mut entropy = seeded(52);
-    for law in LAWS {
-        for len in [1_usize, 2, 33, 300] {
-            let scores: Vec<i64> = (0..len as i64).map(|value| value * 7919 % len as i64).collect();
-            let mut picks = peel(law, View::of(&scores), &scale(), len, &mut entropy).unwrap();
-            picks.sort_unstable();
-            assert_eq!(picks, (0..len).collect::<Vec<_>>());
-        }
-        let steep: Vec<f64> = (0..3000).map(|index| f64::from(index * 1021 % 3000) * 1000.0).collect();
-        let picks = peel(law, View::of(&steep), &scale(), 40, &mut entropy).unwrap();
-        let expected: Vec<f64> = (0..40).map(|place| f64::from(2999 - place) * 1000.0).collect();
-        assert_eq!(picks.iter().map(|&pick| steep[pick]).collect::<Vec<_>>(), expected);
-    }
-}
-
-#[test]
 fn k_has_to_fit() {
     let mut entropy = seeded(53);
     for k in [0, 4] {
@@ -58,19 +41,9 @@ fn k_has_to_fit() {
 }
 
 #[test]
-fn ties_across_stripes_are_peeled_evenly() {
-    // 6000 equal scores, three taken: no item comes twice, and thirds of the vector are equally likely.
-    let mut entropy = seeded(54);
-    let scores = vec![3_i16; 60_000];
-    let uneven = [0.36, 0.32, 0.32];
-    for law in [Law::Exponential, Law::PermuteAndFlip] {
-        let mut queue = Vec::new();
-        assert_law("thirds", 30_000, &[1.0 / 3.0; 3], &uneven, || {
-            if queue.is_empty() {
-                queue = peel(law, View::of(&scores), &scale(), 3, &mut entropy).unwrap();
-                assert!(queue[0] != queue[1] && queue[0] != queue[2] && queue[1] != queue[2]);
-            }
-            queue.pop().unwrap() / 20_000
-        });
+fn all_of_them_is_a_permutation_and_large_gaps_an_order() {
+    let mut entropy = seeded(52);
+    for law in LAWS {
+        assert_orders(300, &mut |scores, k| peel(law, View::of(scores), &scale(), k, &mut entropy).unwrap());
     }
 }

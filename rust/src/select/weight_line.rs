@@ -47,15 +47,14 @@ impl<'r, 'a> Round<'r, 'a> {
         let (scale, top) = (self.scale, self.top);
         Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
     }
+}
 
-    /// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
-    pub fn visit_blocks(&self, wanted: impl Fn(Score) -> bool, mut visit: impl FnMut(usize, Score)) {
-        let blocks = self.blocks;
-        for stripe in (0..blocks.stripes()).filter(|&stripe| wanted(blocks.stripe_maximum(stripe))) {
-            interrupt::check_deep();
-            for lane in (0..blocks.lanes()).filter(|&lane| wanted(blocks.block_maximum(stripe, lane))) {
-                blocks.items(blocks.block(stripe, lane)).for_each(|index| visit(index, blocks.get(index)));
-            }
+/// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
+pub(super) fn visit_blocks(blocks: &Blocks<'_>, wanted: impl Fn(Score) -> bool, mut visit: impl FnMut(usize, Score)) {
+    for stripe in (0..blocks.stripes()).filter(|&stripe| wanted(blocks.stripe_maximum(stripe))) {
+        interrupt::check_deep();
+        for lane in (0..blocks.lanes()).filter(|&lane| wanted(blocks.block_maximum(stripe, lane))) {
+            blocks.items(blocks.block(stripe, lane)).for_each(|index| visit(index, blocks.get(index)));
         }
     }
 }
@@ -73,7 +72,7 @@ pub struct Segment {
 }
 
 /// A line from which an item is proposed with probability proportional to its bound.
-pub trait Proposals {
+pub trait WeightLine {
     /// About how many proposals a first look at the line should come to.
     const FIRST: u64;
 
@@ -93,9 +92,7 @@ pub trait Proposals {
         let position = entropy.below(self.total());
         self.at(position)
     }
-}
 
-pub trait WeightLine: Proposals {
     /// Visit every item whose bound is above one half.
     fn visit_likely(&mut self, visit: impl FnMut(usize));
 }
@@ -203,7 +200,7 @@ impl BlockLineOf<'_, '_, '_> {
     }
 }
 
-impl Proposals for BlockLineOf<'_, '_, '_> {
+impl WeightLine for BlockLineOf<'_, '_, '_> {
     /// Most are refused, so a look at one alone costs more than it finds.
     const FIRST: u64 = 8;
 
@@ -243,9 +240,7 @@ impl Proposals for BlockLineOf<'_, '_, '_> {
         let Round { blocks, scale, top, .. } = *self.round;
         self.line.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
     }
-}
 
-impl WeightLine for BlockLineOf<'_, '_, '_> {
     fn visit_likely(&mut self, mut visit: impl FnMut(usize)) {
         let line = self.line;
         let Round { blocks, scale, top, .. } = *self.round;
@@ -330,7 +325,7 @@ impl ItemTable {
     }
 }
 
-impl Proposals for &ItemTable {
+impl WeightLine for &ItemTable {
     /// Most are taken.
     const FIRST: u64 = 1;
 
@@ -353,9 +348,7 @@ impl Proposals for &ItemTable {
     fn own_weight(&self, place: &Segment) -> u64 {
         place.weight
     }
-}
 
-impl WeightLine for &ItemTable {
     fn visit_likely(&mut self, visit: impl FnMut(usize)) {
         match &self.likely {
             Some(likely) => likely.iter().copied().for_each(visit),

@@ -11,7 +11,7 @@ use crate::entropy::{Entropy, with_entropy};
 use crate::error::{SelectError, reserved};
 use crate::exact::extended_float::Extended;
 use crate::exact::pieces::{WeightedPieces, accepts};
-use crate::exact::rational::{Rational, exactly};
+use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::block_index::Blocks;
 use crate::scores::keys::{Keys, LEFT_OUT};
@@ -20,7 +20,7 @@ use crate::scores::score::Score;
 use crate::scores::score_view::View;
 use crate::select::exponential_mechanism::propose_until;
 use crate::select::many_draws::{is_worth_a_table, repeat};
-use crate::select::weight_line::{BlockLine, ItemTable, Proposals, Round};
+use crate::select::weight_line::{BlockLine, ItemTable, Round, WeightLine};
 
 /// Between the exponents of the largest weight and of the smallest one above zero: each may lie in a whole octave.
 const MOST_OCTAVES_APART: i64 = 8193;
@@ -36,25 +36,20 @@ const LOG_MARGIN: f64 = 1e-9;
 
 /// A public weight of each candidate; one of weight zero is never drawn.
 pub struct Weights {
-    values: Values,
+    nearest: Vec<Extended>,
+    /// The weights themselves, where they are no doubles.
+    ratios: Option<Vec<Rational>>,
     /// Binary logarithms less `exponent`, rounded up; [`LEFT_OUT`] for zero.
     logs: Vec<f32>,
     /// The largest weight lies in the octave below 2 to this.
     exponent: i64,
 }
 
-enum Values {
-    /// As the doubles they are: finite and not negative.
-    Doubles(Vec<f64>),
-    /// As any fractions, and the nearest doubles with exponents of their own.
-    Ratios(Vec<Rational>, Vec<Extended>),
-}
-
 impl Weights {
     /// `None` unless all are finite and not negative.
     pub fn of_doubles(doubles: Vec<f64>) -> Option<Self> {
         let are_weights = doubles.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
-        are_weights.then(|| Self::new(Values::Doubles(doubles)))
+        are_weights.then(|| Self::new(doubles.into_iter().map(Extended::from_f64).collect(), None))
     }
 
     /// `None` if the largest is more than about 2^8192 times the smallest one above zero: doubles are never that far apart, and
@@ -63,37 +58,14 @@ impl Weights {
         let nearest: Vec<_> = ratios.iter().map(Extended::from_rational).collect();
         let exponents = || nearest.iter().filter(|weight| !weight.is_zero()).map(|weight| weight.exponent);
         let apart = exponents().max().unwrap_or(0) - exponents().min().unwrap_or(0);
-        (apart <= MOST_OCTAVES_APART).then(|| Self::new(Values::Ratios(ratios, nearest)))
+        (apart <= MOST_OCTAVES_APART).then(|| Self::new(nearest, Some(ratios)))
     }
 
-    fn new(values: Values) -> Self {
-        let mut weights = Self { values, logs: Vec::new(), exponent: 0 };
-        let above_zero = (0..weights.count()).map(|index| weights.nearest(index)).filter(|weight| !weight.is_zero());
-        weights.exponent = above_zero.map(|weight| weight.exponent).max().unwrap_or(0);
-        weights.logs = (0..weights.count()).map(|index| log_over(weights.nearest(index), weights.exponent)).collect();
-        weights
-    }
-
-    fn count(&self) -> usize {
-        match &self.values {
-            Values::Doubles(weights) => weights.len(),
-            Values::Ratios(weights, _) => weights.len(),
-        }
-    }
-
-    #[inline]
-    fn nearest(&self, index: usize) -> Extended {
-        match &self.values {
-            Values::Doubles(weights) => Extended::from_f64(weights[index]),
-            Values::Ratios(_, nearest) => nearest[index],
-        }
-    }
-
-    fn exact(&self, index: usize) -> Rational {
-        match &self.values {
-            Values::Doubles(weights) => exactly(weights[index]),
-            Values::Ratios(weights, _) => weights[index].clone(),
-        }
+    fn new(nearest: Vec<Extended>, ratios: Option<Vec<Rational>>) -> Self {
+        let above_zero = nearest.iter().filter(|weight| !weight.is_zero());
+        let exponent = above_zero.map(|weight| weight.exponent).max().unwrap_or(0);
+        let logs = nearest.iter().map(|&weight| log_over(weight, exponent)).collect();
+        Self { nearest, ratios, logs, exponent }
     }
 }
 
@@ -128,7 +100,7 @@ impl<'a> Candidates<'a> {
         if scores.is_empty() {
             return Err(SelectError::NoCandidates);
         }
-        if scores.len() != weights.count() {
+        if scores.len() != weights.logs.len() {
             return Err(SelectError::InvalidCount);
         }
         let first = weights.logs.iter().position(|&log| log > LEFT_OUT);
@@ -170,7 +142,7 @@ impl<'a> Candidates<'a> {
         Round::new(&self.blocks, &self.octave)
     }
 
-    fn draw(&self, line: &mut impl Proposals, entropy: &mut Entropy) -> Result<usize, SelectError> {
+    fn draw(&self, line: &mut impl WeightLine, entropy: &mut Entropy) -> Result<usize, SelectError> {
         let unit = self.weights.exponent + self.unit;
         let accepts = |index, uniform: &mut _, entropy: &mut _| {
             self.blocks.has_weight(index) && accepts(self, index, (1, unit), uniform, entropy)
@@ -199,11 +171,14 @@ impl WeightedPieces for Candidates<'_> {
     }
 
     fn length(&self, index: usize) -> Extended {
-        self.weights.nearest(index)
+        self.weights.nearest[index]
     }
 
     fn exact_length(&self, index: usize) -> Rational {
-        self.weights.exact(index)
+        match &self.weights.ratios {
+            Some(ratios) => ratios[index].clone(),
+            None => self.weights.nearest[index].exactly(),
+        }
     }
 
     fn exponent(&self, index: usize) -> f64 {
@@ -225,10 +200,10 @@ pub fn select_many(weights: &Weights, scores: View<'_>, scale: &Scale, size: usi
     let round = candidates.round();
     if is_worth_a_table(size, scores.len()) {
         let table = ItemTable::new(&round)?;
-        return repeat(size, |entropy| candidates.draw(&mut &table, entropy));
+        return repeat(size, 1, |entropy| candidates.draw(&mut &table, entropy));
     }
     let line = BlockLine::new(&round);
-    repeat(size, |entropy| candidates.draw(&mut line.of(&round), entropy))
+    repeat(size, 1, |entropy| candidates.draw(&mut line.of(&round), entropy))
 }
 
 /// `k` draws, each without the ones before it.

@@ -1,45 +1,10 @@
 use super::*;
 use crate::entropy::testing::seeded;
 use crate::exact::rational::scaled;
-use crate::testing::{assert_law, normalised, scale, wrong_scale};
-
-const SCORES: [f64; 6] = [3.0, 5.0, 0.0, 4.0, 5.0, 9.0];
-const WEIGHTS: [f64; 6] = [2.0, 1.0, 40.0, 0.1, 3.5, 0.0];
-
-fn law(scale: &Scale, weights: &[f64]) -> Vec<f64> {
-    normalised(SCORES.iter().zip(weights).map(|(s, w)| w * (-scale.exponent(9.0, *s)).exp()).collect())
-}
+use crate::testing::{assert_law, normalised, scale};
 
 fn doubles(weights: &[f64]) -> Weights {
     Weights::of_doubles(weights.to_vec()).unwrap()
-}
-
-fn as_ratios() -> Weights {
-    // Seventh parts of whole numbers: no doubles.
-    let ratio = |weight: f64| Rational::new((weight * 10.0) as u64, 7_u8);
-    Weights::of_ratios(WEIGHTS.iter().map(|&weight| ratio(weight)).collect()).unwrap()
-}
-
-#[test]
-fn draws_follow_weights_and_scores() {
-    for weights in [doubles(&WEIGHTS), as_ratios()] {
-        let draws = select_many(&weights, View::of(&SCORES), &scale(), 100_000).unwrap();
-        let right = law(&scale(), &WEIGHTS);
-        for wrong in [law(&wrong_scale(), &WEIGHTS), law(&scale(), &[2.0, 1.0, 40.0, 0.2, 3.5, 0.0])] {
-            let mut draws = draws.iter().copied();
-            assert_law("weighted", 100_000, &right, &wrong, || draws.next().unwrap());
-        }
-    }
-}
-
-#[test]
-fn weights_of_any_size_and_far_scores_keep_their_shares() {
-    // ln(1e300) is 690.8: a score that far above makes up for the weight.
-    let scores = [0.0, 2.0 * 690.775_527_898_213_7, 2.0 * 690.775_527_898_213_7 + 2.0];
-    let weights = doubles(&[1e300, 1.0, 5e-324]);
-    let draws = select_many(&weights, View::of(&scores), &scale(), 40_000).unwrap();
-    let mut draws = draws.into_iter();
-    assert_law("far apart", 40_000, &[0.5, 0.5, 0.0], &[0.55, 0.45, 0.0], || draws.next().unwrap());
 }
 
 #[test]

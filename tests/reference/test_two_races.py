@@ -1,24 +1,14 @@
-"""The model of a ranked uniform, against the distribution of order statistics, and what it says of gaps."""
+"""What two races say of gaps, against the probabilities of orders."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 
 from tests.reference.exponential_once import gap_tail
 from tests.reference.races import exponential_race
-from tests.reference.ranked_uniform import chance_below, gap_tail_by_proposals, law_of_cells
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 5])
-def test_bits_of_a_ranked_uniform_are_those_of_an_order_statistic(count: int) -> None:
-    for rank in range(count):
-        tails = [chance_below(Fraction(eighths, 8), rank, count) for eighths in range(9)]
-        assert law_of_cells(rank, count, 3) == dict(enumerate(high - low for low, high in pairwise(tails)))
-    # The control: of one rank more it is another law.
-    assert count == 1 or law_of_cells(0, count, 3) != law_of_cells(1, count, 3)
+from tests.reference.two_races import gap_tail_by_proposals
 
 
 @pytest.mark.sampled(1)

@@ -1,40 +1,14 @@
-"""One of several uniforms in their order, bit by bit: a Beta variate; and the gap of two races that it decides. Exact.
+"""The gap of two races, by how many proposals each takes. Exact.
 
 Proof: ``proofs/free_gap.md``, claim 6.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb
-
-
-def law_of_cells(rank: int, count: int, bits: int) -> dict[int, Fraction]:
-    """In which of the ``2**bits`` equal parts of [0, 1) the uniform lies that `rank` of `count` are smaller than.
-
-    At each bit, each uniform that is left in the cell falls into its lower half with probability 1/2.
-
-    >>> law_of_cells(0, 2, 1)
-    {0: Fraction(3, 4), 1: Fraction(1, 4)}
-    """
-    reached = Counter({(0, rank, count): Fraction(1)})
-    for _ in range(bits):
-        longer: Counter[tuple[int, int, int]] = Counter()
-        for (cell, smaller, left), chance in reached.items():
-            for lower in range(left + 1):
-                share = chance * comb(left, lower) / 2**left
-                if smaller < lower:
-                    longer[2 * cell, smaller, lower] += share
-                else:
-                    longer[2 * cell + 1, smaller - lower, left - lower] += share
-        reached = longer
-    cells: Counter[int] = Counter()
-    for (cell, _, _), chance in reached.items():
-        cells[cell] += chance
-    return dict(sorted(cells.items()))
 
 
 def chance_below(x: Fraction, rank: int, count: int) -> Fraction:
