@@ -177,7 +177,7 @@ fn lend(lent: &Arc<Lent>, wanted: usize) {
     while lines.len() < wanted {
         let (line, work) = channel();
         let thread = thread::Builder::new().name("dpselect".into()).stack_size(256 << 10);
-        if thread.spawn(|| serve(work)).is_err() {
+        if thread.spawn(move || serve(&work)).is_err() {
             break; // then the caller does it all
         }
         lines.push(line);
@@ -188,7 +188,7 @@ fn lend(lent: &Arc<Lent>, wanted: usize) {
 }
 
 /// Help with whatever comes.
-fn serve(work: Receiver<Arc<Lent>>) {
+fn serve(work: &Receiver<Arc<Lent>>) {
     let mut awake_until = Instant::now() + AWAKE;
     loop {
         let mut lent = work.try_recv().ok();
