@@ -174,6 +174,17 @@ def test_the_grid_is_that_of_the_decimals() -> None:
         dps.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 1)).pmf([0.5])
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 1e-6])
+@pytest.mark.parametrize("step", [None, 0.5])
+def test_a_nan_among_many_values_is_refused(epsilon: float, step: float | None) -> None:
+    values = np.linspace(0.0, 1.0, 5000)
+    mechanism = dps.QuantileMechanism(epsilon=epsilon, level=0.5, bounds=(0, 1), step=step)
+    assert 0.0 <= mechanism.draw(values) <= 1.0
+    for place in (0, 2500, 4999):
+        with pytest.raises(InvalidDataError):
+            mechanism.draw(np.insert(values, place, math.nan))
+
+
 BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
     "reversed bounds": {"bounds": (120, 0)},
     "equal bounds": {"bounds": (1, 1.0)},

@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 use crate::entropy::Entropy;
 use crate::exact::decision::{Lazy, decide, is_less};
 use crate::exact::exp_enclosure::{Enclosure, exp_negative};
-use crate::exact::rational::{Rational, scaled};
+use crate::exact::rational::{Rational, nearest_f64, scaled};
 
 /// A uniform real number of [0, 1), drawn 64 bits at a time.
 #[derive(Clone, Debug)]
@@ -117,6 +117,11 @@ pub fn decided(head: u64, low: f64, high: f64) -> Option<bool> {
 pub struct Exponential<F: Fn() -> Rational> {
     pub approximate: f64,
     pub exact: F,
+}
+
+/// `x` as a double, with the contract of `Scale::exponent`: correctly rounded within [2^-70, 2^70].
+pub fn approximate(x: &Rational) -> f64 {
+    if x.is_zero() { 0.0 } else { nearest_f64(x).clamp(power_of_two(-70), power_of_two(70)) }
 }
 
 /// A coin that shows heads with probability exp(-x).

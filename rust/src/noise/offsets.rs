@@ -8,8 +8,8 @@ use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 
 use crate::entropy::Entropy;
-use crate::exact::coin::{Exponential, LazyUniform, Proposal, Stage, below, flip, power_of_two};
-use crate::exact::rational::{Rational, nearest_f64};
+use crate::exact::coin::{Exponential, LazyUniform, Proposal, Stage, approximate, below, flip};
+use crate::exact::rational::Rational;
 
 /// Distances 0, 1, ..., `last` with weight exp(-k x).
 #[derive(Clone, Debug)]
@@ -99,11 +99,6 @@ fn uniform_below(bound: &UBig, entropy: &mut Entropy) -> UBig {
 /// Heads with probability exp(-x).
 pub fn flip_exactly(x: &Rational, entropy: &mut Entropy) -> bool {
     flip(&Exponential { approximate: approximate(x), exact: || x.clone() }, entropy)
-}
-
-/// `x` as a double, with the contract of `Scale::exponent`: correctly rounded within [2^-70, 2^70].
-pub fn approximate(x: &Rational) -> f64 {
-    if x.is_zero() { 0.0 } else { nearest_f64(x).clamp(power_of_two(-70), power_of_two(70)) }
 }
 
 #[cfg(test)]

@@ -11,14 +11,13 @@ use dashu_int::ops::BitTest;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::exact::coin::power_of_two;
+use crate::exact::coin::{approximate, power_of_two};
 use crate::exact::decision::decide;
 use crate::exact::extended_float::Extended;
 use crate::exact::lazy_variate::Variate;
 use crate::exact::pieces::{Chooser, WeightedPieces};
 use crate::exact::rational::{Rational, exactly, nearest_f64, nearest_of, scaled};
 use crate::interrupt::{self, check_deep};
-use crate::noise::offsets::approximate;
 use crate::scores::scale::Scale;
 
 /// A piece: at the distance t from its top the score is `score - slope t - curvature t^2`.

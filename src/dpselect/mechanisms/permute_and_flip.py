@@ -26,6 +26,8 @@ Sensitivity = (
 )
 """One for all scores, or one for each."""
 
+_USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermuteAndFlip(Mechanism):
@@ -152,14 +154,13 @@ def select(
     >>> lead.winner, lead.lead_at_least(0.99) > 600
     (1, True)
     """
-    last_epsilon, last_sensitivity, last_monotonic, last_neighbours, mechanism = _last
-    if (
-        epsilon is not last_epsilon
-        or sensitivity is not last_sensitivity
-        or monotonic is not last_monotonic
-        or neighbours is not last_neighbours
-    ):
-        mechanism = _mechanism_for(epsilon, sensitivity, monotonic, neighbours)
+    arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
+    if neighbours is not _USUAL:
+        arguments = *arguments, neighbours
+    try:
+        mechanism = _mechanism(*arguments)
+    except TypeError:  # vectors, and what the checks refuse, cannot be hashed
+        mechanism = _mechanism.__wrapped__(*arguments)
     if with_gap is not False or gap_step is not None:
         boolean(with_gap, "with_gap")
         if isinstance(mechanism, GeneralizedSelection):
@@ -169,43 +170,21 @@ def select(
     return mechanism.select(scores, candidates)
 
 
-def _mechanism_for(
-    epsilon: float, sensitivity: Sensitivity, monotonic: bool, neighbours: Neighbours | str
-) -> PermuteAndFlip | GeneralizedSelection:
-    """The mechanism with these arguments, made now or some time ago."""
-    global _last
-    is_scalar = isinstance(sensitivity, str | bytes) or (isinstance(sensitivity, np.ndarray) and sensitivity.ndim == 0)
-    if not is_scalar and hasattr(sensitivity, "__len__"):
-        relation = neighbouring_relation(neighbours)
-        try:
-            return GeneralizedSelection(
-                epsilon=epsilon, sensitivities=cast(Any, sensitivity), monotonic=monotonic, neighbours=relation
-            )
-        except InvalidParameterError as error:
-            if error.name != "sensitivities":
-                raise
-            raise InvalidParameterError("sensitivity", error.got, error.expected, error.hint) from None
-    try:
-        mechanism = _mechanism(epsilon, cast(float, sensitivity), monotonic, neighbours)
-    except TypeError:  # an argument that cannot be hashed is not valid: the checks refuse it
-        return _mechanism.__wrapped__(epsilon, cast(float, sensitivity), monotonic, neighbours)
-    # A loop passes the same objects again, and what can be hashed does not change.
-    _last = epsilon, sensitivity, monotonic, neighbours, mechanism
-    return mechanism
-
-
 @lru_cache(maxsize=64, typed=True)
-def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str, /) -> PermuteAndFlip:
+def _mechanism(
+    epsilon: float, sensitivity: Sensitivity, monotonic: bool, neighbours: Neighbours | str = _USUAL, /
+) -> PermuteAndFlip | GeneralizedSelection:
     """Mechanisms are values without random state, so calls with the same arguments may share one."""
     relation = neighbouring_relation(neighbours)
-    return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
-
-
-_last: tuple[object, object, object, object, PermuteAndFlip] = (
-    object(),
-    object(),
-    None,
-    None,
-    PermuteAndFlip(epsilon=1.0, sensitivity=1.0),
-)
-"""The arguments of the last call, with its mechanism: replaced as a whole."""
+    is_scalar = isinstance(sensitivity, str | bytes) or (isinstance(sensitivity, np.ndarray) and sensitivity.ndim == 0)
+    if is_scalar or not hasattr(sensitivity, "__len__"):
+        one = cast(float, sensitivity)
+        return PermuteAndFlip(epsilon=epsilon, sensitivity=one, monotonic=monotonic, neighbours=relation)
+    try:
+        return GeneralizedSelection(
+            epsilon=epsilon, sensitivities=cast(Any, sensitivity), monotonic=monotonic, neighbours=relation
+        )
+    except InvalidParameterError as error:
+        if error.name != "sensitivities":
+            raise
+        raise InvalidParameterError("sensitivity", error.got, error.expected, error.hint) from None
