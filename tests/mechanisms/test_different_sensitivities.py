@@ -255,6 +255,27 @@ def test_any_vector_of_numbers_is_taken(given: Any) -> None:
     assert dps.select([0.0, 1e9, 0.0], epsilon=1.0, sensitivity=given) == 1
 
 
+class Changing:
+    """A vector that is hashed by what it is, not by what it holds."""
+
+    def __init__(self) -> None:
+        self.held = np.array([1.0, 1.0])
+
+    def __len__(self) -> int:
+        return 2
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray[Any, Any]:
+        return self.held
+
+
+def test_a_vector_that_has_changed_is_read_anew() -> None:
+    changing: Any = Changing()
+    assert dps.select([0.0, 1e6], epsilon=1.0, sensitivity=changing) == 1
+    changing.held = np.array([1e9, 1e9])
+    winners = {dps.select([0.0, 1e6], epsilon=1.0, sensitivity=changing) for _ in range(200)}
+    assert winners == {0, 1}  # 1e6 is nothing beside such noise
+
+
 def test_whole_numbers_of_any_vector_are_rounded_up() -> None:
     for given in (np.array([2**60 + 1]), pd.Series([2**60 + 1]), pl.Series([2**60 + 1]), pa.array([2**60 + 1])):
         assert made(given).sensitivities == (2.0**60 + 2.0**8,)

@@ -157,9 +157,11 @@ def select(
     arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
     if neighbours is not _USUAL:
         arguments = *arguments, neighbours
+    # Vectors may change, so they are read anew by each call.
+    of = _mechanism if isinstance(sensitivity, int | float) else _mechanism.__wrapped__
     try:
-        mechanism = _mechanism(*arguments)
-    except TypeError:  # vectors, and what the checks refuse, cannot be hashed
+        mechanism = of(*arguments)
+    except TypeError:  # what cannot be hashed is no number: the checks refuse it
         mechanism = _mechanism.__wrapped__(*arguments)
     if with_gap is not False or gap_step is not None:
         boolean(with_gap, "with_gap")
