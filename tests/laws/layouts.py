@@ -30,10 +30,11 @@ class Layout:
 
     n: int
     lanes: int
+    most_rows: int
 
     @property
     def stripe(self) -> int:
-        return self.lanes * (8 if self.n <= FEW else 32)
+        return self.lanes * (8 if self.n <= FEW else self.most_rows)
 
     @cached_property
     def parts(self) -> NDArray[np.intp]:
@@ -54,13 +55,13 @@ class Layout:
         return np.unique(found[(found >= 0) & (found < self.n)])
 
 
-def a_size(size: int, lanes: int, rng: np.random.Generator) -> int:
+def a_size(size: int, lanes: int, most_rows: int, rng: np.random.Generator) -> int:
     """Few or many, at a limit or one, two or a row beside it; sometimes as many as several threads share."""
     beside = int(rng.choice([-lanes, -2, -1, 0, 0, 1, 2, lanes]))
     if rng.random() < 0.06:
         return int(rng.integers(2 * THREAD_BYTES // TURN_BYTES, 11)) * TURN_BYTES // size + abs(beside)
-    stripe = lanes * (8 if rng.random() < 0.6 else 32)
-    if stripe == lanes * 32:
+    stripe = lanes * (8 if rng.random() < 0.6 else most_rows)
+    if stripe == lanes * most_rows:
         return FEW + int(rng.choice([1, 2, lanes, stripe * rng.integers(1, 9) + beside]))
     end = int(rng.choice([lanes * rng.integers(1, 12), stripe * rng.integers(1, 6), FEW // 2, FEW]))
     return int(np.clip(end + beside, 1, FEW))
@@ -107,10 +108,11 @@ def an_instance(seed: int, *, weighted: bool = False, rounds: bool = False) -> I
     dtype = np.dtype(str(rng.choice([*TYPES, "f8", "f8", "f4"])))
     lanes = 32 if weighted else min(256 // dtype.itemsize, 64)
     fractions = weighted and rng.random() < 0.3
-    n = a_size(dtype.itemsize, lanes, rng)
+    most_rows = 256 // dtype.itemsize if dtype.itemsize <= 2 and not weighted else 32
+    n = a_size(dtype.itemsize, lanes, most_rows, rng)
     if fractions:
         n = min(n, 1500 + int(rng.integers(4)))
-    layout = Layout(n, lanes)
+    layout = Layout(n, lanes, most_rows)
 
     level_of, falls = _levels(layout, dtype.itemsize, rng)
     weight_of = _weights(falls, fractions, _room(dtype), rng) if weighted else [Fraction(1)] * falls.size

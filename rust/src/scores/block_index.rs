@@ -2,9 +2,10 @@
 //!
 //! Everything a draw does after the pass looks at blocks first and at single scores only where it must.
 //!
-//! Layout. Scores are cut into *stripes* of rows of `LANES` values; a *block* is one lane of a stripe: 32 scores, `LANES` values
-//! apart, so the index is about 3 % of them. Of a block with one good candidate most proposals are refused, which is soon as
-//! much work as reading few scores: those have blocks of 8. The last stripe may be shorter and its last row incomplete.
+//! Layout. Scores are cut into *stripes* of rows of `LANES` values; a *block* is one lane of a stripe: 32 scores (of one or two
+//! bytes, more), `LANES` values apart, so the index is a few hundredths of them. Of a block with one good candidate most
+//! proposals are refused, which is soon as much work as reading few scores: those have blocks of 8. The last stripe may be
+//! shorter and its last row incomplete.
 
 use std::ops::Range;
 
@@ -18,9 +19,13 @@ use crate::scores::score::{Lane, Score, Stored, with_stored};
 use crate::scores::score_view::View;
 use crate::scores::weight_bounds::WeightBounds;
 
-/// Scores of a block, and of one where there are few.
-const ROWS: usize = 32;
+/// Scores of a block if there are few.
 const ROWS_OF_FEW: usize = 8;
+/// And if not, of so many bytes each: a maximum takes eight.
+const fn rows(size: usize) -> usize {
+    if size > 2 { 32 } else { 256 / size }
+}
+
 /// So many scores are few.
 const FEW: usize = 1 << 15;
 
@@ -68,22 +73,24 @@ impl<'a> Blocks<'a> {
 
     /// With a given number of threads, at a level that this processor has.
     pub fn with_threads(view: View<'a>, threads: usize, level: Instructions) -> Result<Self, SelectError> {
-        if view.len() <= FEW {
-            Self::of_rows::<ROWS_OF_FEW>(view, threads, level)
-        } else {
-            Self::of_rows::<ROWS>(view, threads, level)
-        }
+        Self::of_few_or_many(view, view.len() <= FEW, threads, level)
     }
 
-    fn of_rows<const ROWS: usize>(view: View<'a>, threads: usize, level: Instructions) -> Result<Self, SelectError> {
+    fn of_few_or_many(view: View<'a>, is_few: bool, threads: usize, level: Instructions) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
-        let (index, lanes) = with_stored!(view.kind(), T => {
-            (T::index(best_of::<T, ROWS>(&view, threads, level)?), <T as Scanned>::LANES)
+        let (index, lanes, rows) = with_stored!(view.kind(), T => {
+            const ROWS: usize = rows(size_of::<T>());
+            let best = if is_few {
+                best_of::<T, ROWS_OF_FEW>(&view, threads, level)?
+            } else {
+                best_of::<T, ROWS>(&view, threads, level)?
+            };
+            (T::index(best), <T as Scanned>::LANES, if is_few { ROWS_OF_FEW } else { ROWS })
         });
         let top = index.largest(level);
-        Ok(Self { view, keys: None, index, top, lanes, rows: ROWS, level })
+        Ok(Self { view, keys: None, index, top, lanes, rows, level })
     }
 
     /// Index the keys of scores with weights, in one pass. Also how many octaves the largest score with a weight lies above the one
@@ -96,7 +103,7 @@ impl<'a> Blocks<'a> {
             return Err(SelectError::NoCandidates);
         }
         let (threads, level) = (threads_for(&view), Instructions::detect());
-        let rows = if view.len() <= FEW { ROWS_OF_FEW } else { ROWS };
+        let rows = if view.len() <= FEW { ROWS_OF_FEW } else { rows(size_of::<f64>()) };
         let shape = Shape { stripes: view.len().div_ceil(KEY_LANES * rows), lanes: KEY_LANES };
         let per_turn = stripes_per_turn(KEY_LANES * rows * size_of::<f64>(), threads);
         let best = shape.filled(per_turn, threads, &|maxima| keys.scan(&view, rows, level, maxima))?;

@@ -4,9 +4,8 @@ use crate::scores::score::Kind;
 
 fn check_index<T: Stored + std::fmt::Debug>(scores: &[T]) {
     for level in Instructions::available() {
-        let few = |threads| Blocks::of_rows::<ROWS_OF_FEW>(View::of(scores), threads, level).unwrap();
-        let many = |threads| Blocks::of_rows::<ROWS>(View::of(scores), threads, level).unwrap();
-        for blocks in [few(1), few(3), many(1), many(3)] {
+        for (is_few, threads) in [(true, 1), (true, 3), (false, 1), (false, 3)] {
+            let blocks = Blocks::of_few_or_many(View::of(scores), is_few, threads, level).unwrap();
             let mut seen = vec![0; scores.len()];
             for stripe in 0..blocks.stripes() {
                 for lane in 0..blocks.lanes() {
@@ -37,7 +36,7 @@ macro_rules! indexes {
         #[test]
         fn $name() {
             let mut entropy = seeded(2);
-            let stripe = <$type as Scanned>::LANES * ROWS;
+            let stripe = <$type as Scanned>::LANES * rows(size_of::<$type>());
             let lens = [1, 33, stripe + 1, 2, 31, 32, 255, 257, 1000, stripe - 1, stripe, 3 * stripe + 777];
             // An interpreter takes a thousand times as long.
             for &len in if cfg!(miri) { &lens[..3] } else { &lens } {

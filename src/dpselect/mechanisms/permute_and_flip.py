@@ -177,15 +177,12 @@ def _mechanism(
     epsilon: float, sensitivity: Sensitivity, monotonic: bool, neighbours: Neighbours | str = _USUAL, /
 ) -> PermuteAndFlip | GeneralizedSelection:
     """Mechanisms are values without random state, so calls with the same arguments may share one."""
-    relation = neighbouring_relation(neighbours)
+    relation, given = neighbouring_relation(neighbours), cast(Any, sensitivity)
     is_scalar = isinstance(sensitivity, str | bytes) or (isinstance(sensitivity, np.ndarray) and sensitivity.ndim == 0)
     if is_scalar or not hasattr(sensitivity, "__len__"):
-        one = cast(float, sensitivity)
-        return PermuteAndFlip(epsilon=epsilon, sensitivity=one, monotonic=monotonic, neighbours=relation)
+        return PermuteAndFlip(epsilon=epsilon, sensitivity=given, monotonic=monotonic, neighbours=relation)
     try:
-        return GeneralizedSelection(
-            epsilon=epsilon, sensitivities=cast(Any, sensitivity), monotonic=monotonic, neighbours=relation
-        )
+        return GeneralizedSelection(epsilon=epsilon, sensitivities=given, monotonic=monotonic, neighbours=relation)
     except InvalidParameterError as error:
         if error.name != "sensitivities":
             raise
