@@ -126,7 +126,7 @@ def an_instance(seed: int, *, weighted: bool = False, rounds: bool = False) -> I
         above = min(10 ** rng.uniform(1.7, 9), _room(dtype) / 4)
         falls, lift, weight_of = np.r_[falls, -above], np.r_[lift, lift[0]], [*weight_of, weight_of[0]]
     falls = falls + lift
-    values, unit, family = _values(falls - falls.min(), dtype, rng, wide=True)
+    values, unit, family = _values(falls - falls.min(), dtype, rng)
     terms, per_unit = _terms(unit, rng)
 
     scores = values[level_of]
@@ -201,7 +201,7 @@ def _room(dtype: np.dtype[Any]) -> float:
 
 
 def _values(
-    falls: NDArray[np.float64], dtype: np.dtype[Any], rng: np.random.Generator, *, wide: bool
+    falls: NDArray[np.float64], dtype: np.dtype[Any], rng: np.random.Generator
 ) -> tuple[NDArray[Any], Fraction, str]:
     """Values with these distances, in scales; how much a scale is; and what is special about them."""
     whole = dtype.kind in "iu"
@@ -219,8 +219,7 @@ def _values(
             "plain",
             "around zero",
             "subnormal",
-            *([] if far else ["at the top", "at the bottom"]),
-            *(["the whole range"] if wide and not far else []),
+            *([] if far else ["at the top", "at the bottom", "the whole range"]),
         ]
         family = str(rng.choice(families))
         unit = Fraction(2) ** int(rng.integers(-60, 60) if dtype.itemsize == 8 else rng.integers(-12, 12))

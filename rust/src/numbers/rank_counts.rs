@@ -48,13 +48,13 @@ fn pass(
     let results = in_turns(values, threads, nothing, |(counts, between): &mut Found, chunk| {
         for row in chunk.chunks(CHUNK) {
             let all = [ValueInterval { low: f64::NEG_INFINITY, high: f64::INFINITY }];
-            let ranks: Vec<Ranks> =
-                stretches.iter().chain(&all).map(|stretch| count_row(level, row, *stretch)).collect();
-            for (sum, (below, up_to)) in counts.iter_mut().zip(&ranks) {
+            let before = open.map(|open| (open, counts[0].1, counts[1].0));
+            for (sum, stretch) in counts.iter_mut().zip(stretches.iter().chain(&all)) {
+                let (below, up_to) = count_row(level, row, *stretch);
                 *sum = (sum.0 + below, sum.1 + up_to);
             }
-            if let Some(open) = open
-                && ranks[0].1 < ranks[1].0
+            if let Some((open, first, second)) = before
+                && counts[0].1 - first < counts[1].0 - second
             {
                 collect(row, open, between)?;
             }
