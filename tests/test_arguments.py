@@ -181,7 +181,6 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
         "most_common", "name", **LISTED, weights=[1, 2], with_gap=flag
     ),
     "with_gap of top_k": lambda flag: asked_of_people("top_k", "name", 1, **LISTED, with_gap=flag),
-    "with_gap of a set": lambda flag: asked_of_people("top_k", "name", 1, **LISTED, with_gap=flag, method="set"),
     "with_gap of no list": lambda flag: asked_of_people("top_k", "name", 1, epsilon=1.0, delta=1e-6, with_gap=flag),
     "with_gap of best_by": lambda flag: asked_of_people(
         "best_by", "name", sum="n", clip=(0, 1), **LISTED, with_gap=flag

@@ -36,7 +36,6 @@ from dpselect.questions import (
     Quantiles,
     Sum,
     TopK,
-    TopSet,
     TopUnknown,
     UnboundedQuantile,
     Values,
@@ -66,8 +65,6 @@ from dpselect.summaries import (
 from tests.backends import model
 from tests.backends.engines import Source
 from tests.backends.table_questions import DAYS, Question
-from tests.reference.precision import exponential
-from tests.reference.top_k_sets import law as law_of_sets
 
 Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
@@ -124,9 +121,6 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [task.mechanism.pmf(task.scores(summary).values)]
         case TopK():
             return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
-        case TopSet():
-            exact = law_of_sets(summary.counts.tolist(), task.mechanism.k, exponential(task.mechanism.rate))
-            return [np.array([float(each) for each in exact.values()])]
         case BestBy():
             return [task.mechanism.pmf(sum_scores(summary, task.clip, task.neighbours).values)]
         case Count():

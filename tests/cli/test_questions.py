@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
 TASKS_OF = {
     "median": ("quantile",),
     "quantile": ("unbounded_quantile", "private_bounds_quantile"),
-    "top_k": ("top_unknown", "top_k_set"),
+    "top_k": ("top_unknown",),
     "sum": ("private_clip_sum",),
     "mean": ("private_bounds_mean",),
 }
@@ -55,8 +55,7 @@ def test_an_argument_that_the_command_line_forgets_is_found() -> None:
 
 def test_every_question_of_a_table_has_a_command() -> None:
     """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, a top
-    k without candidates, or as a set, by `top_k`, a sum without a clip by `sum`, and moments without bounds like those
-    with them."""
+    k without candidates by `top_k`, a sum without a clip by `sum`, and moments without bounds like those with them."""
     without = set(QUESTIONS) - set(COMMANDS)
     assert without == {
         "best_features",
@@ -65,7 +64,6 @@ def test_every_question_of_a_table_has_a_command() -> None:
         "private_bounds_quantile",
         "private_bounds_variance",
         "private_clip_sum",
-        "top_k_set",
         "top_unknown",
     }
 

@@ -131,7 +131,6 @@ SAME = [Fraction(1), 2.0, 3, 0.25]
         lambda weights: PEOPLE.most_common("name", **ASKED, weights=weights),
         lambda weights: PEOPLE.least_common("name", **ASKED, weights=weights, with_counts=True, **BY_CITY),
         lambda weights: PEOPLE.top_k("name", 2, **ASKED, weights=weights),
-        lambda weights: PEOPLE.top_k("name", 2, **ASKED, weights=weights, method="set"),
     ],
 )
 def test_a_check_compares_weights_that_it_is_given(ask: Any) -> None:
@@ -159,7 +158,6 @@ def test_a_check_compares_weights_that_it_is_given(ask: Any) -> None:
     [
         (10, lambda schools, **asked: schools.most_common("education_num", **asked)),
         ([9, 10], lambda schools, **asked: schools.top_k("education_num", 2, **asked)),
-        ([10, 12], lambda schools, **asked: schools.top_k("education_num", 2, **asked, method="set")),
     ],
 )
 def test_a_value_of_weight_zero_is_none_that_was_drawn(value: Any, ask: Any, candidates: range) -> None:
@@ -210,9 +208,6 @@ def test_the_sentence_is_about_candidates_that_have_a_weight() -> None:
     assert "of the best one that has a weight" in people.most_common("what", **asked).accuracy
     assert "of the lowest one that has a weight" in people.least_common("what", **asked).accuracy
     assert "best one left that has a weight when" in people.top_k("what", 2, **asked).accuracy
-    of_set = people.top_k("what", 1, method="set", **asked)
-    assert of_set.value == ["b"]
-    assert "best one left out that has a weight" in of_set.accuracy
     assert "weight" not in people.most_common("what", candidates=["a", "b", "c"], epsilon=20.0).accuracy  # the control
 
 

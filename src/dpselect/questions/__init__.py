@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from dpselect.questions.question import Terms as Terms
     from dpselect.questions.question import Value as Value
     from dpselect.questions.top_k import TopK as TopK
-    from dpselect.questions.top_set import TopSet as TopSet
-    from dpselect.questions.top_set import check_set as check_set
     from dpselect.questions.top_unknown import TopUnknown as TopUnknown
     from dpselect.questions.top_unknown import check_unlisted as check_unlisted
     from dpselect.questions.total import Sum as Sum
@@ -77,7 +75,6 @@ else:
             "dpselect.questions.quantiles": "Quantiles",
             "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Question Terms Value",
             "dpselect.questions.top_k": "TopK",
-            "dpselect.questions.top_set": "TopSet check_set",
             "dpselect.questions.top_unknown": "TopUnknown check_unlisted",
             "dpselect.questions.total": "Sum",
             "dpselect.questions.unbounded_quantile": "UnboundedQuantile",
@@ -114,7 +111,6 @@ QUESTIONS: Mapping[str, type[Question[Any]]] = _Registry(
         "histogram": "Histogram",
         "most_common": "MostCommon",
         "top_k": "TopK",
-        "top_k_set": "TopSet",
         "top_unknown": "TopUnknown",
         "values": "Values",
         "least_common": "LeastCommon",

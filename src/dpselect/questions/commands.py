@@ -246,14 +246,6 @@ COMMANDS: dict[str, Command] = {
                 WITH_COUNTS,
                 WITH_GAP,
                 MAX_VALUES_PER_UNIT,
-                Option(
-                    "method",
-                    ("auto", "set"),
-                    "With set, the values are drawn as one set, which has no order: the noise does not grow with their"
-                    " number. For values that are well ahead of all others. Not with --delta, --with-gap or"
-                    " --max-values-per-unit.",
-                    default="auto",
-                ),
                 WEIGHTS,
                 KIND,
             ),

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from dpselect import questions
 from dpselect.arguments import boolean
 from dpselect.certificates.release import Release
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
@@ -171,13 +171,12 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        method: Literal["auto", "set"] = "auto",
         weights: Sequence[float] | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[Any]] | Release[dict[Any, list[Any]]]:
-        """The `k` most common values in `column`, best first; or as one set.
+        """The `k` most common values in `column`, best first.
 
         Args:
             column: name of the column with the values.
@@ -204,14 +203,8 @@ class ChoiceQuestions(Asking):
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
                 `dpselect.planning.order_noise`, and the release states it. Without candidates, None is 1.
-            method: ``"set"`` draws the values as one set, in the order of the candidates, which does not say which of
-                them is more common. Its noise does not grow with `k`: far better where the best `k` are well ahead of
-                all others, and worse where candidates near rank `k` are nearly equal
-                (`dpselect.planning.recommend_top_k`). Not with a `delta`, `with_gap` or `max_values_per_unit`, nor for
-                all candidates.
-            weights: public numbers >= 0, one for each candidate in their order: see `most_common`. A set is as much
-                more likely as the product of its members' weights is larger. Not with `with_gap` or
-                `max_values_per_unit`.
+            weights: public numbers >= 0, one for each candidate in their order: see `most_common`. Not with `with_gap`
+                or `max_values_per_unit`.
             kind: without candidates, how the values are read: see `values`.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
@@ -223,7 +216,7 @@ class ChoiceQuestions(Asking):
         Raises:
             InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
 
-        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``, or ``proofs/top_k_sets.md``; with weights
+        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; with weights
         ``proofs/weighted_candidates.md``; without candidates ``proofs/unknown_candidates.md`` and
         ``proofs/stop_candidate.md``.
 
@@ -231,22 +224,13 @@ class ChoiceQuestions(Asking):
         >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
         >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
         [6, 3, 11]
-        >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0, method="set").value
-        [3, 6, 11]
         >>> visits.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
         [6, 3, 11]
         """
-        from dpselect.mechanisms.top_k import TopKMethod
-
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        if method not in get_args(TopKMethod):
-            raise InvalidParameterError("method", typed(method), " or ".join(map(repr, get_args(TopKMethod))))
-        if method == "set":
-            boolean(with_gap, "with_gap")
-            questions.check_set(delta=delta, with_gap=with_gap, max_values_per_unit=max_values_per_unit)
         if candidates is None:
-            if method == "set" or weights is not None:
-                hint = "Sets and weights are of a public list."
+            if weights is not None:
+                hint = "Weights are of a public list."
                 raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
             questions.check_unlisted(delta)
             if boolean(with_gap, "with_gap"):
@@ -260,12 +244,9 @@ class ChoiceQuestions(Asking):
             return self._ask(column, unlisted, epsilon, parts, request, usable_epsilon)
         if kind is not None:
             raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")
-        is_counted = boolean(with_counts, "with_counts") or boolean(with_gap, "with_gap") or method == "set"
+        is_counted = boolean(with_counts, "with_counts") or boolean(with_gap, "with_gap")
         is_counted = is_counted or max_values_per_unit is not None or weights is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
-        if method == "set":
-            as_set = partial(questions.TopSet.planned, public, k, with_counts=with_counts, weights=weights)
-            return self._ask(column, as_set, epsilon, parts, request, usable_epsilon, with_counts)
         share = delta if parts is None else parts.share_of_delta(delta)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
         counting |= {"weights": weights}
