@@ -177,9 +177,6 @@ LISTED: dict[str, Any] = {"candidates": ["x", "y"], "epsilon": 1.0}
 FLAGS: dict[str, Callable[[Any], Any]] = {
     "with_gap": lambda flag: planning.order_noise(9, 2, epsilon=1.0, with_gap=flag),
     "with_gap of most_common": lambda flag: asked_of_people("most_common", "name", **LISTED, with_gap=flag),
-    "with_gap of most_common, weighed": lambda flag: asked_of_people(
-        "most_common", "name", **LISTED, weights=[1, 2], with_gap=flag
-    ),
     "with_gap of top_k": lambda flag: asked_of_people("top_k", "name", 1, **LISTED, with_gap=flag),
     "with_gap of no list": lambda flag: asked_of_people("top_k", "name", 1, epsilon=1.0, delta=1e-6, with_gap=flag),
     "with_gap of best_by": lambda flag: asked_of_people(

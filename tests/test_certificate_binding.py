@@ -67,7 +67,6 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "top_k with counts": ("age", {"k": 2, "with_counts": True, "candidates": range(20, 90, 10)}),
     "most_common with gap": ("pet", {"with_gap": True, **PETS}),
     "least_common once with gap": ("pet", {"with_gap": True, "with_counts": True, "max_values_per_unit": 1, **PETS}),
-    "most_common with weights": ("pet", {"weights": [1, 2.5, 0], "with_counts": True, **PETS}),
     "top_k with gap": ("age", {"k": 2, "with_gap": True, "with_counts": True, "candidates": range(20, 90, 10)}),
     "quantile and its units": ("age", {"level": 0.9, "max_rows_per_unit": 3, "usable_epsilon": 0.1, **FINE}),
 }

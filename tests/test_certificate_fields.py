@@ -61,7 +61,6 @@ def _asked(**groups: Any) -> dict[str, Ask]:
         "best_date": lambda to: _friends(to).best_date("free_on", epsilon=0.5, **teams),
         "top_k": lambda to: _visits(to).top_k("page", 2, epsilon=0.5, **listed),
         "top_k with delta": lambda to: _visits(to).top_k("page", 30, epsilon=0.5, delta=1e-6, **listed),
-        "top_k with weights": lambda to: _visits(to).top_k("page", 2, epsilon=0.5, weights=range(100), **listed),
         "best_by": lambda to: _visits(to).best_by("page", sum="page", clip=(0, 5.5), scale=10, epsilon=0.5, **listed),
         "quantile": lambda to: _visits(to).quantile("page", 0.9, epsilon=0.5, max_rows_per_unit=3, **numbers),
         "mean": lambda to: _visits(to).mean("page", units=30_000, epsilon=0.5, **numbers),
@@ -195,7 +194,6 @@ STILL_TRUE = {
     # or of a weaker promise.
     ("top_k with delta,", "epsilon"),
     ("top_k with delta,", "delta"),
-    ("top_k with weights,", "delta"),
     ("best_features with delta,", "epsilon"),
     ("best_features with delta,", "delta"),
 }

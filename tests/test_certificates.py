@@ -29,10 +29,6 @@ QUESTIONS: dict[str, Ask] = {
     "most_common": lambda visits: visits.most_common("page", candidates=PAGES, epsilon=0.125),
     "top_k": lambda visits: visits.top_k("page", 2, candidates=PAGES, epsilon=0.125),
     "top_k with delta": lambda visits: visits.top_k("page", 12, candidates=PAGES, epsilon=0.125, delta=1e-6),
-    "top_k with weights": lambda visits: visits.top_k("page", 2, candidates=PAGES, epsilon=0.125, weights=range(100)),
-    "most_common with weights": lambda visits: visits.most_common(
-        "page", candidates=PAGES, epsilon=0.125, weights=range(100)
-    ),
     "quantile": lambda visits: visits.quantile("page", 0.5, bounds=(0, 100), step=1, epsilon=0.125),
     "quantile between bounds": lambda visits: visits.quantile(
         "page", 0.5, bounds=(0, 100), continuous=True, epsilon=0.125

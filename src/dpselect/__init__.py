@@ -10,7 +10,7 @@ Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMech
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
 `StopCandidate`. Streams: `AboveThreshold`. Tuning: `best_of_runs`. Tables: `Dataset`, whose answers are each
-a `Release`, and `DryRun`; `candidates_from` and `weights_from` a public file; `Format` for files that are written in
+a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in
 another way. Several questions with one budget: `Plan`. Before spending: `planning`. What was spent: `accounting`.
 Trees, synthetic tables and networks: `recipes`.
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from dpselect import recipes as recipes
     from dpselect import testing as testing
     from dpselect.backends.public_column import candidates_from as candidates_from
-    from dpselect.backends.public_column import weights_from as weights_from
     from dpselect.certificates.release import Release as Release
     from dpselect.errors import AnchorError as AnchorError
     from dpselect.errors import AnswerLostError as AnswerLostError
@@ -125,7 +124,7 @@ else:
         __name__,
         {
             "dpselect": "accounting planning recipes sklearn testing",
-            "dpselect.backends.public_column": "candidates_from weights_from",
+            "dpselect.backends.public_column": "candidates_from",
             "dpselect.certificates.release": "Release",
             "dpselect.errors": (
                 "AnchorError AnswerLostError AnswerNotStoredWarning ChargeRefusedError FaultError "

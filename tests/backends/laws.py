@@ -7,7 +7,7 @@ up, instead of drawing; by the plan's own mechanism both together are the law of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
@@ -186,16 +186,10 @@ def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
     for order in permutations(range(len(scores)), plan.k):
         left, probability = list(range(len(scores))), 1.0
         for place in order:
-            probability *= _among(plan.mechanism, left).pmf(scores[left])[left.index(place)]
+            probability *= plan.mechanism.pmf(scores[left])[left.index(place)]
             left.remove(place)
         laws.append(probability)
     return np.array(laws)
-
-
-def _among(mechanism: Any, left: list[int]) -> Any:
-    """The mechanism with the weights of those that are left, if it has any."""
-    weights = getattr(mechanism, "weights", None)
-    return mechanism if weights is None else replace(mechanism, weights=[weights.exact(place) for place in left])
 
 
 def _chance_at_once(mechanism: ExponentialNoiseTopK, scores: np.ndarray, order: tuple[int, ...]) -> float:

@@ -69,7 +69,6 @@ QUESTIONS: dict[str, Question] = {
     "top_k": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5),
     "top_k-delta": lambda asked: asked.top_k("page", 3, candidates=PAGES, epsilon=0.5, delta=1e-6),
     "top_k-by": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5, **BY_PAGE),
-    "top_k-weights": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5, weights=[1, 4, 2, 0.5]),
     "top_k-once": lambda asked: asked.top_k(
         "name", 3, candidates=NAMES, epsilon=0.5, max_values_per_unit=4, with_counts=True
     ),

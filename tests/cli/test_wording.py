@@ -17,7 +17,6 @@ from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, GAIN, r
 Captured = pytest.CaptureFixture[str]
 STEP = [*BOUNDS, "--step", "1"]
 SUMS = ["best-by", ADULT, "education_num", "capital_gain", "--unit", "person_id", "--candidates", "1..16"]
-SHARES = ["most-common", *AGES, "--candidates", "1..3", "--weights"]
 SAID: list[tuple[list[str], str]] = [
     (
         ["most-common", CLICKS, "page", *COMMON[:2], "--candidates", "1..100000000", "--epsilon", "1"],
@@ -100,12 +99,6 @@ SAID: list[tuple[list[str], str]] = [
         "--to-file-i-keep-private takes no name of a file, here 'found.txt'. The shell writes the file: end",
     ),
     (["check", *AGES[:4], *BOUNDS, "--to-file-i-keep-private", "--foo"], "Unknown option: --foo."),
-    ([*SHARES, "1,-2,3"], "--weights=<-2.0, number 2 of 3>: expected finite numbers >= 0, one of them > 0."),
-    ([*SHARES, "0,0,0"], "--weights=<3 zeros>: expected finite numbers >= 0, one of them > 0."),
-    (
-        [*SHARES, "1,2,3", "--method", "permute-and-flip"],
-        "--method='permute-and-flip': expected nothing with --weights, which decides what draws.",
-    ),
     (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Use ledger show: all accounts,"),
     (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Use ledger open: it makes"),
     (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon=<text>: expected a decimal"),

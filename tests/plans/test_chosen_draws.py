@@ -79,7 +79,6 @@ def test_what_another_argument_decides_stays_as_it_is() -> None:
         "fixed": FEW | {"epsilon": 0.05},
         "gap": FEW | {"with_gap": True},
         "counts": FEW | {"with_counts": True},
-        "weights": FEW | {"weights": [1, 2]},
         "count": COUNT,
     }
     asked = times(FEW, 12) | others

@@ -106,9 +106,7 @@ def test_other_methods_are_refused(method: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "more", [{"with_gap": True}, {"with_counts": True}, {"max_values_per_unit": 1}, {"weights": [1, 2, 3, 4]}]
-)
+@pytest.mark.parametrize("more", [{"with_gap": True}, {"with_counts": True}, {"max_values_per_unit": 1}])
 def test_a_method_where_another_argument_decides_is_refused(more: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameterError, match=f"method='exponential': expected None with `{next(iter(more))}`"):
         PEOPLE.most_common("name", **ASKED, **more, method="exponential")

@@ -110,10 +110,3 @@ def _run(program: str) -> Any:
     with contextlib.redirect_stdout(io.StringIO()):
         exec(program, held)
     return held["release"]
-
-
-def test_weights_come_back_from_the_command_line(tmp_path: Path) -> None:
-    asked = _asked(tmp_path, "age", "0..2", weights="1, 2.5,0")
-    command = on_the_command_line(asked)
-    assert "--weights 1,2.5,0" in command
-    assert _printed(command)["arguments"]["weights"] == _run(in_python(asked)).arguments["weights"]

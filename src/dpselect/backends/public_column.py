@@ -1,13 +1,10 @@
-"""Candidates from a public table, such as a code book or a catalogue, as they are there, and their weights."""
+"""Candidates from a public table, such as a code book or a catalogue, as they are there."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from difflib import get_close_matches
-from fractions import Fraction
-from numbers import Number
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +14,7 @@ from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind
-from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
+from dpselect.summaries.texts import CONVERSIONS, Member, kind_of
 
 _PUBLIC = "Candidates are public: never read them from the table that is asked."
 
@@ -55,41 +52,6 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     if wanted is not None:
         raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
     return list(dict.fromkeys(values))
-
-
-def weights_from(source: object, *, column: str) -> list[Any]:
-    """The weights in one column of a *public* table, one for each row, such as last year's shares in a code book.
-
-    They belong to ``candidates_from(source, ...)`` if no candidate stands in two rows.
-
-    Args:
-        source: see `candidates_from`.
-        column: name of the column.
-
-    Returns:
-        Numbers to be given as ``weights=``. Whether they are all >= 0 is checked there.
-
-    Raises:
-        InvalidCandidatesError: there is no such file or column, or a value is missing or no number.
-
-    >>> import dpselect as dps
-    >>> import pandas as pd
-    >>> codes = pd.DataFrame({"code": [9, 10, 13], "share": [0.5, 0.25, 0.25]})
-    >>> dps.candidates_from(codes, column="code"), dps.weights_from(codes, column="share")
-    ([9, 10, 13], [0.5, 0.25, 0.25])
-    """
-    found: list[Any] = []
-    if _is_csv(source):
-        for line, text in _csv_values(Path(cast(str, source)), column):
-            if not DECIMAL.fullmatch(text):
-                raise InvalidCandidatesError("source", Shown(f"<line {line}>"), f"a number in column {column!r}")
-            found.append(int(text) if INTEGER.fullmatch(text) else float(text))
-        return found
-    for place, value in enumerate(_typed_values(source, column), 1):
-        if isinstance(value, bool) or not isinstance(value, Number):
-            raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a number in column {column!r}")
-        found.append(Fraction(value) if isinstance(value, Decimal) else value)
-    return found
 
 
 def _is_csv(source: object) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,8 +41,6 @@ class Checked:
             attached to a charge made by hand.
         value: whether the value itself is certified: the ledger stored this release for its request id. Without a
             request id no ledger knows the value, and careful edits of it go unnoticed.
-        weights: whether the public weights of the candidates are those that were given; False if none were given, as a
-            certificate has only their hash and what its error bound needs of them. None for a question without weights.
     """
 
     release: Release
@@ -52,12 +49,9 @@ class Checked:
     charged: bool | None
     question: bool
     value: bool
-    weights: bool | None = None
 
 
-def check(
-    text: str, *, ledger: Ledger | None = None, weights: Sequence[float] | None = None, allow_seeded: bool = False
-) -> Checked:
+def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False) -> Checked:
     """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
     A careful editor of a certificate can make its parts agree with each other, because none of its hashes needs a
@@ -67,14 +61,11 @@ def check(
     Args:
         text: what `Release.to_json` wrote.
         ledger: the ledger of its receipt, or None.
-        weights: the public weights of its candidates, in their order, to be compared with its hash of them; None if the
-            question had none, or to believe what it says of them.
         allow_seeded: check also a release of `dpselect.testing.seeded`, which is not private; for tests of checks.
 
     Raises:
         InvalidCertificateError: it is seeded, and so not private; it was edited, is not a certificate, or does not
-            match the ledger or the weights. Says which.
-        InvalidParameterError: `weights` are not valid.
+            match the ledger. Says which.
         LedgerError: the ledger cannot be read.
 
     >>> import dpselect as dps
@@ -106,7 +97,6 @@ def check(
         raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
     recomputed = check_claims(release)
     check_value(release)
-    weighed = _agrees_with_weights(release, weights)
     stored = ledger is not None and _stored(release, text, ledger)
     asked = _agrees_with_receipt(release, held)
     charged = None if ledger is None else True
@@ -117,40 +107,7 @@ def check(
         charged=charged,
         question=asked,
         value=stored,
-        weights=weighed,
     )
-
-
-def _agrees_with_weights(release: Release, weights: Sequence[float] | None) -> bool | None:
-    """Whether the weights are known and what the certificate says they are; None if it states none."""
-    stated: Mapping[str, Any] | None = release.arguments.get("weights")
-    if stated is None:
-        if weights is not None:
-            raise wrong("arguments.weights", "weights, because some were given to compare it with")
-        return None
-    if weights is None:
-        return False
-    found = QUESTIONS[release.task].described_weights(weights, _stated(release))
-    _check_have_weight(release, weights)
-    for name, said in found.items():
-        held = stated.get(name)
-        alike = _agree(release, held, said) if isinstance(held, float) and isinstance(said, float) else held == said
-        if not alike:
-            raise wrong(f"arguments.weights.{name}", "that of the weights given", "Its answer was drawn with others.")
-    return True
-
-
-def _check_have_weight(release: Release, weights: Sequence[float]) -> None:
-    """Refuse a value of weight 0. Only of a range does a certificate tell which weight belongs to a value."""
-    about = release.candidates.get("range")
-    if about is None:
-        return
-    of_all = range(about["first"], about["last"] + (1 if about["step"] > 0 else -1), about["step"])
-    left_out = {of_all[place] for place, weight in enumerate(weights) if not weight}
-    answers = list(release.value.values()) if isinstance(release.value, dict) else [release.value]
-    for answer in answers:
-        if left_out.intersection(cast("list[Any]", answer) if isinstance(answer, list) else [answer]):
-            raise wrong("value", "candidates with a weight above 0, as others are never drawn")
 
 
 def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:

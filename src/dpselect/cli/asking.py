@@ -125,23 +125,14 @@ def _read(option: Option, given: Any, source: str) -> Any:
 
     match option.kind:
         case "levels":
-            return numbers_read(given, option.name, source)
+            return _levels(given, option.name)
         case "prices":
             return public.parsed_prices(given, private=source)
         case _:
             return public.parsed_dates(given, private=source)
 
 
-def numbers_read(text: str, name: str, private: str) -> list[Any]:
-    """Numbers separated by commas, or those of a public file, which is not the `private` one.
-
-    Raises:
-        InvalidParameterError: they are no numbers, or the file is the private one.
-    """
-    if text.startswith("@"):
-        from dpselect.plans import written_lists as public
-
-        return list(public.parsed_prices(text, private=private, argument=name))
+def _levels(text: str, name: str) -> list[float]:
     try:
         return [float(level) for level in text.split(",")]
     except ValueError:

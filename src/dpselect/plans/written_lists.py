@@ -159,7 +159,7 @@ def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
-def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range | Sequence[int | float | Fraction]:
+def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float | Fraction]:
     """The prices that `text` names, as `parsed` names candidates.
 
     Raises:
@@ -168,17 +168,17 @@ def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range
     >>> parsed_prices("1..100", private="offers.csv"), parsed_prices("5, 9.99", private="offers.csv")
     (range(1, 101), [5, 9.99])
     """
-    _refuse_dashed(text, argument)
-    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument=argument)
-    given = members(text, private=private, argument=argument) if column is None else column
-    given = _several(given, text, argument)
+    _refuse_dashed(text, "prices")
+    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
+    given = members(text, private=private, argument="prices") if column is None else column
+    given = _several(given, text, "prices")
     if isinstance(given, range):
         return given
     listed = [member for member in given if isinstance(member, str)]
     if len(listed) < len(given):  # of a Parquet file; checked as prices with the question
         return cast("Sequence[int | float | Fraction]", given)
     if not all(map(DECIMAL.fullmatch, listed)):
-        raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
+        raise InvalidCandidatesError("prices", Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
     return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in listed]
 
 
@@ -208,14 +208,12 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
     table = _TABLE.fullmatch(text)
     if table is None or os.path.exists(text[1:]):
         return None
-    from dpselect.backends.public_column import candidates_from, weights_from
+    from dpselect.backends.public_column import candidates_from
 
     path, column = table.groups()
     _refuse_private(path, private, text, argument)
     typed = path.lower().endswith(".parquet")
     try:
-        if argument == "weights":  # one for each candidate, and several may be equal
-            return weights_from(path, column=column)
         return candidates_from(path, column=column, kind=None if typed else kind)
     except InvalidCandidatesError as refused:  # named like the Python argument
         at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""

@@ -148,14 +148,6 @@ KIND = Option(
     default=None,
 )
 
-WEIGHTS = Option(
-    "weights",
-    "levels",
-    "Public weights of the candidates, in their order, such as 1,2,5. A candidate with twice the weight is"
-    " selected twice as often at the same count; 0 leaves it out. Drawn by the exponential mechanism.",
-    default=None,
-)
-
 COMMANDS: dict[str, Command] = {
     about.name: about
     for about in (
@@ -219,7 +211,7 @@ COMMANDS: dict[str, Command] = {
             example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS, METHOD),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, METHOD),
         ),
         Command(
             name="top_k",
@@ -246,7 +238,6 @@ COMMANDS: dict[str, Command] = {
                 WITH_COUNTS,
                 WITH_GAP,
                 MAX_VALUES_PER_UNIT,
-                WEIGHTS,
                 KIND,
             ),
             chooses=True,
@@ -267,7 +258,7 @@ COMMANDS: dict[str, Command] = {
             example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, WEIGHTS, METHOD),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, METHOD),
         ),
         Command(
             name="sum",

@@ -25,7 +25,7 @@ def checked_method(method: object, **deciding: object) -> type[PermuteAndFlip] |
     Raises:
         InvalidParameterError: there is no such method, or another argument decides.
 
-    >>> checked_method(None, weights=[1, 2]).__name__, checked_method("exponential").__name__
+    >>> checked_method(None, with_counts=True).__name__, checked_method("exponential").__name__
     ('PermuteAndFlip', 'ExponentialMechanism')
     """
     if method is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -26,17 +26,6 @@ from dpselect.questions.ordering import (
 )
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
-from dpselect.questions.weights import (
-    WEIGHTED_PROOFS,
-    WEIGHTS,
-    WeighedCandidates,
-    among,
-    checked_weights,
-    drawn_with,
-    has_weights,
-    refuse_beside_weights,
-    stand_in,
-)
 from dpselect.questions.wording import counted
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
@@ -55,8 +44,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose the mechanism.
         gap: what is public of the gap, if it is released, too.
-        weights: the description of the candidates' weights, if they have any: their hash, and the logarithm of the
-            weight of all others over that of the lightest.
     """
 
     name: ClassVar[str] = "most_common"
@@ -68,7 +55,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     max_values_per_unit: int | None = None
     is_ruled: bool = False
     gap: ReleasedGap | None = None
-    weights: Mapping[str, Any] | None = None
 
     @classmethod
     def planned(
@@ -79,31 +65,24 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
         with_gap: bool = False,
-        weights: object = None,
         method: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon`; for half of it if counts are wanted and cost the other half.
 
-        With `weights` by the exponential mechanism, as permute-and-flip has none; likewise with this `method`.
+        By the exponential mechanism with this `method`.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0, `max_values_per_unit` not a whole number from 1
-                to the number of candidates, there is a single candidate and a gap is wanted, or the weights or the
-                method are not valid or not combined with these arguments.
+                to the number of candidates, there is a single candidate and a gap is wanted, or the method is not
+                valid or not combined with these arguments.
 
         >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
         0.5
         """
         kind = checked_method(
-            method, weights=weights, with_counts=with_counts, max_values_per_unit=max_values_per_unit, with_gap=with_gap
+            method, with_counts=with_counts, max_values_per_unit=max_values_per_unit, with_gap=with_gap
         )
-        if weights is not None:
-            refuse_beside_weights(with_gap=with_gap, max_values_per_unit=max_values_per_unit)
-            given = checked_weights(weights, len(candidates))
-            part = left_for_selection(epsilon) if with_counts else epsilon
-            weighted = _weighted(given, epsilon=part, neighbours=neighbours)
-            return cls(candidates=candidates, mechanism=weighted, weights=given.description)
         mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder | None = ruled_order(
             candidates,
             1,
@@ -152,10 +131,8 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
-            proofs=WEIGHTED_PROOFS
-            if self.weights is not None
-            else (ROUND_PROOFS[type(self.mechanism)], *([GAP_PROOF] if self.gap is not None else [])),
-            arguments=arguments if self.weights is None else {**arguments, "weights": dict(self.weights)},
+            proofs=(ROUND_PROOFS[type(self.mechanism)], *([GAP_PROOF] if self.gap is not None else [])),
+            arguments=arguments,
             gap=self.gap,
         )
 
@@ -170,16 +147,12 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
         ahead = {} if self.gap is None else {"with_gap": True}
-        weighed = {} if self.weights is None else {"weights": dict(self.weights)}
-        is_other = isinstance(self.mechanism, ExponentialMechanism) and self.weights is None
-        drawn = {"method": EXPONENTIAL} if is_other else {}
-        return {"candidates": public_values(self.candidates), **bounded, **ahead, **weighed, **drawn}
+        drawn = {"method": EXPONENTIAL} if isinstance(self.mechanism, ExponentialMechanism) else {}
+        return {"candidates": public_values(self.candidates), **bounded, **ahead, **drawn}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
         if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
-            return [*self.counts(rows, groups)]
-        if self.weights is not None:  # parts with weights cannot be merged
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
@@ -218,34 +191,19 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`. Counts are whole numbers, and so are the distances between them."""
-        best = f"the best{' one' * bool(among(release))}{among(release)}"
-        return f"the count of the released {release.column} is within {math.floor(bound):,} of {best}"
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of the best"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
-        if has_weights(held):
-            if held["mechanism"]["name"] != ExponentialMechanism.__name__:
-                raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
-            arguments = dict(cast(Fields, held["arguments"]))
-            fields.object_with(arguments.pop("weights"), "arguments.weights", WEIGHTS)
-            held = {**held, "arguments": arguments}
         check_ruled(held, has_k=False)
         return AnswerFields(listed(held))
-
-    @classmethod
-    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
-        """See `Question.described_weights`."""
-        return checked_weights(weights, stated.public["count"]).description
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the mechanism by another rule."""
         mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
-        if (weights := stated.arguments.get("weights")) is not None:
-            alike = stand_in(weights, len(candidates))
-            return cls(candidates=candidates, mechanism=_weighted(alike, **stated.price), weights=weights)
         if stated.is_noise_once:
             mechanism = planned_order(candidates, 1, stated.epsilon, most, stated.neighbours)
         else:
@@ -257,22 +215,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             is_ruled="rule" in stated.arguments,
             gap=stated_gap(mechanism, stated.gap_step, len(candidates)),
         )
-
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
-        return f"{super().origin(release)}{drawn_with(release)}"
-
-
-def _weighted(given: WeighedCandidates, *, epsilon: float, neighbours: Neighbours) -> ExponentialMechanism:
-    moved = count_sensitivity(neighbours)
-    return ExponentialMechanism(
-        epsilon=epsilon,
-        sensitivity=moved.value,
-        monotonic=moved.monotonic,
-        neighbours=moved.neighbours,
-        weights=given.weights,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,8 +241,7 @@ class LeastCommon(MostCommon):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        lowest = f"the lowest{' one' * bool(among(release))}{among(release)}"
-        return f"the count of the released {release.column} is within {math.floor(bound):,} of {lowest}"
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of the lowest"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -481,15 +481,6 @@ class Question(Priced[Summary]):
         """
 
     @classmethod
-    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
-        """How its certificate describes public weights of the candidates.
-
-        Raises:
-            InvalidParameterError: they are not valid weights of the stated candidates.
-        """
-        raise AssertionError("there are no weights")
-
-    @classmethod
     @abstractmethod
     def allows(cls, values: list[Any], stated: Stated) -> bool:
         """Whether the stated candidates allow the values of one answer.

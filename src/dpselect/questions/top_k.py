@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection
+from dpselect.mechanisms import NoisyOrder, PendingSelection
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
-from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.gap import GAP_PROOF, ReleasedGap, checked_with_gap, planned_gap, stated_gap
 from dpselect.questions.list_question import (
@@ -33,17 +31,6 @@ from dpselect.questions.ordering import (
 )
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
-from dpselect.questions.weights import (
-    ROUND_WEIGHTS,
-    WEIGHTED_PROOFS,
-    among,
-    checked_weights,
-    described_rounds,
-    drawn_with,
-    has_weights,
-    refuse_beside_weights,
-    stand_in,
-)
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
 if TYPE_CHECKING:
@@ -61,8 +48,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose between the two.
         gap: what is public of the gaps, if they are released, too.
-        weights: the description of the candidates' weights, if they have any: their hash, the logarithm of the weight
-            of all others over that of the lightest, and how many are above zero.
     """
 
     name: ClassVar[str] = "top_k"
@@ -73,7 +58,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     max_values_per_unit: int | None = None
     is_ruled: bool = False
     gap: ReleasedGap | None = None
-    weights: Mapping[str, Any] | None = None
 
     @classmethod
     def planned(
@@ -86,21 +70,18 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
         with_gap: bool = False,
-        weights: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon` for all `k` together.
 
         With noise once on all counts, where `order_noise` prefers it, the counts come at no cost. Else the plan is for
         half of `epsilon` if counts are wanted, because the other half pays for them. Gaps are free in one draw only, so
-        with them a `delta` is spent on noise once on all counts, or not at all. With `weights` in rounds of the
-        exponential mechanism.
+        with them a `delta` is spent on noise once on all counts, or not at all.
 
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of candidates, `epsilon` not a finite number > 0,
                 `delta` not from 0 to below 1, `max_values_per_unit` not a whole number from 1 to the number of
-                candidates, there is a single candidate and gaps are wanted, or the weights are not valid or not
-                combined with these arguments.
+                candidates, or there is a single candidate and gaps are wanted.
 
         >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0)
         >>> round(question.plan.error_bound())
@@ -110,20 +91,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         15
         """
         moved = count_sensitivity(neighbours)
-        if weights is not None:
-            refuse_beside_weights(with_gap=with_gap, max_values_per_unit=max_values_per_unit)
-            given = checked_weights(weights, len(candidates))
-            weighted = plan_top_k(
-                len(candidates),
-                k,
-                epsilon=left_for_selection(epsilon) if with_counts else epsilon,
-                delta=delta,
-                sensitivity=moved.value,
-                monotonic=moved.monotonic,
-                neighbours=moved.neighbours,
-                weights=given.weights,
-            )
-            return cls(candidates=candidates, plan=weighted, weights=described_rounds(given))
         plan: TopKPlan | NoisyOrder | None = ruled_order(
             candidates,
             k,
@@ -178,9 +145,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         if isinstance(self.plan, NoisyOrder):
             return terms_once(self.plan, task=self.name, candidates=self.candidates, arguments=arguments, gap=self.gap)
         proofs = (*plan_proofs(self.plan), *([GAP_PROOF] if self.gap is not None else []))
-        if self.weights is not None:
-            arguments = {"k": self.plan.k, "weights": dict(self.weights)}
-            proofs = (proofs[0], *WEIGHTED_PROOFS)
         return Terms(
             task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
@@ -201,15 +165,12 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
         ahead = {} if self.gap is None else {"with_gap": True}
-        weighed = {} if self.weights is None else {"weights": dict(self.weights)}
         asked = {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates)}
-        return {**asked, **bounded, **ahead, **weighed}
+        return {**asked, **bounded, **ahead}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
         if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
-            return [*self.counts(rows, groups)]
-        if self.weights is not None:  # parts with weights cannot be merged
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.plan.mechanism)
 
@@ -238,30 +199,18 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        return f"each count is within {math.floor(bound):,} of the best one left{among(release)} when it was selected"
+        return f"each count is within {math.floor(bound):,} of the best one left when it was selected"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
-        if has_weights(held):
-            given = fields.object_with(held["arguments"], "arguments", {"k": fields.count, "weights": _weights})
-            if held["mechanism"]["name"] != ExponentialMechanism.__name__:
-                raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
-            return AnswerFields(listed(held), given["k"])
         is_once = check_ruled(held, has_k=True)
         return AnswerFields(listed(held), held["arguments"]["k"] if is_once else selected(held))
-
-    @classmethod
-    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
-        """See `Question.described_weights`."""
-        return described_rounds(checked_weights(weights, stated.public["count"]))
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the plan by another rule."""
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
-        if (weights := stated.arguments.get("weights")) is not None:
-            return cls(candidates=candidates, plan=_weighted_again(stated), weights=weights)
         if stated.is_noise_once:
             plan = planned_order(
                 candidates, stated.selected, stated.epsilon, most, stated.neighbours, delta=stated.delta
@@ -275,28 +224,3 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             is_ruled="rule" in stated.arguments,
             gap=stated_gap(plan, stated.gap_step, len(candidates)),
         )
-
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
-        return f"{super().origin(release)}{drawn_with(release)}"
-
-
-def _weights(value: object, name: str) -> None:
-    fields.object_with(value, name, ROUND_WEIGHTS)
-
-
-def _weighted_again(stated: Stated) -> TopKPlan:
-    """The plan with weights that have the same error bound, at the epsilon of a round that the event states.
-
-    Raises:
-        InvalidCertificateError: there is no such plan.
-    """
-    weights, k, n = stated.arguments["weights"], stated.arguments["k"], stated.public["count"]
-    if not k <= weights["with_weight"] <= n:
-        raise fields.wrong("arguments.weights", "weights of at least as many candidates as are selected")
-    if stated.rounds != max(1, min(k, weights["with_weight"] - 1)):
-        raise fields.wrong("mechanism.rounds", "as many as such a question takes")
-    plan, alike = stated.plan(count_sensitivity(stated.neighbours)), stand_in(weights, n)
-    mechanism = replace(cast(ExponentialMechanism, plan.mechanism), weights=alike.weights)
-    return replace(plan, mechanism=mechanism)

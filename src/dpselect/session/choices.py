@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any, Literal
 from dpselect import questions
 from dpselect.arguments import boolean
 from dpselect.certificates.release import Release
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
@@ -37,7 +36,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -70,14 +68,10 @@ class ChoiceQuestions(Asking):
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
                 `dpselect.planning.order_noise`, and the release states it.
-            weights: public numbers >= 0, one for each candidate in their order: what is known beforehand of how likely
-                each one is to be the answer, never from the data. The probability of a candidate is proportional to its
-                weight, and 0 leaves it out; the bound is for the lightest one (``proofs/weighted_candidates.md``).
-                Drawn by the exponential mechanism. Not with `with_gap` or `max_values_per_unit`.
             method: what draws. By itself permute-and-flip has the smaller error. Of many questions that share an
                 account with a delta, those drawn by the exponential mechanism cost less together, so that each may have
                 more epsilon (`dpselect.planning.recommend`); a `dpselect.Plan` chooses. None: permute-and-flip, unless
-                `weights`, `with_counts`, `with_gap` or `max_values_per_unit` decide.
+                `with_counts`, `with_gap` or `max_values_per_unit` decide.
             usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
                 ``release.usable``. Where it is near zero, the answer is about hardly anybody: numbers were written with
                 a ``$``, candidates in another case, dates in another order. A tenth of `epsilon` is often enough.
@@ -102,10 +96,10 @@ class ChoiceQuestions(Asking):
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         is_counted = boolean(with_counts, "with_counts") or boolean(with_gap, "with_gap")
-        is_counted = is_counted or max_values_per_unit is not None or weights is not None
+        is_counted = is_counted or max_values_per_unit is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
-        counting |= {"weights": weights, "method": method}
+        counting |= {"method": method}
         planned = partial(questions.MostCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -122,7 +116,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -133,7 +126,7 @@ class ChoiceQuestions(Asking):
 
         Args:
             column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many: see `most_common`.
-            with_counts, with_gap, max_values_per_unit, weights, method, usable_epsilon: see `most_common`.
+            with_counts, with_gap, max_values_per_unit, method, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -152,7 +145,7 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": boolean(with_counts, "with_counts")}
-        counting |= {"with_gap": with_gap, "weights": weights, "method": method}
+        counting |= {"with_gap": with_gap, "method": method}
         planned = partial(questions.LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -171,7 +164,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -203,8 +195,6 @@ class ChoiceQuestions(Asking):
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
                 `dpselect.planning.order_noise`, and the release states it. Without candidates, None is 1.
-            weights: public numbers >= 0, one for each candidate in their order: see `most_common`. Not with `with_gap`
-                or `max_values_per_unit`.
             kind: without candidates, how the values are read: see `values`.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
@@ -216,9 +206,8 @@ class ChoiceQuestions(Asking):
         Raises:
             InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
 
-        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; with weights
-        ``proofs/weighted_candidates.md``; without candidates ``proofs/unknown_candidates.md`` and
-        ``proofs/stop_candidate.md``.
+        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates
+        ``proofs/unknown_candidates.md`` and ``proofs/stop_candidate.md``.
 
         >>> import dpselect as dps
         >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -229,9 +218,6 @@ class ChoiceQuestions(Asking):
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         if candidates is None:
-            if weights is not None:
-                hint = "Weights are of a public list."
-                raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
             questions.check_unlisted(delta)
             if boolean(with_gap, "with_gap"):
                 raise InvalidParameterError("with_gap", with_gap, "False without candidates", _NO_GAPS)
@@ -245,11 +231,10 @@ class ChoiceQuestions(Asking):
         if kind is not None:
             raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")
         is_counted = boolean(with_counts, "with_counts") or boolean(with_gap, "with_gap")
-        is_counted = is_counted or max_values_per_unit is not None or weights is not None
+        is_counted = is_counted or max_values_per_unit is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         share = delta if parts is None else parts.share_of_delta(delta)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
-        counting |= {"weights": weights}
         planned = partial(questions.TopK.planned, public, k, delta=share, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 

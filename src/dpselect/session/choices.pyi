@@ -3,7 +3,6 @@
 `choices.py` has the methods and their documentation; `stubtest` compares the two.
 """
 
-from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from typing import Any, Literal, overload
@@ -26,7 +25,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -45,7 +43,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -64,7 +61,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -83,7 +79,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -104,7 +99,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -125,7 +119,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        weights: Sequence[float] | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,

@@ -128,7 +128,7 @@ def _written(form: Form, name: str, value: Any) -> list[str] | None:
         return None if found is None else [found]
     if isinstance(value, tuple):
         return [_number(each) for each in cast("tuple[object, ...]", value)]
-    if isinstance(value, list):  # levels or weights
+    if isinstance(value, list):  # levels
         return [",".join(map(_number, cast("list[object]", value)))]
     return [_number(value)]
 
