@@ -14,7 +14,6 @@ from dpselect.cli.main import main
 from dpselect.cli.questions import command_of
 from dpselect.questions import COMMANDS, QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
-from dpselect.questions.drawn_by import DRAWN_BY
 
 SHARED = {"self", "column", "epsilon", "usable_epsilon", "request", "by", "groups", "max_groups_per_unit"}
 CHOOSING = {"candidates", "allow_many"}
@@ -71,12 +70,6 @@ def test_every_question_of_a_table_has_a_command() -> None:
 def test_every_question_of_a_table_is_a_method() -> None:
     without = [name for name in COMMANDS if not hasattr(Dataset, name)]
     assert without == [], f"commands without a method of Dataset: {', '.join(without)}"
-
-
-def test_a_command_says_what_may_draw() -> None:
-    """In its own words: the mechanisms are not imported for them."""
-    (method,) = (each for each in COMMANDS["most_common"].options if each.name == "method")
-    assert method.kind == tuple(DRAWN_BY)
 
 
 def test_a_command_without_a_method_says_where_to_add_it() -> None:

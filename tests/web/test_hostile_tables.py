@@ -216,7 +216,6 @@ def test_every_answer_has_a_reason_for_its_mechanism(name: str) -> None:
 def test_the_reason_is_that_of_what_was_asked() -> None:
     dry = dps.DryRun(unit="person_id")
     asked: dict[str, Any] = {"candidates": range(1, 17), "epsilon": 1.0}
-    assert why(dry.most_common("education_num", **asked, method="exponential")) == "Drawn by ExponentialMechanism."
     assert "share a delta" in why(dry.top_k("education_num", 8, **asked, delta=1e-6))
 
 

@@ -75,15 +75,6 @@ LOWER_IF_UNBOUNDED = Option(
     default=None,
 )
 
-METHOD = Option(
-    "method",
-    ("permute-and-flip", "exponential"),
-    "What draws the answer. By itself permute-and-flip has the smaller error; of many questions that share an"
-    " account with a delta, those drawn by the exponential mechanism cost less together. Default: permute-and-flip,"
-    " unless another option decides.",
-    default=None,
-)
-
 WITH_GAP = Option(
     "with_gap",
     "flag",
@@ -211,7 +202,7 @@ COMMANDS: dict[str, Command] = {
             example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, METHOD),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT),
         ),
         Command(
             name="top_k",
@@ -258,7 +249,7 @@ COMMANDS: dict[str, Command] = {
             example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT, METHOD),
+            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT),
         ),
         Command(
             name="sum",
@@ -438,7 +429,6 @@ COMMANDS: dict[str, Command] = {
                     default=1.0,
                 ),
                 WITH_COUNTS,
-                METHOD,
             ),
             chooses=True,
         ),
@@ -460,7 +450,6 @@ COMMANDS: dict[str, Command] = {
                 Option("step", "whole", "With --bounds, the number of days from one date to the next.", default=1),
                 WITH_COUNTS,
                 WITH_GAP,
-                METHOD,
             ),
         ),
         Command(

@@ -11,7 +11,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.questions.fields import wrong
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PermuteAndFlip
+    from dpselect.mechanisms import NoisyOrder, PermuteAndFlip
     from dpselect.mechanisms.gap_noise import GapNoise
     from dpselect.mechanisms.top_k import TopKPlan
 
@@ -116,20 +116,17 @@ def planned_gap(selects: PermuteAndFlip | TopKPlan | NoisyOrder, step: float | N
     return ReleasedGap(step=default_step(scale) if step is None else step, noise="exponential", scale=scale)
 
 
-def stated_gap(
-    selects: PermuteAndFlip | ExponentialMechanism | TopKPlan | NoisyOrder, step: float | None, n: int
-) -> ReleasedGap | None:
+def stated_gap(selects: PermuteAndFlip | TopKPlan | NoisyOrder, step: float | None, n: int) -> ReleasedGap | None:
     """The same with the step of a certificate; None if it has none.
 
     Raises:
         InvalidCertificateError: these are no draws that have gaps.
     """
-    from dpselect.mechanisms import ExponentialMechanism
     from dpselect.mechanisms.top_k import TopKPlan
 
     if step is None:
         return None
-    if isinstance(selects, ExponentialMechanism) or n == 1 or (isinstance(selects, TopKPlan) and selects.has_no_gaps):
+    if n == 1 or (isinstance(selects, TopKPlan) and selects.has_no_gaps):
         raise wrong("gap", "none for such a selection")
     return planned_gap(selects, step)
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection, PermuteAndFlip
+from dpselect.mechanisms import NoisyOrder, PendingSelection, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
-from dpselect.questions.drawn_by import EXPONENTIAL, checked_method, method_of
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.gap import GAP_PROOF, ReleasedGap, checked_with_gap, planned_gap, stated_gap
-from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, counts_or_draw, listed, public_values
+from dpselect.questions.list_question import ListQuestion, counts_or_draw, listed, public_values
 from dpselect.questions.ordering import (
     check_ruled,
     drawn_once,
@@ -51,7 +50,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     prefers_rare: ClassVar[bool] = False
 
     candidates: PublicCandidates | DistantCandidates
-    mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder
+    mechanism: PermuteAndFlip | NoisyOrder
     max_values_per_unit: int | None = None
     is_ruled: bool = False
     gap: ReleasedGap | None = None
@@ -65,25 +64,18 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
         with_gap: bool = False,
-        method: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon`; for half of it if counts are wanted and cost the other half.
 
-        By the exponential mechanism with this `method`.
-
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0, `max_values_per_unit` not a whole number from 1
-                to the number of candidates, there is a single candidate and a gap is wanted, or the method is not
-                valid or not combined with these arguments.
+                to the number of candidates, or there is a single candidate and a gap is wanted.
 
         >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
         0.5
         """
-        kind = checked_method(
-            method, with_counts=with_counts, max_values_per_unit=max_values_per_unit, with_gap=with_gap
-        )
-        mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder | None = ruled_order(
+        mechanism: PermuteAndFlip | NoisyOrder | None = ruled_order(
             candidates,
             1,
             epsilon=epsilon,
@@ -93,7 +85,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         )
         if mechanism is None:
             moved = count_sensitivity(neighbours)
-            mechanism = kind(
+            mechanism = PermuteAndFlip(
                 epsilon=left_for_selection(epsilon) if with_counts else epsilon,
                 sensitivity=moved.value,
                 monotonic=moved.monotonic,
@@ -104,7 +96,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             mechanism=mechanism,
             max_values_per_unit=max_values_per_unit,
             is_ruled=with_counts or max_values_per_unit is not None,
-            gap=planned_gap(cast("PermuteAndFlip", mechanism)) if checked_with_gap(with_gap, len(candidates)) else None,
+            gap=planned_gap(mechanism) if checked_with_gap(with_gap, len(candidates)) else None,
         )
 
     @property
@@ -116,8 +108,8 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     def terms(self) -> Terms:
         """What the certificate will contain.
 
-        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` or
-        ``proofs/exponential_mechanism.md`` (the draw), or ``proofs/noisy_order.md``.
+        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw), or
+        ``proofs/noisy_order.md``.
         """
         arguments = ruled_arguments(self.mechanism, self.max_values_per_unit, is_ruled=self.is_ruled)
         if isinstance(self.mechanism, NoisyOrder):
@@ -131,7 +123,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
-            proofs=(ROUND_PROOFS[type(self.mechanism)], *([GAP_PROOF] if self.gap is not None else [])),
+            proofs=("proofs/permute_and_flip.md", *([GAP_PROOF] if self.gap is not None else [])),
             arguments=arguments,
             gap=self.gap,
         )
@@ -147,8 +139,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
         ahead = {} if self.gap is None else {"with_gap": True}
-        drawn = {"method": EXPONENTIAL} if isinstance(self.mechanism, ExponentialMechanism) else {}
-        return {"candidates": public_values(self.candidates), **bounded, **ahead, **drawn}
+        return {"candidates": public_values(self.candidates), **bounded, **ahead}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
@@ -202,12 +193,12 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the mechanism by another rule."""
-        mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder
+        mechanism: PermuteAndFlip | NoisyOrder
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
         if stated.is_noise_once:
             mechanism = planned_order(candidates, 1, stated.epsilon, most, stated.neighbours)
         else:
-            mechanism = cls.planned(candidates, **stated.price, method=method_of(stated.mechanism)).mechanism
+            mechanism = cls.planned(candidates, **stated.price).mechanism
         return cls(
             candidates=candidates,
             mechanism=mechanism,

@@ -36,7 +36,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -68,10 +67,6 @@ class ChoiceQuestions(Asking):
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
                 `dpselect.planning.order_noise`, and the release states it.
-            method: what draws. By itself permute-and-flip has the smaller error. Of many questions that share an
-                account with a delta, those drawn by the exponential mechanism cost less together, so that each may have
-                more epsilon (`dpselect.planning.recommend`); a `dpselect.Plan` chooses. None: permute-and-flip, unless
-                `with_counts`, `with_gap` or `max_values_per_unit` decide.
             usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
                 ``release.usable``. Where it is near zero, the answer is about hardly anybody: numbers were written with
                 a ``$``, candidates in another case, dates in another order. A tenth of `epsilon` is often enough.
@@ -99,7 +94,6 @@ class ChoiceQuestions(Asking):
         is_counted = is_counted or max_values_per_unit is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
-        counting |= {"method": method}
         planned = partial(questions.MostCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -116,7 +110,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -126,7 +119,7 @@ class ChoiceQuestions(Asking):
 
         Args:
             column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many: see `most_common`.
-            with_counts, with_gap, max_values_per_unit, method, usable_epsilon: see `most_common`.
+            with_counts, with_gap, max_values_per_unit, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -145,7 +138,7 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": boolean(with_counts, "with_counts")}
-        counting |= {"with_gap": with_gap, "method": method}
+        counting |= {"with_gap": with_gap}
         planned = partial(questions.LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -251,7 +244,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
         with_gap: bool = False,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date] | Release[dict[Any, date]]:
@@ -269,7 +261,7 @@ class ChoiceQuestions(Asking):
             by, groups, max_groups_per_unit: see `most_common`.
             with_counts: also release the number of units that are free on the answer, with noise: see `most_common`.
             with_gap: also release by how much the answer is ahead of all other dates, at no cost: see `most_common`.
-            method, usable_epsilon: see `most_common`.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -292,7 +284,7 @@ class ChoiceQuestions(Asking):
         """
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        counting = {"with_counts": boolean(with_counts, "with_counts"), "with_gap": with_gap, "method": method}
+        counting = {"with_counts": boolean(with_counts, "with_counts"), "with_gap": with_gap}
         planned = partial(questions.BestDate.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -311,7 +303,6 @@ class ChoiceQuestions(Asking):
         allow_many: bool = False,
         with_counts: bool = False,
         with_gap: Literal[False] = False,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -336,7 +327,7 @@ class ChoiceQuestions(Asking):
                 ``release.counts``. Half of `epsilon` selects and half counts.
             with_gap: not for sums: ``sum(..., by=column, groups=candidates)`` releases noisy totals of all candidates,
                 which show who leads.
-            method, usable_epsilon: see `most_common`.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -367,6 +358,5 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        counting = {"with_counts": boolean(with_counts, "with_counts"), "method": method}
-        planned = partial(questions.BestBy.planned, public, clipped, **counting)
+        planned = partial(questions.BestBy.planned, public, clipped, with_counts=boolean(with_counts, "with_counts"))
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)

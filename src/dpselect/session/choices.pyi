@@ -25,7 +25,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -43,7 +42,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
@@ -61,7 +59,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -79,7 +76,6 @@ class ChoiceQuestions(Asking):
         with_counts: bool = False,
         with_gap: bool = False,
         max_values_per_unit: int | None = None,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
@@ -137,7 +133,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
         with_gap: bool = False,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date]: ...
@@ -155,7 +150,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
         with_gap: bool = False,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, date]]: ...
@@ -175,7 +169,6 @@ class ChoiceQuestions(Asking):
         allow_many: bool = False,
         with_counts: bool = False,
         with_gap: Literal[False] = False,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -195,7 +188,6 @@ class ChoiceQuestions(Asking):
         allow_many: bool = False,
         with_counts: bool = False,
         with_gap: Literal[False] = False,
-        method: Literal["permute-and-flip", "exponential"] | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...

@@ -332,8 +332,7 @@ def rounded(exact: Fraction) -> str:
 def why(forecast: Forecast) -> str:
     """Which mechanism draws the answer and why, in a sentence."""
     name = forecast.terms.mechanism
-    was_asked_for = name == "ExponentialMechanism" and not forecast.terms.delta  # by its name
-    reason = "" if was_asked_for else WHY.get(name, "")
+    reason = WHY.get(name, "")
     rounds = f", in {forecast.terms.rounds} rounds" if forecast.terms.rounds > 1 else ""
     drawn = f"Drawn by {name}{rounds}"
     if forecast.rule:
