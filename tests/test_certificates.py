@@ -185,6 +185,11 @@ def test_under_a_request_nothing_but_the_stored_release_passes(visits: dps.Datas
         (("candidates", "range", "step"), 0.5, "candidates.range.step"),
         (("time",), "yesterday", "time"),
         (("more",), 1, "text"),
+        # What tables no longer take: docs/decisions/0032.
+        (("gap",), {"value": 3.0, "step": 0.5, "noise": "exponential", "scale": 8.0, "confidence": 0.99}, "text"),
+        (("arguments",), {"weights": {"hash": "0" * 64, "log_odds": 0.0}}, "arguments"),
+        (("task",), "top_k_set", "task"),
+        (("mechanism", "name"), "ExponentialMechanism", "mechanism.name"),
     ],
 )
 def test_the_field_that_is_wrong_is_named(visits: dps.Dataset, place: tuple[str, ...], odd: Any, field: str) -> None:

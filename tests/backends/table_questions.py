@@ -81,7 +81,6 @@ QUESTIONS: dict[str, Question] = {
     "best_by-counts": lambda asked: asked.best_by(
         "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5, with_counts=True
     ),
-    "most_common-gap": lambda asked: asked.most_common("page", candidates=PAGES, epsilon=0.5, with_gap=True),
     "top_k-unknown": lambda asked: asked.top_k("name", 2, max_values_per_unit=3, epsilon=2.0, delta=0.2),
     "top_k-unknown-gaussian": lambda asked: asked.top_k(
         "page", 2, kind="integer", max_values_per_unit=5, epsilon=0.5, delta=0.01, with_counts=True

@@ -26,8 +26,6 @@ TASKS_OF = {
     "mean": ("private_bounds_mean",),
 }
 """What certificates call an answer of a command, beside the name of the command."""
-REFUSED = {"best_by": {"with_gap"}}
-"""Arguments that take one value, and say what to ask instead: a command line has no use for them."""
 
 
 def stated(about: Command) -> dict[str, Any]:
@@ -36,7 +34,7 @@ def stated(about: Command) -> dict[str, Any]:
 
 def taken(about: Command) -> dict[str, Any]:
     parameters = inspect.signature(getattr(Dataset, about.name)).parameters
-    own = parameters.keys() - SHARED - (CHOOSING if about.chooses else set()) - REFUSED.get(about.name, set())
+    own = parameters.keys() - SHARED - (CHOOSING if about.chooses else set())
     empty = inspect.Parameter.empty
     return {name: REQUIRED if parameters[name].default is empty else parameters[name].default for name in own}
 

@@ -15,14 +15,12 @@ from dpselect.errors import InvalidCertificateError, InvalidParameterError, Sele
 from dpselect.privacy import Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, NoisyUnits, Terms, WithCounts, WithUsable
 from dpselect.questions.fields import wrong
-from dpselect.questions.ordering import gaps_follow
 from dpselect.questions.question import PARTIAL_SELECTION, Priced, ReleasedBound
 from dpselect.questions.stated import Stated
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
-    from dpselect.questions.gap import ReleasedGap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +200,6 @@ def check_claims(release: Release) -> bool:
         (_is_usable(release.usable, terms.usable), "usable", "the bound and the cost of such a number of units"),
         (_is_described(release.counted, terms.counted), "counts", "the bound and the cost of such counts"),
         (_is_described(release.bound, terms.bound), "bound", "the accuracy and the cost of such a bound"),
-        (_is_gap(release, terms.gap), "gap", "the noise, the scale and the confidence of such a gap"),
     ):
         if not agrees:
             raise wrong(field, expected)
@@ -224,11 +221,6 @@ def check_value(release: Release) -> None:
         units, counts = _at_no_cost(release.usable, group), _at_no_cost(release.counted, group)
         if not kind.agrees(values, units, counts if isinstance(answer, list) else None, stated):
             raise wrong("value", "one that agrees with the number of units or the counts released with it")
-        gaps = None if release.gap is None else _of_group(release.gap.value, group)
-        if counts is not None and isinstance(gaps, list) and not gaps_follow(counts, cast("list[float]", gaps)):
-            raise wrong("gap.value", "the differences of the counts released with it, which have the same noise")
-    if release.gap is not None and any(math.fmod(gap, release.gap.step) for gap in release.gap.numbers):
-        raise wrong("gap.value", "multiples of the step")
     if release.bound is not None:
         found = release.bound.value
         possible = {*kind.possible_bounds(stated)}
@@ -244,11 +236,8 @@ def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:
     """The numbers that came with the answer of the group at no cost; None if there are none."""
     if numbers is None or numbers.epsilon is not None:
         return None
-    return _of_group(numbers.count, group)
-
-
-def _of_group(numbers: Any, group: object) -> Any:
-    return cast("dict[Any, Any]", numbers)[group] if isinstance(numbers, dict) else numbers
+    count = numbers.count
+    return cast("dict[Any, Any]", count)[group] if isinstance(count, dict) else count
 
 
 def _planned_anew(release: Release) -> Priced[Any]:
@@ -296,7 +285,6 @@ def _stated(release: Release) -> Stated:
         sensitivity=release.sensitivity,
         monotonic=release.monotonic,
         selected=len(answer) if isinstance(answer, list) else 1,
-        gap_step=None if release.gap is None else release.gap.step,
     )
 
 
@@ -316,13 +304,6 @@ def _is_described(held: NoisyUnits | ReleasedBound | None, expected: NoisyUnits 
     if held is None or expected is None:
         return held is expected
     return held.description == expected.description
-
-
-def _is_gap(release: Release, expected: ReleasedGap | None) -> bool:
-    held = release.gap
-    if held is None or expected is None:
-        return held is expected
-    return (held.step, held.noise) == (expected.step, expected.noise) and _agree(release, held.scale, expected.scale)
 
 
 def _is_usable(held: NoisyUnits | None, expected: NoisyUnits | None) -> bool:

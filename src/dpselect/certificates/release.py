@@ -19,11 +19,8 @@ from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
-from dpselect.questions.combined_counts import CombinedCounts, combined_counts
 from dpselect.questions.fields import wrong
-from dpselect.questions.gap import ReleasedGap, gaps_of
 from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced, ReleasedBound
-from dpselect.questions.with_numbers import noise_of_counts
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -101,7 +98,6 @@ class Release(Generic[Answer]):
             epsilon: see `NoisyUnits`. `counts` has the numbers alone.
         bound: the upper bound that was found first, if it was not public, with its accuracy and its part of epsilon:
             see `ReleasedBound`.
-        gap: by how much each selected candidate is ahead of the next one, if released: see `ReleasedGap`.
         seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
     >>> import dpselect as dps
@@ -142,7 +138,6 @@ class Release(Generic[Answer]):
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
     bound: ReleasedBound | None = None
-    gap: ReleasedGap | None = None
     seeded: bool = False
 
     @property
@@ -190,35 +185,6 @@ class Release(Generic[Answer]):
         return None if self.counted is None else self.counted.count
 
     @property
-    def combined_counts(self) -> CombinedCounts | None:
-        """`counts`, combined with the gaps: lower variance at no cost. None unless both were released with own noises.
-
-        That is for ``top_k`` of two or more values with ``with_counts=True`` and ``with_gap=True``, where the counts
-        did not come from the noise that selects.
-
-        >>> import dpselect as dps
-        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> asked = {"candidates": range(1, 17), "epsilon": 1.0, "with_counts": True, "with_gap": True}
-        >>> better = people.top_k("education_num", 6, **asked).combined_counts
-        >>> abs(better.counts[0] - 10501) < 120, round(better.variance_ratio, 2)  # 10501 in truth
-        (True, 0.44)
-        """
-        counted, gap = self.counted, self.gap
-        if counted is None or counted.epsilon is None or gap is None or gap.noise != "exponential":
-            return None
-        k = self.arguments.get("k", 1)
-        if k == 1 or counted.count is None:
-            return None
-        noise = noise_of_counts(
-            k,
-            epsilon=counted.epsilon,
-            most_per_unit=self.arguments.get("max_values_per_unit"),
-            neighbours=self.neighbours,
-            groups=self.groups,
-        )
-        return combined_counts(counted.count, gap, noise, k=k, n_candidates=self.candidates["count"])
-
-    @property
     def count_accuracy(self) -> str:
         """The error bound of `counts` in one sentence; empty if there are none."""
         return wording.count_accuracy(QUESTIONS[self.task], self)
@@ -227,18 +193,6 @@ class Release(Generic[Answer]):
     def bound_accuracy(self) -> str:
         """The upper bound that was found first, in one sentence; empty if the bounds were public."""
         return wording.bound_found(self)
-
-    @property
-    def lead(self) -> str:
-        """By how much the selected candidates are surely ahead, in one sentence; empty if no gaps were released.
-
-        >>> import dpselect as dps
-        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> release = people.most_common("education_num", candidates=range(1, 17), epsilon=1.0, with_gap=True)
-        >>> release.value, 3150 < release.gap.lead < 3240  # 3210 in truth
-        (9, True)
-        """
-        return wording.lead(self)
 
     @property
     def rule(self) -> str:
@@ -259,14 +213,11 @@ class Release(Generic[Answer]):
             bound = replace(
                 bound, value=dict(zip(answer, found, strict=True)) if isinstance(answer, dict) else found[0]
             )
-        gap = self.gap
-        if gap is not None and drawn.gaps is not None:
-            gap = replace(gap, value=_gaps_shaped(drawn.gaps, drawn.answer, self.candidates["count"]))
-        return replace(self, value=drawn.answer, usable=usable, counted=counted, bound=bound, gap=gap)
+        return replace(self, value=drawn.answer, usable=usable, counted=counted, bound=bound)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        guarantee, usable, counted, bound, gap = self.guarantee, self.usable, self.counted, self.bound, self.gap
+        guarantee, usable, counted, bound = self.guarantee, self.usable, self.counted, self.bound
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
             "value": _plain(self.value),
@@ -295,7 +246,6 @@ class Release(Generic[Answer]):
             **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
             **({} if counted is None else {"counts": {"count": _plain(counted.count), **counted.description}}),
             **({} if bound is None else {"bound": {"value": _plain(bound.value), **bound.description}}),
-            **({} if gap is None else {"gap": {"value": _plain(gap.value), **gap.description}}),
             **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
             "version": self.version,
@@ -412,7 +362,6 @@ class Release(Generic[Answer]):
             usable=_noisy_units(held.get("usable"), groups=groups),
             counted=_noisy_units(held.get("counts"), groups=groups),
             bound=_released_bound(held.get("bound"), groups=groups),
-            gap=_released_gap(held.get("gap"), groups=groups),
             seeded="seeded" in held,
         )
 
@@ -432,7 +381,7 @@ class Release(Generic[Answer]):
         values: object = self.value
         count = len(cast("list[object]", values)) if isinstance(values, list) else None
         ending = "" if count is None else QUESTIONS[self.task].ending(self, count)
-        sure = self.accuracy, self.lead, self.bound_accuracy, self.count_accuracy
+        sure = self.accuracy, self.bound_accuracy, self.count_accuracy
         return ending, *sure, self.rule, self.basis
 
     def __repr__(self) -> str:
@@ -495,7 +444,6 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
         usable=terms.usable,
         counted=terms.counted,
         bound=terms.bound,
-        gap=terms.gap,
     )
 
 
@@ -518,8 +466,8 @@ def question_hash(held: Mapping[str, Any]) -> str:
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
     for numbers in {"usable", "counts"} & set(stated):
         stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}
-    for drawn in {"bound", "gap"} & set(stated):
-        stated[drawn] = {key: value for key, value in stated[drawn].items() if key != "value"}
+    if "bound" in stated:
+        stated["bound"] = {key: value for key, value in stated["bound"].items() if key != "value"}
     if held.get("groups") is not None:
         stated["groups asked"] = [group for group, _ in held["value"]]
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
@@ -531,16 +479,6 @@ def _shaped(numbers: list[int], answer: Answered) -> Numbers:
 
     def part(of: Value | list[Value]) -> int | list[int]:
         return [next(rest) for _ in of] if isinstance(of, list) else next(rest)
-
-    return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
-
-
-def _gaps_shaped(gaps: list[float], answer: Answered, n: int) -> Any:
-    """The gaps in the shape of the answer; if all candidates are selected, the last one has none."""
-    rest = iter(gaps)
-
-    def part(of: Value | list[Value]) -> float | list[float]:
-        return [next(rest) for _ in range(gaps_of(len(of), n))] if isinstance(of, list) else next(rest)
 
     return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
 
@@ -564,17 +502,6 @@ def _released_bound(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any]
         above=held["above"],
         epsilon=held["epsilon"],
         answer_epsilon=held["answer_epsilon"],
-    )
-
-
-def _released_gap(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> ReleasedGap | None:
-    if held is None:
-        return None
-    return ReleasedGap(
-        value=_of_each_group(held["value"], groups),
-        step=held["step"],
-        noise=held["noise"],
-        scale=held["scale"],
     )
 
 

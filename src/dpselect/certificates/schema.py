@@ -15,7 +15,6 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, fields
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Check, Fields, wrong
-from dpselect.questions.gap import gaps_of
 
 SEEDED = "seeded: not private"
 """What the field ``seeded`` says; it is there only if known random bits were part of the draw."""
@@ -54,8 +53,6 @@ def parsed(text: object) -> Fields:
         _check_counts(held, "counts", lengths)
     if "bound" in held:
         _check_bound(held)
-    if "gap" in held:
-        _check_gaps(held, answers)
     return held
 
 
@@ -84,12 +81,6 @@ def _format(value: object, name: str) -> None:
         raise wrong(name, "the words of a dpselect.Format that differ from the default")
 
 
-def _gap_noise(value: object, name: str) -> None:
-    from dpselect.mechanisms.gap_noise import GAP_NOISES
-
-    fields.one_of(*GAP_NOISES)(value, name)
-
-
 def _noisy_units(value: object, name: str) -> None:
     held = fields.object_with(value, name, _NOISY_UNITS, optional=["epsilon", "answer_epsilon"])
     if ("epsilon" in held) != ("answer_epsilon" in held):
@@ -108,22 +99,6 @@ def _check_bound(held: Fields) -> None:
         fields.number(bound, name)
     if [group for group, _ in pairs] != [group for group, _ in held["value"]]:
         raise wrong(name, "one for each group, in the order of the answers")
-
-
-def _check_gaps(held: Fields, answers: list[object]) -> None:
-    """A gap, or a list with one for each answer that has any after it; or this for each group, in their order."""
-    value, name, n = held["gap"]["value"], "gap.value", held["candidates"].get("count", 1)
-    if "groups" in held:
-        fields.list_of(_pair)(value, name)
-        if [group for group, _ in value] != [group for group, _ in held["value"]]:
-            raise wrong(name, "one for each group, in the order of the answers")
-    for answer, gap in zip(answers, [gap for _, gap in value] if "groups" in held else [value], strict=True):
-        if not isinstance(answer, list):
-            fields.not_negative(gap, name)
-            continue
-        fields.list_of(fields.not_negative)(gap, name)
-        if len(gap) != gaps_of(len(cast("list[object]", answer)), n):
-            raise wrong(name, "one for each value that has any after it")
 
 
 ERROR_UNITS = (
@@ -180,13 +155,6 @@ _RELEASED_BOUND: dict[str, Check] = {
     "epsilon": fields.positive,
     "answer_epsilon": fields.positive,
 }
-_GAP: dict[str, Check] = {
-    "value": fields.anything,
-    "step": fields.positive,
-    "noise": _gap_noise,
-    "scale": fields.positive,
-    "confidence": fields.probability,
-}
 _FIELDS: dict[str, Check] = {
     "value": fields.anything,
     "guarantee": fields.always(_GUARANTEE),
@@ -204,14 +172,13 @@ _FIELDS: dict[str, Check] = {
     "usable": _noisy_units,
     "counts": _noisy_units,
     "bound": fields.always(_RELEASED_BOUND),
-    "gap": fields.always(_GAP),
     "seeded": fields.one_of(SEEDED),
     "proofs": fields.list_of(fields.text),
     "version": fields.text,
     "time": fields.utc_time,
     "digest": fields.sha256,
 }
-_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "counts", "bound", "gap", "seeded", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "counts", "bound", "seeded", "digest")
 _GROUPS: dict[str, Check] = {
     "column": fields.any_text,
     "count": fields.count,

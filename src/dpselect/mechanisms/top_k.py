@@ -65,11 +65,6 @@ class TopKPlan:
         return isinstance(self.mechanism, ExponentialNoiseTopK)
 
     @property
-    def has_no_gaps(self) -> bool:
-        """Whether gaps would cost more than the plan: with several draws, or the exponential mechanism and a delta."""
-        return isinstance(self.mechanism, ExponentialMechanism) or self.rounds > 1
-
-    @property
     def event(self) -> ComposedEvent | LaplaceProfileEvent:
         """What the whole run costs, for accounting."""
         if isinstance(self.mechanism, ExponentialNoiseTopK):
@@ -140,7 +135,7 @@ class TopKPlan:
         Proof: ``proofs/free_gap.md``.
         """
         mechanism = self.mechanism
-        if isinstance(mechanism, ExponentialMechanism) or self.has_no_gaps:
+        if isinstance(mechanism, ExponentialMechanism) or self.rounds > 1:
             hint = "Plan with delta=0 and without weights: then one draw selects all of them, and gaps are free."
             raise InvalidParameterError("gap_step", step, "no gaps, as this plan draws several times", hint)
         native = self._native(scores)

@@ -75,14 +75,6 @@ LOWER_IF_UNBOUNDED = Option(
     default=None,
 )
 
-WITH_GAP = Option(
-    "with_gap",
-    "flag",
-    "Also release by how much each answer is ahead of all others, or of all after it, at no cost: a lead that is sure"
-    " with 99% confidence, and a p-value. A --delta is then spent only on noise that is added once to all counts.",
-    default=False,
-)
-
 MAX_VALUES_PER_UNIT = Option(
     "max_values_per_unit",
     "whole",
@@ -202,7 +194,7 @@ COMMANDS: dict[str, Command] = {
             example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT),
+            options=(WITH_COUNTS, MAX_VALUES_PER_UNIT),
         ),
         Command(
             name="top_k",
@@ -227,7 +219,6 @@ COMMANDS: dict[str, Command] = {
                     default=0.0,
                 ),
                 WITH_COUNTS,
-                WITH_GAP,
                 MAX_VALUES_PER_UNIT,
                 KIND,
             ),
@@ -249,7 +240,7 @@ COMMANDS: dict[str, Command] = {
             example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
-            options=(WITH_COUNTS, WITH_GAP, MAX_VALUES_PER_UNIT),
+            options=(WITH_COUNTS, MAX_VALUES_PER_UNIT),
         ),
         Command(
             name="sum",
@@ -449,7 +440,6 @@ COMMANDS: dict[str, Command] = {
                 Option("bounds", "ends", "First and last date, instead of a list.", default=None),
                 Option("step", "whole", "With --bounds, the number of days from one date to the next.", default=1),
                 WITH_COUNTS,
-                WITH_GAP,
             ),
         ),
         Command(

@@ -13,7 +13,6 @@ from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.gap import GAP_PROOF, ReleasedGap, checked_with_gap, planned_gap, stated_gap
 from dpselect.questions.list_question import ListQuestion, counts_or_draw, listed, public_values
 from dpselect.questions.ordering import (
     check_ruled,
@@ -42,7 +41,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         mechanism: draws once, at the whole cost.
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose the mechanism.
-        gap: what is public of the gap, if it is released, too.
     """
 
     name: ClassVar[str] = "most_common"
@@ -53,7 +51,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     mechanism: PermuteAndFlip | NoisyOrder
     max_values_per_unit: int | None = None
     is_ruled: bool = False
-    gap: ReleasedGap | None = None
 
     @classmethod
     def planned(
@@ -63,14 +60,13 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         epsilon: float,
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
-        with_gap: bool = False,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon`; for half of it if counts are wanted and cost the other half.
 
         Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, `max_values_per_unit` not a whole number from 1
-                to the number of candidates, or there is a single candidate and a gap is wanted.
+            InvalidParameterError: `epsilon` is not a finite number > 0, or `max_values_per_unit` not a whole number
+                from 1 to the number of candidates.
 
         >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
         0.5
@@ -96,7 +92,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             mechanism=mechanism,
             max_values_per_unit=max_values_per_unit,
             is_ruled=with_counts or max_values_per_unit is not None,
-            gap=planned_gap(mechanism) if checked_with_gap(with_gap, len(candidates)) else None,
         )
 
     @property
@@ -113,9 +108,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """
         arguments = ruled_arguments(self.mechanism, self.max_values_per_unit, is_ruled=self.is_ruled)
         if isinstance(self.mechanism, NoisyOrder):
-            return terms_once(
-                self.mechanism, task=self.name, candidates=self.candidates, arguments=arguments, gap=self.gap
-            )
+            return terms_once(self.mechanism, task=self.name, candidates=self.candidates, arguments=arguments)
         return Terms(
             task=self.name,
             mechanism=type(self.mechanism).__name__,
@@ -123,9 +116,8 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
-            proofs=("proofs/permute_and_flip.md", *([GAP_PROOF] if self.gap is not None else [])),
+            proofs=("proofs/permute_and_flip.md",),
             arguments=arguments,
-            gap=self.gap,
         )
 
     @property
@@ -138,12 +130,11 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """The public arguments that distinguish this question from others about the same column."""
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
-        ahead = {} if self.gap is None else {"with_gap": True}
-        return {"candidates": public_values(self.candidates), **bounded, **ahead}
+        return {"candidates": public_values(self.candidates), **bounded}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
-        if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
+        if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None:
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
@@ -165,14 +156,9 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         if isinstance(summary, PendingSelection):
             return Drawn(summary.winner())
         if isinstance(self.mechanism, NoisyOrder):
-            with_gap = self.gap is not None
-            drawn = drawn_once(self.mechanism, summary, self.choices, rarest=self.prefers_rare, with_gap=with_gap)
+            drawn = drawn_once(self.mechanism, summary, self.choices, rarest=self.prefers_rare)
             return drawn._replace(answer=cast("list[Value]", drawn.answer)[0])
-        scores = self.scores(summary).values
-        if self.gap is None:
-            return Drawn(self.choices[self.mechanism.select(scores)])
-        lead = self.mechanism.select_with_gap(scores, step=self.gap.step)
-        return Drawn(self.choices[lead.winner], gaps=[lead.gap])
+        return Drawn(self.choices[self.mechanism.select(self.scores(summary).values)])
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How good each candidate is."""
@@ -204,7 +190,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             mechanism=mechanism,
             max_values_per_unit=most,
             is_ruled="rule" in stated.arguments,
-            gap=stated_gap(mechanism, stated.gap_step, len(candidates)),
         )
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism
     from dpselect.privacy import Sensitivity
     from dpselect.questions.fields import AnswerFields, Fields
-    from dpselect.questions.gap import ReleasedGap
     from dpselect.questions.stated import Stated
     from dpselect.summaries import (
         CandidateCounts,
@@ -143,7 +142,6 @@ class Terms:
         usable: the accuracy and the cost of a noisy number of units, if one is released, without the number.
         counted: the same of the noisy numbers of units with each selected candidate.
         bound: the same of an upper bound that is found first, if there is one.
-        gap: what is public of the gaps, if they are released.
     """
 
     task: str
@@ -160,7 +158,6 @@ class Terms:
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
     bound: ReleasedBound | None = None
-    gap: ReleasedGap | None = None
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -193,8 +190,6 @@ class Planned(Protocol):
     def counted(self) -> NoisyUnits | None: ...
     @property
     def bound(self) -> ReleasedBound | None: ...
-    @property
-    def gap(self) -> ReleasedGap | None: ...
 
 
 class RowReader(Protocol):
@@ -234,15 +229,12 @@ class Drawn(NamedTuple):
         usable: the noisy number of units in each group, one without groups; None if none was released.
         counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
         bounds: the upper bound that was found first, of each group; None likewise.
-        gaps: by how much each selected candidate is ahead of the next one, of all groups one after another; None
-            likewise.
     """
 
     answer: Answered
     usable: list[int] | None = None
     counted: list[int] | None = None
     bounds: list[float] | None = None
-    gaps: list[float] | None = None
 
 
 class Priced(ABC, Generic[Summary]):

@@ -12,7 +12,6 @@ from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.gap import GAP_PROOF, ReleasedGap, checked_with_gap, planned_gap, stated_gap
 from dpselect.questions.list_question import (
     ListQuestion,
     counts_or_draw,
@@ -47,7 +46,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         plan: the mechanism of a round, the number of rounds, and the total cost; or noise once on all counts.
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose between the two.
-        gap: what is public of the gaps, if they are released, too.
     """
 
     name: ClassVar[str] = "top_k"
@@ -57,7 +55,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     plan: TopKPlan | NoisyOrder
     max_values_per_unit: int | None = None
     is_ruled: bool = False
-    gap: ReleasedGap | None = None
 
     @classmethod
     def planned(
@@ -69,19 +66,17 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         delta: float = 0.0,
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
-        with_gap: bool = False,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon` for all `k` together.
 
         With noise once on all counts, where `order_noise` prefers it, the counts come at no cost. Else the plan is for
-        half of `epsilon` if counts are wanted, because the other half pays for them. Gaps are free in one draw only, so
-        with them a `delta` is spent on noise once on all counts, or not at all.
+        half of `epsilon` if counts are wanted, because the other half pays for them.
 
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of candidates, `epsilon` not a finite number > 0,
-                `delta` not from 0 to below 1, `max_values_per_unit` not a whole number from 1 to the number of
-                candidates, or there is a single candidate and gaps are wanted.
+                `delta` not from 0 to below 1, or `max_values_per_unit` not a whole number from 1 to the number of
+                candidates.
 
         >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0)
         >>> round(question.plan.error_bound())
@@ -98,7 +93,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             delta=delta,
             max_values_per_unit=max_values_per_unit,
             with_counts=with_counts,
-            with_gap=with_gap,
             neighbours=neighbours,
         )
         if plan is None:
@@ -106,7 +100,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
                 len(candidates),
                 k,
                 epsilon=left_for_selection(epsilon) if with_counts else epsilon,
-                delta=0.0 if with_gap else delta,
+                delta=delta,
                 sensitivity=moved.value,
                 monotonic=moved.monotonic,
                 neighbours=moved.neighbours,
@@ -116,7 +110,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             plan=plan,
             max_values_per_unit=max_values_per_unit,
             is_ruled=with_counts or max_values_per_unit is not None,
-            gap=planned_gap(plan) if checked_with_gap(with_gap, len(candidates)) else None,
         )
 
     @property
@@ -143,8 +136,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """
         arguments = ruled_arguments(self.plan, self.max_values_per_unit, is_ruled=self.is_ruled, k=self.plan.k)
         if isinstance(self.plan, NoisyOrder):
-            return terms_once(self.plan, task=self.name, candidates=self.candidates, arguments=arguments, gap=self.gap)
-        proofs = (*plan_proofs(self.plan), *([GAP_PROOF] if self.gap is not None else []))
+            return terms_once(self.plan, task=self.name, candidates=self.candidates, arguments=arguments)
         return Terms(
             task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
@@ -154,9 +146,8 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.plan.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            proofs=proofs,
+            proofs=plan_proofs(self.plan),
             arguments=arguments,
-            gap=self.gap,
         )
 
     @property
@@ -164,13 +155,12 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """The public arguments that distinguish this question from others about the same column."""
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
-        ahead = {} if self.gap is None else {"with_gap": True}
         asked = {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates)}
-        return {**asked, **bounded, **ahead}
+        return {**asked, **bounded}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
-        if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
+        if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None:
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.plan.mechanism)
 
@@ -189,12 +179,9 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         if isinstance(summary, PendingSelection):
             return Drawn(summary.winners(self.plan.k))
         if isinstance(self.plan, NoisyOrder):
-            return drawn_once(self.plan, summary, self.choices, with_gap=self.gap is not None)
+            return drawn_once(self.plan, summary, self.choices)
         scores = count_scores(summary, self.plan.mechanism.neighbours)
-        if self.gap is None:
-            return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
-        leads = self.plan.select_with_gaps(scores.values, step=self.gap.step)
-        return Drawn([self.choices[position] for position in leads.winners], gaps=[*leads.gaps])
+        return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -222,5 +209,4 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             plan=plan,
             max_values_per_unit=most,
             is_ruled="rule" in stated.arguments,
-            gap=stated_gap(plan, stated.gap_step, len(candidates)),
         )

@@ -239,40 +239,6 @@ def counts_planned(release: Planned) -> str:
     return f"The number of units ({release.unit}) with each answer would be released, {sure}, {cost}."
 
 
-def lead(release: Planned) -> str:
-    """By how much the selected candidates are ahead, in one sentence; what gap would show it; empty without gaps."""
-    gap = release.gap
-    if gap is None:
-        return ""
-    from dpselect.questions.gap import GAP_CONFIDENCE
-
-    sure, value, leads = f"{GAP_CONFIDENCE:.0%} confidence", cast(object, gap.value), gap.lead
-    if value is None:
-        least = rounded_up(gap.least_visible)
-        return f"Gaps would be released at no cost; from {least} on, a gap shows a lead with {sure}."
-    ahead, best = ("below", "rarest") if release.task == "least_common" else ("ahead of", "best")
-    if isinstance(value, float):
-        p_value = f"p-value of its not being the {best}: {_probability(gap.p_value)}"
-        if not leads:
-            return f"It is not sure to be {ahead} all others ({p_value})."
-        return f"With {sure} it is {ahead} all others by at least {leads:,} units ({release.unit}; {p_value})."
-    groups: dict[Any, Any] = cast("dict[Any, Any]", leads) if isinstance(leads, dict) else {None: leads}
-    lists = {group: cast("list[int]", each) if isinstance(each, list) else [each] for group, each in groups.items()}
-    after = "all after it" if any(isinstance(each, list) for each in groups.values()) else "all others"
-    said = [", ".join(f"{lead:,}" if lead else "not sure" for lead in each) for each in lists.values()]
-    named = [f"{as_text(group)}: {each}" for group, each in zip(lists, said, strict=True)]
-    of_each = said[0] if release.groups is None else _some_of(named, separator="; ")
-    leading = f"{ahead} {after} by at least this many units ({release.unit}): {of_each}"
-    return f"With {sure} for each by itself, it is {leading}."
-
-
-def _probability(chance: float) -> str:
-    """With two digits, rounded up."""
-    if chance < 1e-300:
-        return "below 1e-300"
-    return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(chance)).normalize():g}"
-
-
 def bound_found(release: Planned) -> str:
     """The upper bound that is found first, in one sentence; empty if the bounds are public."""
     bound = release.bound

@@ -110,7 +110,7 @@ class Asking(metaclass=QuestionsFirst):
         """The public candidates: listed locally, or in a frame of the table's own engine, where they are only drawn."""
         public = self._rows.candidates(given, allow_many=allow_many)
         if (groups is not None or counted) and isinstance(public, DistantCandidates):
-            asked = "groups" if groups is not None else "counts, gaps and max_values_per_unit"
+            asked = "groups" if groups is not None else "counts and max_values_per_unit"
             hint = f"Ask without {asked}, or give a list that is short enough to be fetched."
             got = Shown(f"<{len(public):,} {public.kind}>")
             raise InvalidCandidatesError("candidates", got, "a local list", hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from dpselect import questions
 from dpselect.arguments import boolean
@@ -13,9 +13,6 @@ from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
-
-_NO_GAPS = "Who comes next may be a value that too few units have to be named."
-"""Why values that are not listed have no gaps."""
 
 
 class ChoiceQuestions(Asking):
@@ -34,7 +31,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -60,9 +56,6 @@ class ChoiceQuestions(Asking):
             allow_many: allow more than ten million candidates.
             with_counts: also release the number of units with each answer, with noise: ``release.counts``. Half of
                 `epsilon` selects and half counts, unless noise once on all counts is better: then both come from it.
-            with_gap: also release by how much the answer is ahead of all others, at no cost: ``release.gap``, with the
-                lead that is sure and a p-value, and ``release.lead``, a sentence. Not if the candidates are a Spark
-                data frame: give a list of them, short enough to be fetched.
             max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
@@ -90,10 +83,9 @@ class ChoiceQuestions(Asking):
         With 99% confidence the count of the released page is within 14 of the best.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        is_counted = boolean(with_counts, "with_counts") or boolean(with_gap, "with_gap")
-        is_counted = is_counted or max_values_per_unit is not None
+        is_counted = boolean(with_counts, "with_counts") or max_values_per_unit is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
-        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts}
         planned = partial(questions.MostCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -108,7 +100,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -119,7 +110,7 @@ class ChoiceQuestions(Asking):
 
         Args:
             column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many: see `most_common`.
-            with_counts, with_gap, max_values_per_unit, usable_epsilon: see `most_common`.
+            with_counts, max_values_per_unit, usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -138,7 +129,6 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": boolean(with_counts, "with_counts")}
-        counting |= {"with_gap": with_gap}
         planned = partial(questions.LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -155,7 +145,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
@@ -181,9 +170,6 @@ class ChoiceQuestions(Asking):
             with_counts: also release the number of units with each answer, with noise: ``release.counts``. Half of
                 `epsilon` selects and half counts, unless noise once on all counts is better: then both come from it.
                 Without candidates, only ways to select that have counts are chosen from.
-            with_gap: also release by how much each answer is ahead of all after it, at no cost: ``release.gap``, with
-                the leads that are sure and p-values, and ``release.lead``, a sentence. Gaps are free in one draw only:
-                a `delta` is then spent on noise once on all counts, or not at all. Not without candidates.
             max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
@@ -212,8 +198,6 @@ class ChoiceQuestions(Asking):
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         if candidates is None:
             questions.check_unlisted(delta)
-            if boolean(with_gap, "with_gap"):
-                raise InvalidParameterError("with_gap", with_gap, "False without candidates", _NO_GAPS)
             most = 1 if max_values_per_unit is None else max_values_per_unit
             questions.check_countable(most, usable_epsilon)
             held = self._rows.name_kind(column, kind)
@@ -223,11 +207,10 @@ class ChoiceQuestions(Asking):
             return self._ask(column, unlisted, epsilon, parts, request, usable_epsilon)
         if kind is not None:
             raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")
-        is_counted = boolean(with_counts, "with_counts") or boolean(with_gap, "with_gap")
-        is_counted = is_counted or max_values_per_unit is not None
+        is_counted = boolean(with_counts, "with_counts") or max_values_per_unit is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         share = delta if parts is None else parts.share_of_delta(delta)
-        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts, "with_gap": with_gap}
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts}
         planned = partial(questions.TopK.planned, public, k, delta=share, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -243,7 +226,6 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
-        with_gap: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date] | Release[dict[Any, date]]:
@@ -260,7 +242,6 @@ class ChoiceQuestions(Asking):
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
             with_counts: also release the number of units that are free on the answer, with noise: see `most_common`.
-            with_gap: also release by how much the answer is ahead of all other dates, at no cost: see `most_common`.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
@@ -284,8 +265,7 @@ class ChoiceQuestions(Asking):
         """
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        counting = {"with_counts": boolean(with_counts, "with_counts"), "with_gap": with_gap}
-        planned = partial(questions.BestDate.planned, public, **counting)
+        planned = partial(questions.BestDate.planned, public, with_counts=boolean(with_counts, "with_counts"))
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def best_by(
@@ -302,7 +282,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: Literal[False] = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -325,8 +304,6 @@ class ChoiceQuestions(Asking):
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
             with_counts: also release the number of units that have the answer, with an amount or not, with noise:
                 ``release.counts``. Half of `epsilon` selects and half counts.
-            with_gap: not for sums: ``sum(..., by=column, groups=candidates)`` releases noisy totals of all candidates,
-                which show who leads.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
@@ -352,9 +329,6 @@ class ChoiceQuestions(Asking):
         With 99% confidence the total capital_gain of the released education_num is within 66,138 of the best, counting
         from 0 to 10000 of each person_id.
         """
-        if boolean(with_gap, "with_gap"):
-            hint = "Ask sum(..., by=column, groups=candidates) for noisy totals of all candidates: they show who leads."
-            raise InvalidParameterError("with_gap", with_gap, "False, as gaps are released of counts only", hint)
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)

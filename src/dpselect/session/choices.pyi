@@ -5,7 +5,7 @@
 
 from datetime import date
 from fractions import Fraction
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 from dpselect.certificates.release import Release
 from dpselect.session.asking import Asking
@@ -23,7 +23,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -40,7 +39,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -57,7 +55,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -74,7 +71,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
@@ -93,7 +89,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
@@ -113,7 +108,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: bool = False,
         max_values_per_unit: int | None = None,
         kind: str | None = None,
         usable_epsilon: float | None = None,
@@ -132,7 +126,6 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
-        with_gap: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date]: ...
@@ -149,7 +142,6 @@ class ChoiceQuestions(Asking):
         groups: object,
         max_groups_per_unit: int = 1,
         with_counts: bool = False,
-        with_gap: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, date]]: ...
@@ -168,7 +160,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: Literal[False] = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -187,7 +178,6 @@ class ChoiceQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         with_counts: bool = False,
-        with_gap: Literal[False] = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...

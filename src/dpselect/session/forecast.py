@@ -14,7 +14,6 @@ from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
-from dpselect.questions.gap import ReleasedGap
 from dpselect.questions.question import ReleasedBound
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import NothingRead
@@ -85,16 +84,6 @@ class Forecast:
     def task(self) -> str:
         """The name of the question."""
         return self.terms.task
-
-    @property
-    def gap(self) -> ReleasedGap | None:
-        """What is public of the gaps, if they would be released."""
-        return self.terms.gap
-
-    @property
-    def lead(self) -> str:
-        """Which gap would show a lead, in one sentence; empty if no gaps would be released."""
-        return wording.lead(self)
 
     @property
     def error_bound(self) -> float | None:
@@ -175,7 +164,6 @@ class Forecast:
             **({} if self.usable is None else {"usable": self.usable.description}),
             **({} if self.counted is None else {"counts": self.counted.description}),
             **({} if self.bound is None else {"bound": self.bound.description}),
-            **({} if self.gap is None else {"gap": {**self.gap.description, "least_visible": self.gap.least_visible}}),
             "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
             "account": self.account,
             "left": self.left,
@@ -201,7 +189,7 @@ class Forecast:
     @property
     def _sentences(self) -> tuple[str, ...]:
         missing = wording.basis_missing(QUESTIONS[self.terms.task], self, verb="would not be")
-        return self.accuracy, self.lead, self.bound_accuracy, self.count_accuracy, self.rule, self.basis, missing
+        return self.accuracy, self.bound_accuracy, self.count_accuracy, self.rule, self.basis, missing
 
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")

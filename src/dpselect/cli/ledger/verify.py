@@ -50,7 +50,7 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         print(release.accuracy + (" Recomputed." if checked.error_bound else ""))
     else:
         print("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
-    for sentence in filter(None, (release.lead, release.count_accuracy, release.rule, release.basis)):
+    for sentence in filter(None, (release.count_accuracy, release.rule, release.basis)):
         print(sentence)
     receipt = release.receipt or {}
     if release.source is not None:
@@ -99,8 +99,6 @@ def _numbers_drawn(release: Release[Any]) -> Iterator[str]:
         yield "usable.count"
     if release.bound is not None:
         yield "bound.value"
-    if release.gap is not None:
-        yield "gap.value"
 
 
 def _text(path: str) -> str:
