@@ -17,7 +17,6 @@ from dpselect.certificates.release import Release
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, NoisyUnits, wording
 from dpselect.questions.gap import ReleasedGap
-from dpselect.questions.question import ReleasedBound
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
 
@@ -164,7 +163,6 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         source={"files": ["ages.csv"]},
         usable=NoisyUnits(count={"Oslo": 12}, within=5, epsilon=0.1, answer_epsilon=0.4),
         counted=NoisyUnits(count={"Oslo": 7}, within=9),
-        bound=ReleasedBound(value={"Oslo": 64.0}, above=9, epsilon=0.2, answer_epsilon=0.2),
         gap=ReleasedGap(value={"Oslo": 3.0}, step=0.5, noise="exponential", scale=2.0),
         seeded=True,
     )
@@ -172,7 +170,6 @@ def test_nothing_is_missing_from_the_certificate() -> None:
     assert certificate["value"] == [["Oslo", quantile().value]]
     assert set(certificate) - set(make().to_dict()) == {
         "arguments",
-        "bound",
         "counts",
         "event",
         "format",

@@ -3,9 +3,8 @@
 Scores you computed yourself: `select`, `top_k`, `select_lazily`, and the mechanisms `PermuteAndFlip`,
 `ExponentialMechanism`, `ReportNoisyMax`, `ExponentialNoiseTopK` (gaps: `Lead`, `Leads`); with a sensitivity for each
 score: `GeneralizedSelection`; the k best as a set: `TopKSet`; in several places: `PartialSelection`. Numbers:
-`quantile`, `median`, `quantiles`, `UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `ClippingBoundMechanism`,
-`LaplaceMechanism`, `GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices:
-`PriceListMechanism`, `PriceMechanism`.
+`quantile`, `median`, `quantiles`, `UnboundedQuantileMechanism`, `LaplaceMechanism`, `GeometricMechanism`,
+`DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`.
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
@@ -68,7 +67,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import AboveThreshold as AboveThreshold
     from dpselect.mechanisms import BestOfRuns as BestOfRuns
     from dpselect.mechanisms import BestRun as BestRun
-    from dpselect.mechanisms import ClippingBoundMechanism as ClippingBoundMechanism
     from dpselect.mechanisms import ConcaveMechanism as ConcaveMechanism
     from dpselect.mechanisms import CurveMechanism as CurveMechanism
     from dpselect.mechanisms import DensityMechanism as DensityMechanism
@@ -95,7 +93,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import PiecewiseLinearMechanism as PiecewiseLinearMechanism
     from dpselect.mechanisms import PriceListMechanism as PriceListMechanism
     from dpselect.mechanisms import PriceMechanism as PriceMechanism
-    from dpselect.mechanisms import PrivateBoundsMechanism as PrivateBoundsMechanism
     from dpselect.mechanisms import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms import RandomizedResponse as RandomizedResponse
@@ -139,13 +136,13 @@ else:
             "dpselect.formats": "Format",
             "dpselect.ledger": "Ledger",
             "dpselect.mechanisms": (
-                "AboveThreshold BestOfRuns BestRun ClippingBoundMechanism ConcaveMechanism CurveMechanism "
+                "AboveThreshold BestOfRuns BestRun ConcaveMechanism CurveMechanism "
                 "DensityMechanism DiscreteGaussianMechanism ExponentialMechanism ExponentialNoiseTopK "
                 "GaussianThresholdCounts GeneralizedSelection GeometricMechanism GridMechanism IntegerCeiling "
                 "IntegerMechanism IntervalMechanism LaplaceMechanism LazySelection Lead Leads "
                 "MarginalsMechanism MeanMechanism NoisyHistogramMechanism PartialSelection PartitionSelection "
                 "PermuteAndFlip PiecewiseLinearMechanism PriceListMechanism PriceMechanism "
-                "PrivateBoundsMechanism QuantileMechanism QuantilesMechanism RandomizedResponse ReportNoisyMax "
+                "QuantileMechanism QuantilesMechanism RandomizedResponse ReportNoisyMax "
                 "SmoothedHistogramMechanism StopCandidate ThresholdCounts TopKSet UnboundedQuantileMechanism"
             ),
             "dpselect.mechanisms.best_of_runs": "best_of_runs",

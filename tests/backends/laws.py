@@ -30,8 +30,6 @@ from dpselect.questions import (
     Histogram,
     Mean,
     MostCommon,
-    PrivateBoundsQuantile,
-    PrivateClipSum,
     Quantile,
     Quantiles,
     Sum,
@@ -45,7 +43,6 @@ from dpselect.questions import (
 )
 from dpselect.questions.density import with_absent
 from dpselect.questions.moments import MomentSums
-from dpselect.questions.private_moments import PrivateBoundsMoments
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
 from dpselect.session.choices import ChoiceQuestions
@@ -60,7 +57,6 @@ from dpselect.summaries import (
     NameCounts,
     PublicCandidates,
     PublicDomain,
-    UnitTotals,
     UnitValues,
 )
 from tests.backends import model
@@ -135,19 +131,12 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
         case Values() | TopUnknown():
             return _named(task, summary)
-        case PrivateClipSum():
-            return [np.array([*summary.above(), *map(summary.clipped_to, range(len(task.cuts)))], float)]
         case Sum():
             return [_noisy(task.mechanism, int(summary.totals[0]))]
         case Density():
             return _of_bins(task, task.bins.tally(summary.values))
         case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
             return [task.mechanism.pmf(summary.values)]
-        case PrivateBoundsMoments():
-            sums = [each for place in range(1, len(task.cuts)) for each in task.below(place).exact(summary.values)]
-            return [np.array([*(np.sum(summary.values > cut) for cut in task.cuts), *sums], float)]
-        case PrivateBoundsQuantile():
-            return [np.sort(summary.values)]  # no formula for all bounds; but it is a function of these
         case Quantiles() if task.mechanism.method == "halving":
             return [np.sort(summary.values)]  # no formula; but it is a function of these
         case UnboundedQuantile():
@@ -266,19 +255,6 @@ class ModelTable:
         name = "" if column is None else column.name
         found = model.totals(self.rows, unit.name, name, listed, **asked, **_groups(grouping))
         return [CandidateTotals(np.array(each)) for each in found]
-
-    def amounts(
-        self,
-        *,
-        unit: Column,
-        amount: Amount,
-        cuts: tuple[int, ...],
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[UnitTotals]:
-        asked = {"scale": amount.scale, "lower": amount.lower, "upper": amount.upper, "cuts": cuts}
-        found = model.amounts(self.rows, unit.name, amount.column.name, **asked, **_groups(grouping))
-        return [UnitTotals(np.array(counts), np.array(totals), cuts=cuts) for counts, totals in found]
 
     def gather(
         self,

@@ -52,7 +52,6 @@ QUESTIONS: dict[str, Question] = {
     ),
     "sum": lambda asked: asked.sum("paid", clip=(-1.5, 6), scale=100, epsilon=0.5),
     "sum-by": lambda asked: asked.sum("age", clip=(0, 60), epsilon=0.5, **BY_PAGE),
-    "sum-private": lambda asked: asked.sum("paid", clip="private", lower=-2, scale=100, epsilon=0.5),
     "values": lambda asked: asked.values("page", kind="integer", max_values_per_unit=5, epsilon=0.2, delta=0.01),
     "values-text": lambda asked: asked.values("name", max_values_per_unit=3, epsilon=0.2, delta=0.01),
     "values-dates": lambda asked: asked.values("free", kind="date", max_values_per_unit=3, epsilon=0.2, delta=0.01),
@@ -102,7 +101,7 @@ QUESTIONS: dict[str, Question] = {
     "quantiles": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, **ANY, epsilon=0.5),
     "quantiles-halving": lambda asked: asked.quantiles("age", [0.5], bounds=AGES, **ANY, epsilon=0.5, method="halving"),
     "quantile-unbounded": lambda asked: asked.quantile("age", 0.9, step=1, epsilon=0.5),
-    "median-private": lambda asked: asked.median("paid", lower=-3, step=0.25, epsilon=0.5, max_rows_per_unit=3),
+    "median-unbounded": lambda asked: asked.median("paid", lower=-3, step=0.25, epsilon=0.5, max_rows_per_unit=3),
     "upper_bound": lambda asked: asked.upper_bound("age", step=1, epsilon=0.5),
     "upper_bound-by": lambda asked: asked.upper_bound(
         "paid", lower=-2, step=0.25, epsilon=0.5, max_rows_per_unit=3, **BY_CITY
@@ -116,7 +115,6 @@ QUESTIONS: dict[str, Question] = {
     "mean-private-by": lambda asked: asked.mean("age", bounds=AGES, epsilon=0.5, **BY_CITY),
     "variance": lambda asked: asked.variance("age", bounds=AGES, step=0.5, epsilon=0.5),
     "variance-by": lambda asked: asked.variance("age", bounds=AGES, epsilon=0.5, **BY_CITY),
-    "mean-bounds": lambda asked: asked.mean("age", bounds="private", lower=-2.5, step=0.5, epsilon=0.5),
     "density": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5),
     "density-sample": lambda asked: asked.density(
         "age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3

@@ -21,10 +21,8 @@ CHOOSING = {"candidates", "allow_many"}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
 TASKS_OF = {
     "median": ("quantile",),
-    "quantile": ("unbounded_quantile", "private_bounds_quantile"),
+    "quantile": ("unbounded_quantile",),
     "top_k": ("top_unknown", "top_k_set"),
-    "sum": ("private_clip_sum",),
-    "mean": ("private_bounds_mean",),
 }
 """What certificates call an answer of a command, beside the name of the command."""
 REFUSED = {"best_by": {"with_gap"}}
@@ -54,17 +52,12 @@ def test_an_argument_that_the_command_line_forgets_is_found() -> None:
 
 
 def test_every_question_of_a_table_has_a_command() -> None:
-    """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, a top
-    k without candidates, or as a set, by `top_k`, a sum without a clip by `sum`, and moments without bounds like those
-    with them."""
+    """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, and a
+    top k without candidates, or as a set, by `top_k`."""
     without = set(QUESTIONS) - set(COMMANDS)
     assert without == {
         "best_features",
         "unbounded_quantile",
-        "private_bounds_mean",
-        "private_bounds_quantile",
-        "private_bounds_variance",
-        "private_clip_sum",
         "top_k_set",
         "top_unknown",
     }
@@ -181,41 +174,3 @@ def test_the_help_begins_with_all_kinds_of_questions(capsys: pytest.CaptureFixtu
     assert main(["--help"]) == 0
     said = capsys.readouterr().out
     assert all(f"dpselect {each} " in said for each in ("top-k", "count", "histogram", "sum", "plan"))
-
-
-@pytest.mark.parametrize("written", [["--bounds", "private"], ["--bounds=private"]])
-@pytest.mark.parametrize("name", ["median", "quantile"])
-def test_bounds_can_be_private(written: list[str], name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    level = ["0.95"] if name == "quantile" else []
-    asked = [name, "examples/data/adult.csv", "age", *level, "--unit", "person_id", "--step", "1", "--epsilon", "1"]
-    assert main([*asked, *written, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["task"] == "private_bounds_quantile"
-    assert main([*asked, "--dry-run", "--json"]) == 0  # control: without them the level decides
-    without = "unbounded_quantile" if level else "private_bounds_quantile"
-    assert json.loads(capsys.readouterr().out)["task"] == without
-
-
-@pytest.mark.parametrize("name", ["mean", "variance"])
-def test_the_bound_of_a_moment_can_be_private(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = [name, "examples/data/adult.csv", "age", "--unit", "person_id", "--epsilon", "2", "--bounds", "private"]
-    assert main([*asked, "--lower", "-1/2", "--step", "2", "--json"]) == 0
-    held = json.loads(capsys.readouterr().out)
-    assert (held["task"], held["bound"]["epsilon"]) == (f"private_bounds_{name}", 1.0)
-    assert held["candidates"] | {"count": 0, "upper": 0} == {
-        "source": "growing",
-        "lower": -0.5,
-        "step": 2.0,
-        "growth": 2.0,
-        "count": 0,
-        "upper": 0,
-    }
-    assert held["bound"]["value"] in (63.5, 127.5, 255.5)
-    assert main([*asked, "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["bound"]["epsilon"] == 1.0
-
-
-def test_private_bounds_are_taken_where_pydantic_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:
-    """The parser checks the type of what was read with it, if another library, such as pyiceberg, has loaded it."""
-    pytest.importorskip("pydantic")
-    question = ["median", str(EXAMPLES / "adult.csv"), "age", "--unit", "person_id", "--step", "1", "--epsilon", "1"]
-    assert main([*question, "--bounds", "private"]) == 0, capsys.readouterr().err

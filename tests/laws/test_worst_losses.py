@@ -18,7 +18,6 @@ import pytest
 
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
-from dpselect.questions import private_moments
 from tests.backends.laws import Questions, planned
 from tests.backends.table_questions import Question
 from tests.laws.fed import NAMES
@@ -193,13 +192,6 @@ LINE: dict[str, Any] = {**RANGE, "continuous": True}
 GRID: dict[str, Any] = {"bounds": (0, 3), "step": 1}
 
 
-def coarsely(ask: Any, **more: Any) -> Any:
-    """A moment below a private bound, with two steps between the bounds: so few that all sums are small numbers."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(private_moments, "STEPS", 2)
-        return ask("paid", bounds="private", step=1, **more)
-
-
 CONTROLS = {((0, 1), "halving"): 12.0, ((0.75, 0.25), "joint"): 3.0}
 """So few levels and units lose less than they may, or many would be needed to see that they do."""
 
@@ -225,12 +217,6 @@ QUESTIONS: dict[str, Asked] = {
         for clip in ((0, 3), (-2, 3), (-3, 0))
     },
     "sum scaled": Asked(lambda q, e: q.sum("paid", clip=(-1, 2.5), scale=2, epsilon=e), NUMBERS),
-    **{
-        f"sum from {lower} to a private clip": Asked(
-            lambda q, e, lower=lower: q.sum("paid", clip="private", lower=lower, epsilon=e), NUMBERS
-        )
-        for lower in (0, -2)
-    },
     "sum in groups": Asked(
         lambda q, e: q.sum("paid", clip=(0, 2), epsilon=e, **_by(1)), NUMBERS_BY, of_groups(1, rows=9)
     ),
@@ -311,13 +297,10 @@ QUESTIONS: dict[str, Asked] = {
     },
     "median": Asked(lambda q, e: q.median("paid", epsilon=e, **GRID), NUMBERS, ONE),
     **{
-        f"quantile {level} {bounds}": Asked(
-            lambda q, e, level=level, bounds=bounds: q.quantile("paid", level, bounds=bounds, step=1, epsilon=e),
-            NUMBERS,
-            ONE,
-            less=4.0 if level < 0.9 or bounds else 3.0,
+        f"quantile {level} without bounds": Asked(
+            lambda q, e, level=level: q.quantile("paid", level, step=1, epsilon=e), NUMBERS, ONE, less=3.0
         )
-        for level, bounds in ((0.5, None), (0.9, None), (1, None), (1, "private"))
+        for level in (0.5, 0.9, 1)
     },
     **{
         f"upper_bound {rows}": Asked(
@@ -389,12 +372,6 @@ QUESTIONS: dict[str, Asked] = {
     "mean of few": Asked(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
     "mean and its units": Asked(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
     "variance": Asked(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
-    **{
-        f"{name} from {lower} to a private bound": Asked(
-            lambda q, e, name=name, lower=lower: coarsely(getattr(q, name), lower=lower, epsilon=e), universe, ONE
-        )
-        for name, lower, universe in (("mean", 0, NUMBERS), ("mean", -1, FEW), ("variance", 0, FEW))
-    },
     "density": Asked(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
     "density by a sample": Asked(
         lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **RANGE),
@@ -457,8 +434,8 @@ def relations(name: str) -> list[Neighbours]:
 
 
 AT_NIGHT = (
-    *("top_k once of two values", "best_by and its units", "quantile 0.9 None", "quantile 1 None", "upper_bound 2"),
-    *("sum from -2 to a private clip", "mean from -1 to a private bound", "quantile 1 private"),
+    *("top_k once of two values", "best_by and its units", "upper_bound 2"),
+    *("quantile 0.9 without bounds", "quantile 1 without bounds"),
     *("sum (-2, 3)", "sum scaled", "best_by (-3, 0)"),
     *("best_price (0.5, 2, 2.5)", "quantiles joint of two rows", "quantile 0.5 line of two rows"),
     *(name for name in QUESTIONS if "groups" in name and not name.startswith(("count", "most_common in", "mean and"))),
@@ -492,7 +469,6 @@ BOUNDED = (
     "count",
     "histogram of one value",
     "sum (0, 3)",
-    "sum from 0 to a private clip",
     "most_common and its units",
     "most_common",
     "least_common",
@@ -511,7 +487,6 @@ BOUNDED = (
     "best_price between (0, 3)",
     "mean",
     "mean and its units",
-    "mean from 0 to a private bound",
     "variance",
     "density",
     "most_common in 1 groups",

@@ -20,7 +20,6 @@ from dpselect.summaries import (
     NameCounts,
     PublicCandidates,
     PublicDomain,
-    UnitTotals,
     UnitValues,
 )
 
@@ -144,22 +143,6 @@ class Table(Protocol):
         """The sum of the units' clipped amounts for each candidate; without candidates, of all rows.
 
         Proof: ``proofs/clipped_sums.md``.
-        """
-        ...
-
-    def amounts(
-        self,
-        *,
-        unit: Column,
-        amount: Amount,
-        cuts: tuple[int, ...],
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[UnitTotals]:
-        """How many units have a clipped amount up to the first of the `cuts`, from there to the next, and so on.
-
-        And what the amounts of these units add up to. The cuts increase, and the last is ``amount.upper``.
-        Proof: ``proofs/clipping_bounds.md``.
         """
         ...
 

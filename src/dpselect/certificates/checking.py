@@ -17,7 +17,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, NoisyUnits, Terms, WithCounts, WithUsable
 from dpselect.questions.fields import wrong
 from dpselect.questions.ordering import gaps_follow
-from dpselect.questions.question import PARTIAL_SELECTION, Priced, ReleasedBound
+from dpselect.questions.question import PARTIAL_SELECTION, Priced
 from dpselect.questions.stated import Stated
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
 
@@ -244,7 +244,6 @@ def check_claims(release: Release) -> bool:
         (_is_bound(release, terms.error_bound), "error_bound", "the bound that its event and public arguments give"),
         (_is_usable(release.usable, terms.usable), "usable", "the bound and the cost of such a number of units"),
         (_is_described(release.counted, terms.counted), "counts", "the bound and the cost of such counts"),
-        (_is_described(release.bound, terms.bound), "bound", "the accuracy and the cost of such a bound"),
         (_is_gap(release, terms.gap), "gap", "the noise, the scale and the confidence of such a gap"),
     ):
         if not agrees:
@@ -272,15 +271,6 @@ def check_value(release: Release) -> None:
             raise wrong("gap.value", "the differences of the counts released with it, which have the same noise")
     if release.gap is not None and any(math.fmod(gap, release.gap.step) for gap in release.gap.numbers):
         raise wrong("gap.value", "multiples of the step")
-    if release.bound is not None:
-        found = release.bound.value
-        possible = {*kind.possible_bounds(stated)}
-        if not {*(found.values() if isinstance(found, dict) else [found])} <= possible:
-            raise wrong("bound.value", "one of the possible bounds")
-        for group, answer in answers.items():
-            below = cast("dict[Any, float]", found)[group] if isinstance(found, dict) else found
-            if below is not None and not kind.allows_below([answer], below, stated):
-                raise wrong("value", "one that is possible below the released bound")
 
 
 def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:
@@ -355,7 +345,7 @@ def _is_bound(release: Release, derived: float | None) -> bool:
     return release.error_bound is not None and _agree(release, release.error_bound, derived)
 
 
-def _is_described(held: NoisyUnits | ReleasedBound | None, expected: NoisyUnits | ReleasedBound | None) -> bool:
+def _is_described(held: NoisyUnits | None, expected: NoisyUnits | None) -> bool:
     if held is None or expected is None:
         return held is expected
     return held.description == expected.description

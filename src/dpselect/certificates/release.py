@@ -22,7 +22,7 @@ from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
 from dpselect.questions.combined_counts import CombinedCounts, combined_counts
 from dpselect.questions.fields import wrong
 from dpselect.questions.gap import ReleasedGap, gaps_of
-from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced, ReleasedBound
+from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced
 from dpselect.questions.with_numbers import noise_of_counts
 
 if TYPE_CHECKING:
@@ -99,8 +99,6 @@ class Release(Generic[Answer]):
         usable: the noisy number of units that the question could use, if one was released: see `NoisyUnits`.
         counted: the noisy number of units with each selected candidate, if released, with its accuracy and its part of
             epsilon: see `NoisyUnits`. `counts` has the numbers alone.
-        bound: the upper bound that was found first, if it was not public, with its accuracy and its part of epsilon:
-            see `ReleasedBound`.
         gap: by how much each selected candidate is ahead of the next one, if released: see `ReleasedGap`.
         seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
@@ -141,7 +139,6 @@ class Release(Generic[Answer]):
     source: Mapping[str, Any] | None = None
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
-    bound: ReleasedBound | None = None
     gap: ReleasedGap | None = None
     seeded: bool = False
 
@@ -224,11 +221,6 @@ class Release(Generic[Answer]):
         return wording.count_accuracy(QUESTIONS[self.task], self)
 
     @property
-    def bound_accuracy(self) -> str:
-        """The upper bound that was found first, in one sentence; empty if the bounds were public."""
-        return wording.bound_found(self)
-
-    @property
     def lead(self) -> str:
         """By how much the selected candidates are surely ahead, in one sentence; empty if no gaps were released.
 
@@ -253,20 +245,14 @@ class Release(Generic[Answer]):
             usable = replace(usable, count=_shaped(drawn.usable, shape))
         if counted is not None and drawn.counted is not None:
             counted = replace(counted, count=_shaped(drawn.counted, drawn.answer))
-        bound = self.bound
-        if bound is not None and drawn.bounds is not None:
-            found, answer = drawn.bounds, drawn.answer
-            bound = replace(
-                bound, value=dict(zip(answer, found, strict=True)) if isinstance(answer, dict) else found[0]
-            )
         gap = self.gap
         if gap is not None and drawn.gaps is not None:
             gap = replace(gap, value=_gaps_shaped(drawn.gaps, drawn.answer, self.candidates["count"]))
-        return replace(self, value=drawn.answer, usable=usable, counted=counted, bound=bound, gap=gap)
+        return replace(self, value=drawn.answer, usable=usable, counted=counted, gap=gap)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        guarantee, usable, counted, bound, gap = self.guarantee, self.usable, self.counted, self.bound, self.gap
+        guarantee, usable, counted, gap = self.guarantee, self.usable, self.counted, self.gap
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
             "value": _plain(self.value),
@@ -294,7 +280,6 @@ class Release(Generic[Answer]):
             **({} if self.source is None else {"source": dict(self.source)}),
             **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
             **({} if counted is None else {"counts": {"count": _plain(counted.count), **counted.description}}),
-            **({} if bound is None else {"bound": {"value": _plain(bound.value), **bound.description}}),
             **({} if gap is None else {"gap": {"value": _plain(gap.value), **gap.description}}),
             **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
@@ -411,7 +396,6 @@ class Release(Generic[Answer]):
             source=held.get("source"),
             usable=_noisy_units(held.get("usable"), groups=groups),
             counted=_noisy_units(held.get("counts"), groups=groups),
-            bound=_released_bound(held.get("bound"), groups=groups),
             gap=_released_gap(held.get("gap"), groups=groups),
             seeded="seeded" in held,
         )
@@ -432,7 +416,7 @@ class Release(Generic[Answer]):
         values: object = self.value
         count = len(cast("list[object]", values)) if isinstance(values, list) else None
         ending = "" if count is None else QUESTIONS[self.task].ending(self, count)
-        sure = self.accuracy, self.lead, self.bound_accuracy, self.count_accuracy
+        sure = self.accuracy, self.lead, self.count_accuracy
         return ending, *sure, self.rule, self.basis
 
     def __repr__(self) -> str:
@@ -494,7 +478,6 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
         groups=terms.groups,
         usable=terms.usable,
         counted=terms.counted,
-        bound=terms.bound,
         gap=terms.gap,
     )
 
@@ -518,8 +501,8 @@ def question_hash(held: Mapping[str, Any]) -> str:
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
     for numbers in {"usable", "counts"} & set(stated):
         stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}
-    for drawn in {"bound", "gap"} & set(stated):
-        stated[drawn] = {key: value for key, value in stated[drawn].items() if key != "value"}
+    if "gap" in stated:
+        stated["gap"] = {key: value for key, value in stated["gap"].items() if key != "value"}
     if held.get("groups") is not None:
         stated["groups asked"] = [group for group, _ in held["value"]]
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
@@ -553,17 +536,6 @@ def _noisy_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | 
         within=held["within"],
         epsilon=held.get("epsilon"),
         answer_epsilon=held.get("answer_epsilon"),
-    )
-
-
-def _released_bound(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> ReleasedBound | None:
-    if held is None:
-        return None
-    return ReleasedBound(
-        value=_of_each_group(held["value"], groups),
-        above=held["above"],
-        epsilon=held["epsilon"],
-        answer_epsilon=held["answer_epsilon"],
     )
 
 

@@ -52,8 +52,6 @@ def parsed(text: object) -> Fields:
     if "counts" in held:
         lengths = [len(cast("list[object]", answer)) if isinstance(answer, list) else None for answer in answers]
         _check_counts(held, "counts", lengths)
-    if "bound" in held:
-        _check_bound(held)
     if "gap" in held:
         _check_gaps(held, answers)
     return held
@@ -96,20 +94,6 @@ def _noisy_units(value: object, name: str) -> None:
         raise wrong(name, "epsilon and answer_epsilon together")
 
 
-def _check_bound(held: Fields) -> None:
-    """One number, or one for each group in the order of the answers."""
-    value, name = held["bound"]["value"], "bound.value"
-    if "groups" not in held:
-        fields.number(value, name)
-        return
-    fields.list_of(_pair)(value, name)
-    pairs = cast("list[list[object]]", value)
-    for _, bound in pairs:
-        fields.number(bound, name)
-    if [group for group, _ in pairs] != [group for group, _ in held["value"]]:
-        raise wrong(name, "one for each group, in the order of the answers")
-
-
 def _check_gaps(held: Fields, answers: list[object]) -> None:
     """A gap, or a list with one for each answer that has any after it; or this for each group, in their order."""
     value, name, n = held["gap"]["value"], "gap.value", held["candidates"].get("count", 1)
@@ -126,10 +110,7 @@ def _check_gaps(held: Fields, answers: list[object]) -> None:
             raise wrong(name, "one for each value that has any after it")
 
 
-ERROR_UNITS = (
-    *("bounds", "ranks", "revenue", "share", "squared widths", "sum", "sum of squares", "value", "weighted rows"),
-    "widths",
-)
+ERROR_UNITS = ("ranks", "revenue", "share", "sum", "sum of squares", "value", "weighted rows")
 """Those of all questions; written down, so that no other question is imported for it."""
 
 _GUARANTEE: dict[str, Check] = {
@@ -173,13 +154,6 @@ _NOISY_UNITS: dict[str, Check] = {
     "epsilon": fields.positive,
     "answer_epsilon": fields.positive,
 }
-_RELEASED_BOUND: dict[str, Check] = {
-    "value": fields.anything,
-    "above": fields.whole(0),
-    "confidence": fields.probability,
-    "epsilon": fields.positive,
-    "answer_epsilon": fields.positive,
-}
 _GAP: dict[str, Check] = {
     "value": fields.anything,
     "step": fields.positive,
@@ -203,7 +177,6 @@ _FIELDS: dict[str, Check] = {
     "source": fields.always(_SOURCE, optional=["schema", "name"], one_of=["files", "table", "frame"]),
     "usable": _noisy_units,
     "counts": _noisy_units,
-    "bound": fields.always(_RELEASED_BOUND),
     "gap": fields.always(_GAP),
     "seeded": fields.one_of(SEEDED),
     "proofs": fields.list_of(fields.text),
@@ -211,7 +184,7 @@ _FIELDS: dict[str, Check] = {
     "time": fields.utc_time,
     "digest": fields.sha256,
 }
-_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "counts", "bound", "gap", "seeded", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "counts", "gap", "seeded", "digest")
 _GROUPS: dict[str, Check] = {
     "column": fields.any_text,
     "count": fields.count,

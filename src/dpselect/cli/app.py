@@ -8,7 +8,6 @@ from cyclopts import App
 from cyclopts import CycloptsError as CycloptsError
 
 from dpselect import __version__
-from dpselect.cli.options import with_two_words
 from dpselect.questions import COMMANDS
 
 _ABOUT = """\
@@ -77,7 +76,7 @@ for _name, _place in _OTHERS.items():
 
 def as_parsed(arguments: Sequence[str]) -> list[str]:
     """The arguments as `app` takes them. If they call no command, all are imported, so that help has their texts."""
-    given = with_two_words(arguments)
+    given = list(arguments)
     if _SHOW_COLUMNS in given:
         from dpselect.cli.columns import rewritten
 

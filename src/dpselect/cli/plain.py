@@ -144,7 +144,7 @@ def _flag() -> bool:
 _KINDS: dict[str, tuple[int, Callable[..., Any]]] = {
     **dict.fromkeys(("text", "any text", "levels", "prices", "dates", "values"), (1, _text)),
     **dict.fromkeys(("flag", "json"), (0, _flag)),
-    **dict.fromkeys(("bounds", "bounds or private"), (2, _both)),
+    "bounds": (2, _both),
     "whole": (1, _whole),
     "number": (1, _number),
     "exact": (1, _exact),

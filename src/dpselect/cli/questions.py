@@ -29,7 +29,6 @@ _WRITTEN = {
     "number": "FLOAT",
     "exact": "FLOAT",
     "bounds": "FLOAT FLOAT",
-    "bounds or private": "FLOAT FLOAT",
     "ends": "STR STR",
 }
 """What a value is called in a line about usage."""

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from dpselect.questions.most_common import BestDate as BestDate
     from dpselect.questions.most_common import LeastCommon as LeastCommon
     from dpselect.questions.most_common import MostCommon as MostCommon
-    from dpselect.questions.private_bounds import PrivateBoundsQuantile as PrivateBoundsQuantile
-    from dpselect.questions.private_moments import PrivateBoundsMean as PrivateBoundsMean
-    from dpselect.questions.private_moments import PrivateBoundsVariance as PrivateBoundsVariance
-    from dpselect.questions.private_sum import PrivateClipSum as PrivateClipSum
     from dpselect.questions.quantile import Quantile as Quantile
     from dpselect.questions.quantiles import Quantiles as Quantiles
     from dpselect.questions.question import CONFIDENCE as CONFIDENCE
@@ -70,9 +66,6 @@ else:
             "dpselect.questions.mean": "Mean",
             "dpselect.questions.moments": "FINE_STEPS",
             "dpselect.questions.most_common": "BestDate LeastCommon MostCommon",
-            "dpselect.questions.private_bounds": "PrivateBoundsQuantile",
-            "dpselect.questions.private_moments": "PrivateBoundsMean PrivateBoundsVariance",
-            "dpselect.questions.private_sum": "PrivateClipSum",
             "dpselect.questions.quantile": "Quantile",
             "dpselect.questions.quantiles": "Quantiles",
             "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Question Terms Value",
@@ -119,15 +112,11 @@ QUESTIONS: Mapping[str, type[Question[Any]]] = _Registry(
         "values": "Values",
         "least_common": "LeastCommon",
         "sum": "Sum",
-        "private_clip_sum": "PrivateClipSum",
         "mean": "Mean",
         "variance": "Variance",
         "quantile": "Quantile",
         "quantiles": "Quantiles",
         "unbounded_quantile": "UnboundedQuantile",
-        "private_bounds_quantile": "PrivateBoundsQuantile",
-        "private_bounds_mean": "PrivateBoundsMean",
-        "private_bounds_variance": "PrivateBoundsVariance",
         "upper_bound": "UpperBound",
         "density": "Density",
         "best_by": "BestBy",

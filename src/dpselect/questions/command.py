@@ -17,7 +17,6 @@ OptionKind = Literal[
     "exact",
     "flag",
     "bounds",
-    "bounds or private",
     "ends",
     "levels",
     "prices",
@@ -26,8 +25,8 @@ OptionKind = Literal[
     "json",
 ]
 """How a value is written: text, text that may begin with a dash, a whole number, a number, one that is taken exactly,
-nothing (a flag), two numbers, these or the word "private", two dates as text, several shares, public prices or dates,
-or values of the column; "json" is the flag of that name. A tuple or an enumeration instead: one of these words."""
+nothing (a flag), two numbers, two dates as text, several shares, public prices or dates, or values of the column;
+"json" is the flag of that name. A tuple or an enumeration instead: one of these words."""
 
 
 @dataclass(frozen=True, slots=True)

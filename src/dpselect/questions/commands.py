@@ -8,8 +8,7 @@ from dpselect.summaries.kinds import CandidateKind
 BOUNDS = Option(
     "bounds",
     "bounds",
-    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-    " bound.",
+    "Smallest and largest value. Public, never taken from the column; values beyond a bound count as that bound.",
 )
 
 MAX_ROWS_PER_UNIT = Option(
@@ -32,8 +31,7 @@ MOMENT_STEP = Option(
     "step",
     "exact",
     "Values are rounded to multiples of this above the lower bound; it has to divide the distance between the bounds."
-    " Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the distance. With"
-    " --bounds private, the distance of the smallest possible upper bound, 1/1024 if the type is another.",
+    " Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the distance.",
     default=None,
 )
 
@@ -47,24 +45,8 @@ CONTINUOUS = Option(
 
 BOUNDS_IF_KNOWN = Option(
     "bounds",
-    "bounds or private",
-    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-    " bound. Without them, --lower is the smallest, and the answers are found with more noise; --bounds private"
-    " spends a quarter of --epsilon on an upper bound at any level.",
-    default=None,
-)
-
-BOUNDS_OR_PRIVATE = Option(
     "bounds",
-    "bounds or private",
-    "Smallest and largest value. Public, never taken from the column; values beyond a bound count as that bound. With"
-    " --bounds private an upper one is found first, with half of --epsilon.",
-)
-
-LOWER_IF_PRIVATE = Option(
-    "lower",
-    "exact",
-    "With --bounds private, the smallest value; public. Default: 0.",
+    f"{BOUNDS.help} Without them, --lower is the smallest, and the answers are found with more noise.",
     default=None,
 )
 
@@ -282,24 +264,11 @@ COMMANDS: dict[str, Command] = {
             asks="What do the values add up to?",
             does="Add up the numbers in COLUMN, a bounded amount for each unit.",
             example=("adult.csv hours_per_week", "--unit person_id --clip 0 80 --epsilon 0.5"),
-            also=(
-                (
-                    "And without a known clip?",
-                    ("adult.csv hours_per_week", "--unit person_id --clip private --epsilon 1"),
-                ),
-            ),
             options=(
                 Option(
                     "clip",
-                    "bounds or private",
-                    "Smallest and largest amount that one unit may add; public. The noise grows with it. With --clip"
-                    " private the largest one is found first, with half of --epsilon.",
-                ),
-                Option(
-                    "lower",
-                    "exact",
-                    "With --clip private, the smallest amount that one unit may add; public. Default: 0.",
-                    default=None,
+                    "bounds",
+                    "Smallest and largest amount that one unit may add; public. The noise grows with it.",
                 ),
                 Option(
                     "scale",
@@ -314,15 +283,8 @@ COMMANDS: dict[str, Command] = {
             asks="What is the mean?",
             does="Find the mean of one value per unit, and the number of units that have one.",
             example=("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5"),
-            also=(
-                (
-                    "And without known bounds?",
-                    ("adult.csv hours_per_week", "--unit person_id --bounds private --step 1 --epsilon 1"),
-                ),
-            ),
             options=(
-                BOUNDS_OR_PRIVATE,
-                LOWER_IF_PRIVATE,
+                BOUNDS,
                 MOMENT_STEP,
                 Option(
                     "units",
@@ -339,7 +301,7 @@ COMMANDS: dict[str, Command] = {
             does="Find the variance of one value per unit, and the number of units that have one. Its square root is"
             " the standard deviation.",
             example=("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5"),
-            options=(BOUNDS_OR_PRIVATE, LOWER_IF_PRIVATE, MOMENT_STEP),
+            options=(BOUNDS, MOMENT_STEP),
         ),
         Command(
             name="median",
@@ -358,10 +320,6 @@ COMMANDS: dict[str, Command] = {
                 (
                     "And without known bounds?",
                     ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5"),
-                ),
-                (
-                    "And from bounds that are found first?",
-                    ("adult.csv hours_per_week 0.9", "--unit person_id --bounds private --step 1 --epsilon 1"),
                 ),
             ),
             positional=(Option("level", "number", "Share of the values below the quantile, from 0 to 1."),),

@@ -273,28 +273,6 @@ def _probability(chance: float) -> str:
     return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(chance)).normalize():g}"
 
 
-def bound_found(release: Planned) -> str:
-    """The upper bound that is found first, in one sentence; empty if the bounds are public."""
-    bound = release.bound
-    if bound is None:
-        return ""
-    units, spent = f"units ({release.unit})", f"epsilon = {as_text(bound.epsilon)} of it"
-    few = f"with {bound.confidence:.0%} confidence at most {bound.above:,} {units} are above it"
-    last = release.candidates["upper"]
-    if bound.value is None:
-        return f"An upper bound would be found for {spent}; {few}. Values above it count as the bound."
-    if isinstance(bound.value, dict):
-        shown = ", ".join(f"{as_text(group)}: {as_text(each)}" for group, each in bound.value.items())
-        few += " in each group"
-        beyond = [as_text(group) for group, each in bound.value.items() if each == last]
-        if beyond:
-            few += f" (not so in these groups, whose bound is the last possible one: {_some_of(beyond)})"
-        return f"Values above the bound of a group ({shown}) count as it. It was found for {spent}; {few}."
-    if bound.value == last:
-        few = "it is the last possible one, so any number of units may be above it"
-    return f"Values above {as_text(bound.value)} count as this bound. It was found for {spent}; {few}."
-
-
 def rule(release: Planned) -> str:
     """How the noise was chosen, in one sentence; empty if there was no choice."""
     said = str(release.arguments.get("rule", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
@@ -122,49 +123,34 @@ class Asking(metaclass=QuestionsFirst):
         Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often
         in the widest gap between them, which says nothing about the rows.
         """
-        self._check_step(step, continuous)
+        if boolean(continuous, "continuous") and step is not None:
+            raise InvalidParameterError("continuous", True, "False, because a step is given")
         if step is not None or continuous:
             return step
-        if self._is_whole(column, bounds):
+        if self._is_whole(column, *finite_bounds(bounds)):
             return 1
         raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
 
-    def _fine_step(self, column: str, bounds: object, step: object, *, lower: object) -> object:
+    def _fine_step(self, column: str, bounds: object, step: object) -> object:
         """The distance between the numbers that values are rounded to, where the answer need not be one of them."""
-        if lower is not None:
-            raise InvalidParameterError("lower", lower, "None, because the bounds are given")
         if step is not None:
             return step
         lower, upper = finite_bounds(bounds)
-        return 1 if self._is_whole(column, bounds) else (upper - lower) / questions.FINE_STEPS
+        return 1 if self._is_whole(column, lower, upper) else (upper - lower) / questions.FINE_STEPS
 
-    def _is_whole(self, column: str, bounds: object) -> bool:
+    def _is_whole(self, column: str, *ends: Fraction) -> bool:
         """Whether the column's type and the bounds are of whole numbers."""
-        ends, found = finite_bounds(bounds), self._rows.check(column)
+        found = self._rows.check(column)
         check_numeric(found)  # else a column of text would be refused for its step
         return found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends)
 
     def _smallest_step(self, column: str, lower: object, step: float | None) -> float:
         """The smallest distance between possible answers without an upper bound: 1 where the type says so."""
-        whole = self._whole_step(column, lower) if step is None else step
-        if whole is not None:
-            return whole
+        if step is not None:
+            return step
+        if self._is_whole(column, decimal_fraction(lower, "lower", expected="a finite number")):
+            return 1
         raise InvalidParameterError("step", None, "the smallest distance between possible answers", _SMALLEST_STEP)
-
-    def _first_bound(self, column: str, lower: Any, step: Any) -> dict[str, Any]:
-        """The lower bound of a moment, and the distance of the smallest possible upper one from it."""
-        first = 0.0 if lower is None else lower
-        return {"lower": first, "step": self._whole_step(column, first) if step is None else step}
-
-    def _whole_step(self, column: str, lower: object) -> float | None:
-        """1 if the column's type and the lower bound are of whole numbers."""
-        first, found = decimal_fraction(lower, "lower", expected="a finite number"), self._rows.check(column)
-        check_numeric(found)
-        return 1 if found.is_whole and first.denominator == 1 and abs(first) < _WHOLE else None
-
-    def _check_step(self, step: float | None, continuous: object) -> None:
-        if boolean(continuous, "continuous") and step is not None:
-            raise InvalidParameterError("continuous", True, "False, because a step is given")
 
 
 def rows_of(asked: Asking) -> Rows:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from dpselect import questions
 from dpselect.certificates.release import Release
@@ -146,9 +145,8 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        clip: tuple[float, float] | Literal["private"],
+        clip: tuple[float, float],
         epsilon: float,
-        lower: float | None = None,
         scale: float = 1.0,
         by: str | None = None,
         groups: object = None,
@@ -162,10 +160,8 @@ class CountQuestions(Asking):
             column: name of a column of numbers.
             clip: smallest and largest amount that one unit may add; public, never taken from the column. All rows of a
                 unit are added up, and the total is clipped. The noise grows with the larger bound. If you know none,
-                ``"private"``: an upper end that only few units are above is found first, with half of epsilon, and is
-                released, too (``release.bound``).
+                `upper_bound` finds a bound of one row's amount first: it is released, too, and both costs add up.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
-            lower: with ``clip="private"``, the smallest amount, 0 unless you say otherwise. Public.
             scale: numbers are multiplied by this and rounded to whole numbers, so that the sum is exact: 100 counts
                 cents.
             by: name of the column with the group of each row, for one answer per group in `groups`.
@@ -185,8 +181,7 @@ class CountQuestions(Asking):
             InvalidDataError: there is no such column, or it does not hold numbers.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/clipped_sums.md`` and ``proofs/geometric_mechanism.md``; of a private clip
-        ``proofs/clipping_bounds.md``; for groups ``proofs/groups.md``.
+        Proof: ``proofs/clipped_sums.md`` and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -195,13 +190,7 @@ class CountQuestions(Asking):
         With 99% confidence the released sum is within 368 of the total hours_per_week, counting from 0 to 80 of each
         person_id.
         """
-        if isinstance(clip, str) and clip == "private":
-            below = PublicClip.below(column, lower=0 if lower is None else lower, scale=scale)
-            planned: Callable[..., questions.Question[Any]] = partial(questions.PrivateClipSum.planned, below)
-        else:
-            if lower is not None:
-                raise InvalidParameterError("lower", lower, "None, because the clip is given")
-            planned = partial(questions.Sum.planned, PublicClip.given(column, clip, scale=scale))
+        planned = partial(questions.Sum.planned, PublicClip.given(column, clip, scale=scale))
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon)
 

@@ -3,7 +3,7 @@
 `counts.py` has the methods and their documentation; `stubtest` compares the two.
 """
 
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 from dpselect.certificates.release import Release
 from dpselect.session.asking import Asking
@@ -104,9 +104,8 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        clip: tuple[float, float] | Literal["private"],
+        clip: tuple[float, float],
         epsilon: float,
-        lower: float | None = None,
         scale: float = 1.0,
         by: None = None,
         groups: object = None,
@@ -119,9 +118,8 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        clip: tuple[float, float] | Literal["private"],
+        clip: tuple[float, float],
         epsilon: float,
-        lower: float | None = None,
         scale: float = 1.0,
         by: str,
         groups: object,
@@ -134,9 +132,8 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        clip: tuple[float, float] | Literal["private"],
+        clip: tuple[float, float],
         epsilon: float,
-        lower: float | None = None,
         scale: float = 1.0,
         by: str | None = None,
         groups: object = None,

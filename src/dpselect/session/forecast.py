@@ -15,7 +15,6 @@ from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
 from dpselect.questions.gap import ReleasedGap
-from dpselect.questions.question import ReleasedBound
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import NothingRead
 
@@ -77,11 +76,6 @@ class Forecast:
         return self.terms.counted
 
     @property
-    def bound(self) -> ReleasedBound | None:
-        """The accuracy and the cost of an upper bound, if one would be found first."""
-        return self.terms.bound
-
-    @property
     def task(self) -> str:
         """The name of the question."""
         return self.terms.task
@@ -132,11 +126,6 @@ class Forecast:
         return wording.rule(self)
 
     @property
-    def bound_accuracy(self) -> str:
-        """The upper bound that would be found first, in one sentence; empty if there would be none."""
-        return wording.bound_found(self)
-
-    @property
     def charge(self) -> str:
         """What would happen to the account, in one sentence."""
         if self.account is None:
@@ -174,7 +163,6 @@ class Forecast:
             "groups": None if self.groups is None else dict(self.groups),
             **({} if self.usable is None else {"usable": self.usable.description}),
             **({} if self.counted is None else {"counts": self.counted.description}),
-            **({} if self.bound is None else {"bound": self.bound.description}),
             **({} if self.gap is None else {"gap": {**self.gap.description, "least_visible": self.gap.least_visible}}),
             "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
             "account": self.account,
@@ -201,7 +189,7 @@ class Forecast:
     @property
     def _sentences(self) -> tuple[str, ...]:
         missing = wording.basis_missing(QUESTIONS[self.terms.task], self, verb="would not be")
-        return self.accuracy, self.lead, self.bound_accuracy, self.count_accuracy, self.rule, self.basis, missing
+        return self.accuracy, self.lead, self.count_accuracy, self.rule, self.basis, missing
 
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")

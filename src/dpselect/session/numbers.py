@@ -7,14 +7,11 @@ from functools import partial
 from typing import Any, Literal
 
 from dpselect import questions
-from dpselect.arguments import quantile_level
+from dpselect.arguments import boolean
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
-
-_TESTED_IN_ORDER = 0.9
-"""From this level on, answers that are tested in order have the smaller error if no bound is known."""
 
 
 class NumberQuestions(Asking):
@@ -27,7 +24,7 @@ class NumberQuestions(Asking):
         column: str,
         level: float,
         *,
-        bounds: tuple[float, float] | Literal["private"] | None = None,
+        bounds: tuple[float, float] | None = None,
         epsilon: float,
         lower: float | None = None,
         step: float | None = None,
@@ -46,10 +43,9 @@ class NumberQuestions(Asking):
                 out.
             level: from 0 to 1; 0.5 is the median, and nine values in ten lie below the 0.9-quantile.
             bounds: smallest and largest possible answer. Public, so never taken from the column: its own minimum and
-                maximum belong to two people. Values beyond a bound count as that bound. If you know none, None: from
-                the level 0.9 on, possible answers that grow apart are tested in order, from `lower` on; for lower
-                levels (and with `continuous`) an upper bound is found first, with a quarter of epsilon. ``"private"``
-                finds one at any level. `Release.mechanism` says which it was.
+                maximum belong to two people. Values beyond a bound count as that bound. If you know none, None: answers
+                that grow apart are tested in order, from `lower` on. At levels below 0.9, finding a bound with
+                `upper_bound` first is often more accurate; it is released, too, and both costs add up.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             lower: without bounds, the smallest possible answer, 0 unless you say otherwise. Public.
             step: the answer is one of ``lower, lower + step, ..., upper``, and values count as the nearest of these;
@@ -85,11 +81,13 @@ class NumberQuestions(Asking):
         With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
         counting at most 1 row of each person_id.
         """
-        if bounds is None or (isinstance(bounds, str) and bounds == "private"):
-            self._check_step(step, continuous)
+        planned: Callable[..., questions.Question[Any]]
+        if bounds is None:
+            if boolean(continuous, "continuous"):
+                raise InvalidParameterError("continuous", True, "False, because there are no bounds")
             first = 0.0 if lower is None else lower
-            apart = None if continuous else self._smallest_step(column, first, step)
-            planned = _without_bounds(level, bounds, first, apart)
+            apart = self._smallest_step(column, first, step)
+            planned = partial(questions.UnboundedQuantile.planned, level, lower=first, step=apart)
         else:
             if lower is not None:
                 raise InvalidParameterError("lower", lower, "None, because bounds are given")
@@ -104,7 +102,7 @@ class NumberQuestions(Asking):
         self,
         column: str,
         *,
-        bounds: tuple[float, float] | Literal["private"] | None = None,
+        bounds: tuple[float, float] | None = None,
         epsilon: float,
         lower: float | None = None,
         step: float | None = None,
@@ -122,8 +120,7 @@ class NumberQuestions(Asking):
             column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out.
             bounds: smallest and largest possible answer. Public, never taken from the column. Values beyond a bound
-                count as that bound. If you know none, None (or ``"private"``): an upper bound is found first, with a
-                quarter of epsilon.
+                count as that bound. If you know none, None: see `quantile`.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             lower: without bounds, the smallest possible answer, 0 unless you say otherwise. Public.
             step: distance between possible answers; it has to divide the distance between the bounds. Needed unless
@@ -291,9 +288,8 @@ class NumberQuestions(Asking):
         self,
         column: str,
         *,
-        bounds: tuple[float, float] | Literal["private"],
+        bounds: tuple[float, float],
         epsilon: float,
-        lower: float | None = None,
         step: float | None = None,
         units: int | None = None,
         by: str | None = None,
@@ -315,17 +311,12 @@ class NumberQuestions(Asking):
             column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out. If a unit has several rows, one is chosen at random.
             bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
-                bound. The noise grows with the distance between the bounds. If you know none, ``"private"``: an upper
-                bound that only few units are above is found first, with half of epsilon, and is released, too
-                (``release.bound``).
+                bound. The noise grows with the distance between the bounds. If you know no upper one, `upper_bound`
+                finds one that few values are above: it is released, too, and both costs add up.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
-            lower: with ``bounds="private"``, the smallest value, 0 unless you say otherwise. Public.
             step: values are rounded to ``lower, lower + step, ..., upper`` and added up as whole numbers, because a sum
                 of floats may change by more than one unit adds. Default: 1 if the column's type is an integer type and
-                the bounds are whole, else a millionth of the distance between the bounds. With ``bounds="private"``
-                the possible upper bounds are this far from `lower`, twice as far, four times and so on (default: 1 if
-                the column's type is an integer type and `lower` is whole, else 1/1024), and values are rounded to
-                2^26 steps up to the bound.
+                the bounds are whole, else a millionth of the distance between the bounds.
             units: the number of units, as publicly known: the size of a study, a census. With groups, the number in
                 each group. Do not count the rows to find it.
             by, groups, max_groups_per_unit: see `most_common`.
@@ -341,8 +332,7 @@ class NumberQuestions(Asking):
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
         Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; with `units` ``proofs/means.md``, claims 5
-        and 6, and ``proofs/laplace_mechanism.md``; of a private bound ``proofs/clipping_bounds.md``; for groups
-        ``proofs/groups.md``.
+        and 6, and ``proofs/laplace_mechanism.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -355,15 +345,8 @@ class NumberQuestions(Asking):
         >>> abs(release.usable.count - 32_561) < 30
         True
         """
-        if isinstance(bounds, str) and bounds == "private":
-            if units is not None:
-                raise InvalidParameterError("units", units, "None, because the bounds are private")
-            planned: Callable[..., questions.Question[Any]] = partial(
-                questions.PrivateBoundsMean.planned, **self._first_bound(column, lower, step)
-            )
-        else:
-            domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step, lower=lower))
-            planned = partial(questions.Mean.planned, domain, units=units)
+        domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step))
+        planned = partial(questions.Mean.planned, domain, units=units)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -372,9 +355,8 @@ class NumberQuestions(Asking):
         self,
         column: str,
         *,
-        bounds: tuple[float, float] | Literal["private"],
+        bounds: tuple[float, float],
         epsilon: float,
-        lower: float | None = None,
         step: float | None = None,
         by: str | None = None,
         groups: object = None,
@@ -391,12 +373,12 @@ class NumberQuestions(Asking):
             column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out. If a unit has several rows, one is chosen at random.
             bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
-                bound. The noise grows with the square of the distance between the bounds. ``"private"``: see `mean`.
+                bound. The noise grows with the square of the distance between the bounds. If you know none, see
+                `mean`.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
-            lower: with ``bounds="private"``, the smallest value, 0 unless you say otherwise. Public.
             step: values are rounded to ``lower, lower + step, ..., upper``, at most 2^26 steps, so that sums of squares
                 are exact. Default: 1 if the column's type is an integer type and the bounds are whole, else a millionth
-                of the distance between the bounds. With ``bounds="private"``: see `mean`.
+                of the distance between the bounds.
             by, groups, max_groups_per_unit: see `most_common`.
             usable_epsilon: None: the number of units comes at no cost.
             request: see `Dataset`.
@@ -410,8 +392,7 @@ class NumberQuestions(Asking):
             InvalidDataError: there is no such column, or it does not hold numbers.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; of a private bound
-        ``proofs/clipping_bounds.md``; for groups ``proofs/groups.md``.
+        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -422,13 +403,8 @@ class NumberQuestions(Asking):
         With 99% confidence the released variance is within 2.53 of the true one, values rounded to steps of 1, counting
         at most 1 row of each person_id.
         """
-        if isinstance(bounds, str) and bounds == "private":
-            planned: Callable[..., questions.Question[Any]] = partial(
-                questions.PrivateBoundsVariance.planned, **self._first_bound(column, lower, step)
-            )
-        else:
-            domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step, lower=lower))
-            planned = partial(questions.Variance.planned, domain)
+        domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step))
+        planned = partial(questions.Variance.planned, domain)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -561,13 +537,3 @@ class NumberQuestions(Asking):
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
-
-
-def _without_bounds(
-    level: object, bounds: object, lower: float, step: float | None
-) -> Callable[..., questions.UnboundedQuantile | questions.PrivateBoundsQuantile]:
-    """How a quantile without public bounds is planned. The choice between both ways is public."""
-    share = quantile_level(level)
-    if bounds is None and step is not None and share >= _TESTED_IN_ORDER:
-        return partial(questions.UnboundedQuantile.planned, share, lower=lower, step=step)
-    return partial(questions.PrivateBoundsQuantile.planned, share, lower=lower, step=step)

@@ -26,7 +26,6 @@ from dpselect.summaries import (
     PublicCondition,
     PublicDomain,
     PublicGroups,
-    UnitTotals,
     UnitValues,
     candidate_kind,
 )
@@ -190,18 +189,6 @@ class ColumnRows:
             progress=self.rows.progress,
         )
 
-    def amounts(self, clip: PublicClip, cuts: tuple[int, ...], groups: PublicGroups | None = None) -> list[UnitTotals]:
-        """The units' clipped amounts in bands between the cuts, in each group."""
-        check_numeric(self.column)
-        check_near(self.column, *clip.ends)
-        return self.rows.table.amounts(
-            unit=self.rows.unit_column,
-            amount=Amount(self.column, clip.scale, clip.lower, clip.upper),
-            cuts=cuts,
-            grouping=self._grouping(groups, cuts),
-            progress=self.rows.progress,
-        )
-
     def gather(
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]:
@@ -285,7 +272,7 @@ class _NeverRead:
         """Where reading would begin."""
         raise NothingRead
 
-    total = amounts = gather = units = names = count
+    total = gather = units = names = count
 
 
 class UnopenedTable(_NeverRead):

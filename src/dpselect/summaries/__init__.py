@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dpselect.summaries.private import CandidateTotals as CandidateTotals
     from dpselect.summaries.private import NameCounts as NameCounts
     from dpselect.summaries.private import RuleCounts as RuleCounts
-    from dpselect.summaries.private import UnitTotals as UnitTotals
     from dpselect.summaries.private import UnitValues as UnitValues
 else:
     __getattr__, __dir__, __all__ = on_use(
@@ -39,6 +38,6 @@ else:
             "dpselect.summaries.features": "HIGHEST_WEIGHT MOST_CELLS PublicFeatures",
             "dpselect.summaries.groups": "PublicGroups",
             "dpselect.summaries.kinds": "CandidateKind candidate_kind",
-            "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitTotals UnitValues",
+            "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitValues",
         },
     )

@@ -18,7 +18,7 @@ from dpselect.questions import COMMANDS
 from dpselect.session.check import check
 from dpselect.session.findings import WARNING
 from dpselect.web import planning
-from dpselect.web.forms import PRIVATE, START, Form
+from dpselect.web.forms import START, Form
 from dpselect.web.pages import Pages, route
 from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
 from dpselect.web.planning import (
@@ -120,7 +120,7 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
             about["narrow_point"] = curve.place(epsilon, bound, svg, width=NARROW)
         except MissingExtraError as missing:
             about["no_chart"] = str(missing)
-    said = forecast.bound_accuracy, forecast.count_accuracy, forecast.basis
+    said = forecast.count_accuracy, forecast.basis
     return ShownPlan(
         epsilon=text,
         place=place,
@@ -266,7 +266,7 @@ def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     form = Form.read(about, pages.site, typed)
     if not form.unit or form.errors:
         return _not_looked(pages, "Fill in the form first.")
-    given = {name: value for name, value in form.arguments.items() if name in _CHECKED and value != PRIVATE}
+    given = {name: value for name, value in form.arguments.items() if name in _CHECKED}
     column = given.pop("column", None)
     if column is None:
         return _not_looked(pages, "Choose a column first: it is the column that is looked at.")

@@ -13,9 +13,6 @@ from dpselect.web.site import NOBODY, Site
 LOWER, UPPER = "lower-end", "upper-end"
 """The parts of a field that is two numbers."""
 
-FOUND = ".found"
-"""Ends the name of a field that has two numbers found privately."""
-
 _MORE = frozenset({"lower", "units", "method", "sample_size", "scale", "kind", "max_rows_per_unit"})
 """Options that few need."""
 
@@ -49,8 +46,7 @@ class Field:
     @property
     def label(self) -> str:
         """Its name in words."""
-        name, _, found = self.name.partition(".")
-        return f"{name} found privately" if found else name.replace("_", " ")
+        return self.name.replace("_", " ")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -93,10 +89,6 @@ def fields_of(about: Command, site: Site) -> list[Field]:
         found.append(Field(name="candidates", kind="list", help=one + without, is_needed=about.needs_list))
     own = sorted(about.options, key=lambda option: option.default is not REQUIRED)
     found += [_field(option, columns) for option in own if option.name not in _MORE]
-    for option in own:
-        if option.kind == "bounds or private":
-            help = f"Instead of {option.name}: a part of epsilon finds the upper one."
-            found.append(Field(name=option.name + FOUND, kind="flag", help=help, part="more"))
     found += [_field(option, columns, part="more") for option in own if option.name in _MORE]
     if about.chooses:
         found.append(_kind_of("candidates", "more"))
@@ -115,11 +107,8 @@ def fields_of(about: Command, site: Site) -> list[Field]:
     return found
 
 
-_FOR_PAGES = (
-    (re.compile(r"(or )?@file( with one per line, or @codes\.csv:column)?(?=\.)"), "or one on each line"),
-    (re.compile(r"--(bounds|clip) private"), r"\1 found privately"),
-)
-"""Words of the command line, and the same on a page."""
+_FILE = re.compile(r"(or )?@file( with one per line, or @codes\.csv:column)?(?=\.)")
+"""A file in the words of the command line; a page has none."""
 
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
@@ -127,14 +116,12 @@ _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 def _on_page(help: str) -> str:
     """The help of an option in the words of a page.
 
-    >>> _on_page("Instead of --step: with --bounds private spend half of --epsilon, see --max-values-per-unit.")
-    'Instead of step: with bounds found privately spend half of epsilon, see max values per unit.'
+    >>> _on_page("Instead of --step: see --max-values-per-unit.")
+    'Instead of step: see max values per unit.'
     >>> _on_page("Public: a range 1..100, a list 4.99,9.99, @file with one per line, or @codes.csv:column. The rest")
     'Public: a range 1..100, a list 4.99,9.99, or one on each line. The rest'
     """
-    for written, better in _FOR_PAGES:
-        help = written.sub(better, help)
-    return _OPTION.sub(lambda found: found[1].replace("-", " "), help)
+    return _OPTION.sub(lambda found: found[1].replace("-", " "), _FILE.sub("or one on each line", help))
 
 
 def _field(option: Option, columns: tuple[tuple[str, str], ...], part: Part = "main", example: str = "") -> Field:
@@ -148,8 +135,6 @@ def _field(option: Option, columns: tuple[tuple[str, str], ...], part: Part = "m
         kind, choices, default = "column", columns, ""
     elif kind in ("values", "prices", "dates"):
         kind = "list"
-    elif kind == "bounds or private":
-        kind = "bounds"
     help = _on_page(option.help)
     return Field(name=option.name, kind=kind, help=help, is_needed=needed, default=default, choices=choices, part=part)
 

@@ -25,11 +25,9 @@ from dpselect.questions.wording import as_text, counted
 from dpselect.session import Forecast
 from dpselect.session.described import arguments_of
 from dpselect.summaries import CandidateKind
-from dpselect.web.fields import FOUND, KINDS, Field, fields_of
+from dpselect.web.fields import KINDS, Field, fields_of
 from dpselect.web.site import Site
 from dpselect.web.titles import title
-
-PRIVATE = "private"
 
 START = "0.5"
 """Where the slider of epsilon stands first: somewhere it has to."""
@@ -150,10 +148,7 @@ class Form:
         if any(len(text) > _LONGEST for text in texts):
             self.errors[each.name] = f"{each.name}: expected at most {_LONGEST:,} characters."
             return
-        if each.name in ("unit", "candidates_as", "groups_as") or each.name.endswith(FOUND):
-            return
-        if self.typed.get(each.name + FOUND) == "on":
-            self.arguments[each.name] = PRIVATE
+        if each.name in ("unit", "candidates_as", "groups_as"):
             return
         if not any(texts):
             if each.is_needed:

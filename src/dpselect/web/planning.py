@@ -59,8 +59,6 @@ WHY = {
     "NoisyHistogramMechanism": "each unit is in one bin, so that noise does not grow with their number",
     "QuantileMechanism": "it weighs each possible answer by how many ranks it is off",
     "QuantilesMechanism": "it draws all levels together, instead of paying for each of them",
-    "PrivateBoundsMechanism": "no upper bound is known, so that a part of epsilon finds one first",
-    "ClippingBoundMechanism": "no largest value is known, so that a part of epsilon finds one first",
     "UnboundedQuantileMechanism": "no upper bound is known, and it asks one possible answer after the other",
     "MeanMechanism": "the number of units is public, so that no part of epsilon is spent on it",
     "DensityMechanism": "it draws a sample whose distribution is close to that of the column",

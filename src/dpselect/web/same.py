@@ -17,7 +17,7 @@ from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.questions.wording import as_text
 from dpselect.summaries import CandidateKind
-from dpselect.web.forms import PRIVATE, Form
+from dpselect.web.forms import Form
 from dpselect.web.releasing import PageRequest
 from dpselect.web.site import Site, shown_address
 
@@ -96,7 +96,7 @@ def _option(name: str, *words: str) -> list[str]:
 
 def _misread(word: str) -> bool:
     """Whether a name is taken for an option even after ``--``."""
-    return word.partition("=")[0] in ("--help", "-h", "--version", "--show-columns", "--bounds", "--clip")
+    return word.partition("=")[0] in ("--help", "-h", "--version", "--show-columns")
 
 
 def _reading(site: Site) -> dict[str, Any]:
@@ -121,8 +121,6 @@ def _format_words(format: Format) -> dict[str, Any]:
 
 def _written(form: Form, name: str, value: Any) -> list[str] | None:
     """The words of a value on the command line; None if there are none that mean it."""
-    if value == PRIVATE and name not in _LISTS:
-        return [PRIVATE]
     if name in _LISTS:
         found = _list(form, name, value)
         return None if found is None else [found]

@@ -66,22 +66,6 @@ def totals(
     return within.group_by(*keys).agg(number) if keys else within.select(number)
 
 
-def bands(
-    query: EngineQuery, *, unit: Column, amount: Amount, cuts: tuple[int, ...], grouping: Grouping | None
-) -> Frame:
-    """``number`` of units and ``total`` of their clipped amounts for each ``band`` between cuts (and ``part``).
-
-    Proof: ``proofs/clipping_bounds.md``.
-    """
-    rows = _grouped(query, {"who": Unit(unit), "added": amount}, grouping).filter(~nw.col("added").is_null())
-    units = rows.group_by("who", *_keys(grouping)).agg(nw.col("added").sum())
-    clipped = units.with_columns(nw.col("added").clip(amount.lower, amount.upper))
-    band = sum(((nw.col("added") > cut).cast(nw.Int32) for cut in cuts[:-1]), nw.lit(0, nw.Int32))
-    within = _within_groups(query, clipped, grouping).with_columns(band=band)
-    found = within.group_by(*_keys(grouping, "band"))
-    return found.agg(nw.len().alias("number"), nw.col("added").sum().alias("total"))
-
-
 def values(
     query: EngineQuery,
     *,

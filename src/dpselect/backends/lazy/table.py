@@ -25,7 +25,6 @@ from dpselect.summaries import (
     NameCounts,
     PublicCandidates,
     PublicDomain,
-    UnitTotals,
     UnitValues,
 )
 
@@ -134,22 +133,6 @@ class LazyTable:
         table = self._answer(query, partial(_tabulated, candidates=candidates, grouping=grouping), progress)
         return [CandidateTotals(each) for each in table]
 
-    def amounts(
-        self,
-        *,
-        unit: Column,
-        amount: Amount,
-        cuts: tuple[int, ...],
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[UnitTotals]:
-        """How many units have a clipped amount between the cuts, and what they add up to."""
-        check_numeric(amount.column)
-        check_groups(grouping)
-        query = partial(queries.bands, unit=unit, amount=amount, cuts=cuts, grouping=grouping)
-        table = self._answer(query, partial(_banded, bands=len(cuts), grouping=grouping), progress)
-        return [UnitTotals(*each, cuts=cuts) for each in table]
-
     def gather(
         self,
         *,
@@ -246,15 +229,6 @@ def _tabulated(found: Any, *, candidates: PublicCandidates | None, grouping: Gro
     at = np.zeros(numbers.size, np.int64) if candidates is None else positions(found.column("what"), candidates)
     table[parts, at] = numbers
     return table
-
-
-def _banded(found: Any, *, bands: int, grouping: Grouping | None) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """For each group the numbers and totals of all bands, 0 where there is no unit."""
-    numbers, totals = np.zeros((2, 1 if grouping is None else len(grouping.groups), bands), np.int64)
-    part = 0 if grouping is None else positions(found.column("part"), grouping.groups)
-    at = (part, _numbers(found.column("band")))
-    numbers[at], totals[at] = _numbers(found.column("number")), _numbers(found.column("total"))
-    return [*zip(numbers, totals, strict=True)]
 
 
 def _numbers(found: Any) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from dpselect.backends.rows import per_unit
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.declared import compared, compared_groups
 from dpselect.backends.rows.per_unit import Places, UnitNumbers
-from dpselect.backends.rows.queries import banded, counted, gathered, named, totalled, units_counted
+from dpselect.backends.rows.queries import counted, gathered, named, totalled, units_counted
 from dpselect.backends.rows.relation import candidates_of, columns_of
 from dpselect.formats import Format
 from dpselect.summaries import (
@@ -23,7 +23,6 @@ from dpselect.summaries import (
     DistantCandidates,
     PublicCandidates,
     PublicDomain,
-    UnitTotals,
     UnitValues,
 )
 
@@ -98,22 +97,6 @@ def total(
     )
 
 
-def amounts(
-    format: Format | None, *, unit: Column, amount: Amount, cuts: tuple[int, ...], grouping: Grouping | None = None
-) -> Reading:
-    """See `dpselect.backends.contract.Table.amounts`."""
-    check_numeric(amount.column)
-    check_groups(grouping)
-    grouping = compared_groups(grouping, format)
-    return Reading(
-        columns=columns_of(unit, grouping, amount=amount.column),
-        candidates=candidates_of(grouping),
-        query=partial(banded, unit=unit, amount=amount, cuts=cuts, grouping=grouping),
-        summary=lambda found: [UnitTotals(*each, cuts=cuts) for each in found],
-        together=per_unit.banded(amount, cuts) if grouping is None else None,
-    )
-
-
 def gather(
     format: Format | None,
     *,
@@ -177,7 +160,6 @@ def names(
 READINGS: Mapping[str, Callable[..., Reading]] = {
     "count": count,
     "total": total,
-    "amounts": amounts,
     "gather": gather,
     "units": units,
     "names": names,

@@ -26,7 +26,6 @@ from dpselect.summaries import (
     CandidateTotals,
     NameCounts,
     PublicCandidates,
-    UnitTotals,
     UnitValues,
 )
 
@@ -74,10 +73,6 @@ class StreamTable:
     def total(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateTotals]:
         """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
         return self._read(readings.total(self.format, **asked), progress)
-
-    def amounts(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitTotals]:
-        """How many units have a clipped amount between the cuts, and what they add up to."""
-        return self._read(readings.amounts(self.format, **asked), progress)
 
     def gather(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitValues]:
         """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit."""

@@ -27,9 +27,8 @@ def verify(
     dpselect verify release.json --ledger sqlite:///budget.db
 
     What was drawn is certified only for a release with a request id (--request), which its ledger stored: the value,
-    and if there are any, the numbers usable.count and counts.count and the bound bound.value. Otherwise these may have
-    been edited unnoticed. Without --ledger this is true of every field that the certificate states only once, such as
-    the column.
+    and if there are any, the numbers usable.count and counts.count. Otherwise these may have been edited unnoticed.
+    Without --ledger this is true of every field that the certificate states only once, such as the column.
 
     Args:
         certificate: File with what --json printed.
@@ -111,8 +110,6 @@ def _numbers_drawn(release: Release[Any]) -> Iterator[str]:
         yield "counts.count"
     if release.usable is not None:
         yield "usable.count"
-    if release.bound is not None:
-        yield "bound.value"
     if release.gap is not None:
         yield "gap.value"
 
