@@ -10,7 +10,7 @@ from fractions import Fraction
 from numbers import Integral, Rational
 from typing import cast
 
-from dpselect.errors import InvalidParameterError, Shown, describe, typed
+from dpselect.errors import InvalidParameterError, Shown, describe, did_you_mean, typed
 
 _POSITIVE = "a finite number > 0"
 
@@ -151,6 +151,19 @@ def boolean(value: object, name: str) -> bool:
     if not isinstance(value, bool):
         raise InvalidParameterError(name, value, "True or False")
     return value
+
+
+def one_of(value: object, name: str, words: Iterable[str], *, note: str = "") -> str:
+    """One of a few words.
+
+    >>> one_of("set", "method", ["auto", "set"])
+    'set'
+    """
+    known = [str(each) for each in words]
+    if isinstance(value, str) and value in known:
+        return str(value)
+    expected = " or ".join(map(repr, known)) + note
+    raise InvalidParameterError(name, typed(value), expected, did_you_mean(value, known))
 
 
 def members_in_order(value: object, name: str, *, expected: str) -> tuple[object, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dpselect.arguments import boolean
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.arguments import boolean, one_of
+from dpselect.errors import InvalidParameterError
 
 
 class Neighbours(StrEnum):
@@ -25,12 +25,7 @@ class Neighbours(StrEnum):
 
 def neighbouring_relation(value: object) -> Neighbours:
     """`value` as a `Neighbours`, or an error that lists the choices."""
-    try:
-        return Neighbours(value)  # type: ignore[arg-type]
-    except (ValueError, TypeError):
-        got = Shown(repr(value)) if isinstance(value, str) else value
-        choices = " or ".join(repr(str(choice)) for choice in Neighbours)
-        raise InvalidParameterError("neighbours", got, choices) from None
+    return value if isinstance(value, Neighbours) else Neighbours(one_of(value, "neighbours", Neighbours))
 
 
 def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:

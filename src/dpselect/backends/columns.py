@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError, Shown, did_you_mean, typed
 from dpselect.summaries import CandidateKind
 
 
@@ -100,16 +100,12 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
         hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row. "
         hint += "Capitals count, and blanks around a name are part of it."
         hint += number
-        raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
-    from difflib import get_close_matches
-
+        raise InvalidDataError(argument, typed(name), "a column of the data", hint)
     names = [column.name for column in columns]
-    close = [other for other in names if other.strip().casefold() == name.strip().casefold()]
-    close = close or get_close_matches(name, names, n=1, cutoff=0.7)
-    hint = f"Did you mean {close[0]!r}? " if close else ""
+    hint = f"{did_you_mean(name, names)} ".lstrip()
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
     hint += f"The columns are: {shown}." + number
-    raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
+    raise InvalidDataError(argument, typed(name), "a column of the data", hint)
 
 
 def check_unit(column: Column) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from difflib import get_close_matches
 from fractions import Fraction
 from numbers import Number
 from pathlib import Path
@@ -15,7 +14,7 @@ import narwhals.stable.v2 as nw
 
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import pa, pq
-from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.errors import InvalidCandidatesError, Shown, did_you_mean, typed
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 
@@ -210,10 +209,8 @@ def _of_spark(frame: Any, column: str) -> list[Any]:
 def _place(names: Sequence[object], column: str) -> int:
     if list(names).count(column) != 1:
         # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
-        near = get_close_matches(str(column), [each for each in names if isinstance(each, str)], n=1)
-        hint = f"Did you mean {near[0]!r}?" if near and near[0] != column else ""
         expected = f"the name of one of the columns, of which there {_are(len(names))}"
-        raise InvalidCandidatesError("column", Shown(repr(column)), expected, hint)
+        raise InvalidCandidatesError("column", typed(column), expected, did_you_mean(column, names))
     return names.index(column)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError
 from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
-from dpselect.errors import InvalidParameterError, SelectionError
+from dpselect.errors import LONGEST_WORD, OTHER_WORDS, InvalidParameterError, SelectionError, words_meant
 
 _MOST_COMMON = "Use most-common: the value that the most units have."
 _MEAN = "Use mean: the mean of one value per unit."
@@ -96,16 +95,6 @@ _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists
 _PRIVATE = "--to-file-i-keep-private"
 _LISTED = re.compile(r"(?<=\bThey take )[a-z_]+(, [a-z_]+)*(?=\.)")
 _OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
-_MEANT = {
-    "--bounds": ("--clip", "--between"),
-    "--clip": ("--bounds", "--between"),
-    "--between": ("--bounds", "--clip"),
-    "--range": ("--bounds", "--clip", "--between"),
-    "--values": ("--candidates",),
-    "--candidates": ("--values",),
-    "--eps": ("--epsilon",),
-}
-"""Options of other questions for what an option is for here."""
 _PAIRS = ("--bounds", "--clip")
 _GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]+[0-9])")
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
@@ -178,7 +167,7 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
         if (given := _after(option, arguments)) is not None and len(given) < 2:
             return f"{option} takes two values, not {_counted(given)}. {_HINTS[option]} See --help."
     if not isinstance(error, MissingArgumentError):
-        return str(error)
+        return _quickly(error)
     argument = error.argument
     name = argument.name if argument is not None else ""
     if argument is None or not name or list(argument.tokens):
@@ -189,14 +178,22 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
     return f"{name} is required.{hint} See --help."
 
 
+def _quickly(error: CycloptsError) -> str:
+    """The parser's own text, which compares a wrong word with all that there are: in the square of its length."""
+    token = getattr(error, "token", None)
+    words = (error.unused_tokens or [])[:1] if token is None else [token.keyword or "", token.value]
+    long = [each for each in words if len(each) > LONGEST_WORD]
+    return f"Not understood: {_quoted(long)}. See --help." if long else str(error)
+
+
 def _unknown(arguments: Sequence[str], names: Names) -> str:
     """The first unknown option; the parser would instead report that another one is missing."""
     options = [name for name in names.values() if name.startswith("--")]
     for each in arguments:
         name = each.partition("=")[0]
         if _OPTION.fullmatch(name) and options and name not in (*options, "--help", "-h"):
-            close = _alike(name, options)
-            return f"Unknown option: {name}." + (f" Did you mean {' or '.join(close)}?" if close else " See --help.")
+            close = " or ".join(_alike(name, options))
+            return f"Unknown option: {name[:60]}. " + (f"Did you mean {close}?" if close else "See --help.")
     return ""
 
 
@@ -206,10 +203,8 @@ def _alike(name: str, options: Sequence[str]) -> list[str]:
         return []
     if longer := [each for each in options if each.startswith(name)]:
         return longer
-    if meant := [each for each in _MEANT.get(name, ()) if each in options]:
-        return meant
     # The dashes are not compared: two short options would be similar by them alone.
-    return [f"--{each}" for each in get_close_matches(name[2:], [each[2:] for each in options], n=1)]
+    return [f"--{each}" for each in words_meant(name[2:], [each[2:] for each in options], said=OTHER_WORDS)]
 
 
 def _quoted(values: Sequence[str]) -> str:

@@ -150,8 +150,12 @@ class Ledger(ManagedLedger):
         Proof: ``proofs/ledger.md``.
         """
         refuse_seeded()
+        account = short_text(account, "account")
         charges = [
-            (ChargeRequest.of(account, what, request=request, question=question, certificate=certificate), time)
+            (
+                ChargeRequest.of(account, what, request=request, question=question, certificate=certificate),
+                moment(time, "time"),
+            )
             for what, request, question, certificate, time in questions
         ]
         store_remembered(self._place, self._stored_release)
@@ -245,6 +249,7 @@ class Ledger(ManagedLedger):
             For each question its stored answer; or the receipt of a charge that was made ahead and not drawn for; or
             None.
         """
+        account = short_text(account, "account")
         charges = [
             ChargeRequest.of(account, what, request=request, question=question) for what, request, question in questions
         ]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
+from dpselect.arguments import finite_bounds, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.cumulative_counts import Cells, CumulativeCounts, Histograms, Positions
 from dpselect.mechanisms.distance_shells import Shells
@@ -112,8 +112,7 @@ class DensityMechanism(MechanismValue):
         self._set(epsilon=positive_epsilon(self.epsilon))
         if self.k is not None:
             self._set(k=positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
-        if self.base not in ("histograms", "points"):
-            raise InvalidParameterError("base", self.base, "'histograms' or 'points'")
+        one_of(self.base, "base", ("histograms", "points"))
         self._set(neighbours=neighbouring_relation(self.neighbours))
         if self.neighbours is not Neighbours.REPLACE_ONE:
             raise InvalidParameterError(

@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.arguments import (
+    finite_bounds,
+    one_of,
+    positive_count,
+    positive_epsilon,
+    positive_sensitivity,
+    probability,
+)
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
@@ -83,9 +90,7 @@ class MeanMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         self._set(epsilon=positive_epsilon(self.epsilon))
-        if cast(object, self.score) not in ("absolute", "squared"):
-            given = cast(object, self.score)
-            raise InvalidParameterError("score", Shown(repr(given)) if isinstance(given, str) else given, _SCORES)
+        one_of(self.score, "score", ("absolute", "squared"))
         self._set(_ends=_bounded(self.bounds))
         self._set(_grid=Grid.dividing(*self._ends, step=self.step))
         self._set(neighbours=neighbouring_relation(self.neighbours))
@@ -294,9 +299,6 @@ def _rounded_up(number: Fraction) -> float:
         return positive_sensitivity(number)
     except InvalidParameterError:  # it overflows, or underflows to 0
         return math.inf if number > 1 else math.ulp(0.0)
-
-
-_SCORES = "'absolute' or 'squared'"
 
 
 def _bounded(bounds: object) -> tuple[Fraction, Fraction]:

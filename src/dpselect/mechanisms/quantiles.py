@@ -13,7 +13,14 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, quantile_level
+from dpselect.arguments import (
+    finite_bounds,
+    one_of,
+    positive_count,
+    positive_epsilon,
+    positive_sensitivity,
+    quantile_level,
+)
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray
@@ -91,8 +98,7 @@ class QuantilesMechanism(MechanismValue):
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
         self._set(step=None if grid is None else shortest(grid.step))
         self._set(_grid=grid)
-        if self.method not in METHODS:
-            raise InvalidParameterError("method", self.method, '"joint" or "halving"')
+        one_of(self.method, "method", METHODS)
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
             expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
             raise InvalidParameterError("epsilon", self.epsilon, expected, 'For a larger one use method="halving".')

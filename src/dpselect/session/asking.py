@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpselect import mechanisms, questions
 from dpselect.arguments import boolean, decimal_fraction, finite_bounds
 from dpselect.backends.columns import check_numeric
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.errors import OTHER_WORDS, InvalidCandidatesError, InvalidParameterError, Shown, did_you_mean
 from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import Priced
@@ -58,6 +58,14 @@ class Asking(metaclass=QuestionsFirst):
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in _NO_QUESTIONS]
+
+    if not TYPE_CHECKING:  # to whom every name would be known
+
+        def __getattr__(self, name: str) -> Any:
+            known = [] if name.startswith("_") else [each for each in dir(self) if not each.startswith("_")]
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            hint = did_you_mean(name, known, said=OTHER_WORDS)
+            raise AttributeError(f"{text}. {hint}" if hint else text, obj=self)  # Python guesses, too, if it has a name
 
     def _ask(
         self,

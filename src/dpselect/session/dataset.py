@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from dpselect.arguments import memory_size
+from dpselect.arguments import members_in_order, memory_size
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.files.finding import is_named
 from dpselect.backends.naming import what_was_opened
@@ -147,7 +147,7 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
         """
         table = Planner(self)
         asked: list[TableQuestion[Any]] = []
-        for place, described in enumerate(questions):
+        for place, described in enumerate(members_in_order(questions, "questions", expected="a list of dictionaries")):
             method = check_described(described, f"questions[{place}]")
             given = {name: value for name, value in described.items() if name != ASK}
             asked.append(planned_by(table, method, given, f"questions[{place}]"))

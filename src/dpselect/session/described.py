@@ -7,7 +7,7 @@ from datetime import datetime
 from inspect import Parameter, signature
 from typing import Any, cast
 
-from dpselect.errors import InvalidParameterError, Shown, typed
+from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
 from dpselect.session.asking import Asking, neighbours_of, rows_of
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.counts import CountQuestions
@@ -62,10 +62,12 @@ def method_of(described: Mapping[str, Any], place: str) -> str:
     Raises:
         InvalidParameterError: it names none.
     """
+    if not isinstance(cast(object, described), Mapping):
+        raise InvalidParameterError(place, described, 'a dictionary such as {"ask": "median", "column": "age", ...}')
     name: object = described.get(ASK)
     if isinstance(name, str) and name in METHODS:
         return name
-    hint = _meant(name.replace("-", "_") if isinstance(name, str) else "", METHODS)
+    hint = did_you_mean(name, METHODS, said=OTHER_WORDS)
     raise InvalidParameterError(f"{place}.{ASK}", typed(name), f"one of {', '.join(METHODS)}", hint)
 
 
@@ -84,9 +86,9 @@ def check_keys(given: Iterable[object], known: Iterable[str], *, place: str = ""
     known = tuple(known)
     for key in given:
         if key not in known:
-            shown = str(key) if len(str(key)) <= 60 and str(key).isprintable() else "<a key>"
+            shown = key if isinstance(key, str) and len(key) <= 60 and key.isprintable() else "<a key>"
             name = f"{place}.{shown}" if place else shown
-            hint = _meant(shown, known)
+            hint = did_you_mean(key, known, said=OTHER_WORDS)
             raise InvalidParameterError(
                 name, Shown("<unknown key>"), f"one of the keys of {of}: {', '.join(known)}", hint
             )
@@ -137,9 +139,11 @@ def refuse_shared_requests(questions: Iterable[TableQuestion[Any]]) -> None:
     """Refuse a request id that two of the questions have; it would be found out only after the first was paid for."""
     seen: set[str] = set()
     for place, each in enumerate(questions):
-        if each.request in seen:
-            raise InvalidParameterError(f"questions[{place}].request", typed(each.request), "an id of its own")
-        seen |= set() if each.request is None else {each.request}
+        if each.request is None:
+            continue
+        if not isinstance(cast(object, each.request), str) or each.request in seen:
+            raise InvalidParameterError(f"questions[{place}].request", typed(each.request), "an id of its own, as text")
+        seen.add(each.request)
 
 
 def _as_argument(name: str, value: Any) -> Any:
@@ -148,10 +152,3 @@ def _as_argument(name: str, value: Any) -> Any:
     if isinstance(value, datetime):
         return value.date() if (value.hour, value.minute, value.second) == (0, 0, 0) else value
     return value
-
-
-def _meant(given: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(given, list(known), n=1)
-    return f"Did you mean {close[0]!r}?" if close else ""

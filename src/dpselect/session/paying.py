@@ -92,7 +92,7 @@ class Payer(ABC, Generic[Reply]):
     def ledger_for(self, request: str | None) -> Ledger | None:
         """The ledger; a request requires one."""
         if self._ledger is None and request is not None:
-            raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account together with it")
+            raise InvalidParameterError("request", typed(request), "a ledger and an account together with it")
         return self._ledger
 
 
