@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.cli.test_commands import ADULT, AGE, AGES, BOUNDS, CLICKS, COMMON, GAIN, run
@@ -118,3 +120,23 @@ def test_bad_input_is_one_line_and_status_two(capsys: Captured, arguments: list[
     assert err.count("\n") == 1
     assert reason in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["x" * 100_000], "Not understood: 'xxx"),
+        (["ledger", "x" * 100_000], "Not understood: 'xxx"),
+        (["median", *AGES, *BOUNDS, "--" + "x" * 100_000, "1"], f"Unknown option: --{'x' * 58}."),
+        (["median", *AGES, *BOUNDS, "--" + "X" * 100_000, "1"], "Not understood: '--XXX"),
+        (["median", *AGES, *BOUNDS, "--engine", "x" * 100_000], "Not understood: 'xxx"),
+        (["most-common", CLICKS, "x" * 100_000, *COMMON], "COLUMN=<100000 characters>: expected a column of the data"),
+    ],
+)
+def test_a_very_long_word_is_compared_with_nothing(capsys: Captured, arguments: list[str], reason: str) -> None:
+    before = time.process_time()
+    status, out, err = run(capsys, *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert reason in err
+    assert len(err) < 1000
+    assert time.process_time() - before < 10  # it was 48 seconds

@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown, did_you_mean, typed
-from dpselect.summaries import CandidateKind
+from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 
 _PUBLIC = "Candidates are public: never read them from the table that is asked."
@@ -47,7 +47,7 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     >>> days
     ['north', 'south', 'west']
     """
-    wanted = None if kind is None else _kind(kind)
+    wanted = None if kind is None else candidate_kind(kind)
     if _is_csv(source):
         return _of_csv(Path(cast(str, source)), column, wanted)
     values = _typed_values(source, column)
@@ -127,16 +127,6 @@ def column_count(path: str) -> int:
     except (OSError, csv.Error, ValueError, pa.ArrowException):
         pass
     return 0
-
-
-def _kind(kind: object) -> CandidateKind:
-    """The kind with this value or, as on the command line, with this short name."""
-    if isinstance(kind, str):
-        for each in CandidateKind:
-            if kind in (each, each.name.lower()):
-                return each
-    choices = ", ".join(repr(each.name.lower()) for each in CandidateKind)
-    raise InvalidCandidatesError("kind", Shown(repr(kind)) if isinstance(kind, str) else kind, f"one of {choices}")
 
 
 def _of_csv(path: Path, column: str, kind: CandidateKind | None) -> list[Member]:
