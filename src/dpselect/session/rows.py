@@ -13,7 +13,7 @@ from dpselect.arguments import boolean
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.summaries import (
     CandidateCounts,
@@ -68,7 +68,7 @@ class Rows:
         self.format = format
         self.origin = origin
         self.unit_column = table.unit(unit)
-        self.progress = progress
+        self.progress = checked_progress(progress)
 
     def over(self, table: Table) -> Rows:
         """The same rows, read from a table with the same columns."""
@@ -118,6 +118,13 @@ class Rows:
     def check_compared(self, members: PublicCandidates, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that the declared format makes the same."""
         compared(members, self.format, argument=argument)
+
+
+def checked_progress(progress: Callable[[float], None] | None) -> Callable[[float], None] | None:
+    """What is called during long scans."""
+    if progress is not None and not callable(progress):
+        raise InvalidParameterError("progress", progress, "a function of a number from 0 to 1, or None")
+    return progress
 
 
 @dataclass(frozen=True, slots=True)
