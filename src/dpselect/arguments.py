@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
-from typing import cast
+from typing import Any, cast
 
 from dpselect.errors import InvalidParameterError, Shown, describe, did_you_mean, typed
 
@@ -164,6 +164,17 @@ def one_of(value: object, name: str, words: Iterable[str], *, note: str = "") ->
         return str(value)
     expected = " or ".join(map(repr, known)) + note
     raise InvalidParameterError(name, typed(value), expected, did_you_mean(value, known))
+
+
+def function(value: Any, name: str, *, expected: str) -> Any:
+    """Something that can be called.
+
+    >>> function(len, "score", expected="a function of a candidate")([1, 2])
+    2
+    """
+    if not callable(value):
+        raise InvalidParameterError(name, value, expected)
+    return value
 
 
 def members_in_order(value: object, name: str, *, expected: str) -> tuple[object, ...]:

@@ -197,7 +197,7 @@ def _of_spark(frame: Any, column: str) -> list[Any]:
 
 
 def _place(names: Sequence[object], column: str) -> int:
-    if list(names).count(column) != 1:
+    if not isinstance(cast(object, column), str) or list(names).count(column) != 1:
         # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
         expected = f"the name of one of the columns, of which there {_are(len(names))}"
         raise InvalidCandidatesError("column", typed(column), expected, did_you_mean(column, names))

@@ -133,20 +133,24 @@ class ClippingBoundMechanism(MechanismValue):
 
         Proof: ``proofs/clipping_bounds.md``, claims 1 and 2.
         """
-        counts = whole_values(above).tolist()
-        if len(counts) != self._points.size - 1:
-            raise InvalidParameterError("above", len(counts), f"{self._points.size - 1} numbers of values")
+        counts = self._counted(above).tolist()
         threshold = one_sided(self._noise) + self.margin
         noise = [one_sided(self._noise) for _ in counts]
         too_many = (place for place in reversed(range(len(counts))) if counts[place] + noise[place] >= threshold)
         return next(too_many, 0) + 1
+
+    def _counted(self, above: ScoresLike) -> npt.NDArray[np.int64]:
+        counts = whole_values(above)
+        if counts.size != self._points.size - 1:
+            raise InvalidParameterError("above", counts.size, f"{self._points.size - 1} numbers of values")
+        return counts
 
     def pmf(self, above: ScoresLike) -> FloatArray:
         """Probability of each place, by the number of values above each candidate but the last. It depends on the data.
 
         For planning with public values and for tests. Sums over thresholds up to 45 times the scale.
         """
-        counts = whole_values(above).astype(np.float64)
+        counts = self._counted(above).astype(np.float64)
         law, rate = np.zeros(self._points.size), self._rate
         for threshold in range(math.ceil(45.0 / rate) + 1):
             weight = math.exp(-rate * threshold) * -math.expm1(-rate)

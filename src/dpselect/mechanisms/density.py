@@ -131,7 +131,7 @@ class DensityMechanism(MechanismValue):
         """The size of samples from `n` data: `k`, or by default `default_sample_size`, which never looks at them."""
         if self.k is not None:
             return self.k
-        return default_sample_size(positive_count(n, "n"), epsilon=self.epsilon)
+        return default_sample_size(positive_count(n, "n", at_most=2**63), epsilon=self.epsilon)
 
     def plan(self, counts: ScoresLike, widths: ScoresLike | None = None) -> CountsPlan:
         """Prepare samples of binned data: most of a draw's work, to be used for any number of draws.

@@ -17,7 +17,7 @@ from dpselect.accounting.renyi import best_epsilon
 from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.integer_vectors import whole_values
+from dpselect.mechanisms.integer_vectors import offsets_from, whole_value, whole_values
 from dpselect.mechanisms.partition_law import exp_minus, first_count, log_of
 from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike
@@ -119,7 +119,7 @@ class DiscreteGaussianMechanism(MechanismValue):
         reach = np.arange(0.0, math.ceil(40.0 * self.scale) + 1.0)
         weights = np.exp(-(reach**2) / (2.0 * self.variance))
         total = 2.0 * float(weights.sum()) - 1.0
-        offsets = np.asarray(points, np.float64) - value
+        offsets = offsets_from(whole_value(value), points)
         return np.exp(-(offsets**2) / (2.0 * self.variance)) / total
 
     def error_bound(self, confidence: float = 0.99, *, size: int = 1) -> int:
@@ -132,7 +132,9 @@ class DiscreteGaussianMechanism(MechanismValue):
 
         Proof: ``proofs/discrete_gaussian.md``, claim 5.
         """
-        each = -math.expm1(math.log(probability(confidence, "confidence")) / positive_count(size, "size"))
+        each = -math.expm1(
+            math.log(probability(confidence, "confidence")) / positive_count(size, "size", at_most=2**63)
+        )
         from scipy import stats  # not loaded with the package, because draws do not need it
 
         return math.ceil(self.scale * float(stats.norm.isf(each / 2.0)) * (1.0 + 1e-9))

@@ -55,13 +55,17 @@ def whole_values(values: ScoresLike) -> npt.NDArray[np.int64]:
     raise problem
 
 
+_FAR = 2**1000
+
+
 def offsets_from(value: int, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """``points - value`` as doubles, subtracted exactly."""
     at = np.asarray(points)
     is_small = at.dtype.kind in "iu" and (at.size == 0 or max(-int(at.min()), int(at.max())) < 2**62)
     if is_small and abs(value) < 2**62:
         return (at.astype(np.int64) - value).astype(np.float64)
-    return np.array([float(each - value) for each in whole_points(at).ravel()]).reshape(at.shape)
+    apart = [min(max(each - value, -_FAR), _FAR) for each in whole_points(at).ravel()]
+    return np.array(apart, dtype=np.float64).reshape(at.shape)
 
 
 def whole_points(points: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -26,7 +26,7 @@ from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
 from dpselect.mechanisms.quantile import refused_values, with_nan
 from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _LOW_BITS = 31
@@ -206,7 +206,7 @@ class MeanMechanism(MechanismValue):
             InvalidDataError: as for `draw`.
         """
         mean, count = self._mean(values)
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "absolute":
             inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=float(self._width * self._share(count)))

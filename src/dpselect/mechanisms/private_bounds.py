@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpselect.accounting import PureEvent
 from dpselect.accounting.rounding import fraction_down
-from dpselect.arguments import positive_epsilon
+from dpselect.arguments import positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
@@ -127,7 +127,7 @@ class PrivateBoundsMechanism(MechanismValue):
         >>> round(PrivateBoundsMechanism(epsilon=1.0, level=0.5, step=1).error_bound())
         69
         """
-        each = 1.0 - (1.0 - confidence) / 2.0
+        each = 1.0 - (1.0 - probability(confidence, "confidence")) / 2.0
         above = self._bound.error_bound(each)
         if self.step is None:
             return None

@@ -15,6 +15,7 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.arguments import (
     finite_bounds,
+    members_in_order,
     one_of,
     positive_count,
     positive_epsilon,
@@ -27,7 +28,7 @@ from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.quantile import moves_one_way, plain_values, refused_values, shortest
 from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 QuantilesMethod = Literal["joint", "halving"]
@@ -241,7 +242,7 @@ class QuantilesMechanism(MechanismValue):
         increasing = sorted(self.levels)
         # A value in a wrong group is surplus there and missing in another group.
         law = JointLaw.of(ends, increasing, rate=self.epsilon / (2.0 * self.score_range))
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         return np.array([law.cdf(increasing.index(level), at) for level in self.levels])
 
 
@@ -251,10 +252,7 @@ _NOT_LISTS: Any = (str, bytes, Mapping)
 
 def _different_levels(levels: object) -> tuple[float, ...]:
     expected = "different numbers from 0 to 1, at least one"
-    is_list = hasattr(levels, "__len__") and hasattr(levels, "__iter__")
-    if not is_list or isinstance(levels, _NOT_LISTS):
-        raise InvalidParameterError("levels", levels, expected)
-    checked = tuple(quantile_level(level, "levels") for level in cast("Sequence[object]", levels))
+    checked = tuple(quantile_level(each, "levels") for each in members_in_order(levels, "levels", expected=expected))
     if not checked or len(set(checked)) < len(checked):
         raise InvalidParameterError(
             "levels", Shown(f"<{len(checked)} of them, {len(set(checked))} different>"), expected

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal
 
 from dpselect import questions
-from dpselect.arguments import quantile_level
+from dpselect.arguments import boolean, quantile_level
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.session.asking import Asking
@@ -494,7 +494,7 @@ class NumberQuestions(Asking):
         """
         if prices is None and bounds is not None:
             step = self._step(column, bounds, step, continuous)
-        elif continuous:
+        elif boolean(continuous, "continuous"):
             raise InvalidParameterError("continuous", True, "False, because a list of prices is given")
         planned = partial(
             questions.BestPrice.planned, prices, bounds=bounds, step=step, max_rows_per_unit=max_rows_per_unit

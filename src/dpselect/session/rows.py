@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from dpselect.arguments import boolean
+from dpselect.arguments import boolean, function
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
-from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.summaries import (
     CandidateCounts,
@@ -122,9 +122,8 @@ class Rows:
 
 def checked_progress(progress: Callable[[float], None] | None) -> Callable[[float], None] | None:
     """What is called during long scans."""
-    if progress is not None and not callable(progress):
-        raise InvalidParameterError("progress", progress, "a function of a number from 0 to 1, or None")
-    return progress
+    expected = "a function of a number from 0 to 1, or None"
+    return None if progress is None else function(progress, "progress", expected=expected)
 
 
 @dataclass(frozen=True, slots=True)
