@@ -261,18 +261,9 @@ def exact_number(value: object, name: str, *, expected: str = "a finite number")
     >>> exact_number(0.5, "value", expected="a finite number")
     Fraction(1, 2)
     """
-    if isinstance(value, float):
-        exact = Fraction(value) if math.isfinite(value) else None
-    elif isinstance(value, Decimal):
-        exact = Fraction(value) if value.is_finite() and -400 < value.adjusted() < 400 else None
-    else:
-        exact = None if isinstance(value, bool) else _as_fraction(value)
-    try:
-        if exact is not None and math.isfinite(float(exact)):
-            return exact
-    except OverflowError:
-        pass
-    raise InvalidParameterError(name, value, expected)
+    if isinstance(value, float) and math.isfinite(value):
+        return Fraction(value)
+    return decimal_fraction(value, name, expected=expected)
 
 
 _UNKNOWN_BOUNDS = "If none is publicly known, Dataset.upper_bound finds a largest one, at a cost of its own."
@@ -391,12 +382,7 @@ def whole_bounds(value: object, name: str = "bounds", *, within: tuple[int, int]
     (0, 10)
     """
     expected = "two whole numbers, lower < upper"
-    if not isinstance(value, (tuple, list)):
-        raise InvalidParameterError(name, value, expected)
-    pair = cast("Sequence[object]", value)
-    if len(pair) != 2:
-        raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)
-    lower, upper = (whole_number(end, name, expected=expected) for end in pair)
+    lower, upper = (whole_number(end, name, expected=expected) for end in _two(value, name, expected=expected))
     if lower >= upper:
         raise InvalidParameterError(name, Shown(f"({describe(lower)}, {describe(upper)})"), expected)
     if within is not None and not (lower <= within[1] and within[0] <= upper):

@@ -10,38 +10,22 @@ from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
 from dpselect.errors import LONGEST_WORD, OTHER_WORDS, InvalidParameterError, SelectionError, words_meant
 
-_MOST_COMMON = "Use most-common: the value that the most units have."
-_MEAN = "Use mean: the mean of one value per unit."
-_DENSITY = "Use density: the share of the units in each bin of a column of numbers."
-_EXTREME = "It would show the value of one unit. Use quantile with a level near the end, such as 0.01 or 0.99."
-_HISTOGRAM = "Use histogram: the number of units with each value; or count: the number of units."
-_SUM = "Use sum: what the numbers of a column add up to, a bounded amount for each unit."
-_VALUES = "Use values: the values that enough units have, without a public list."
-_SPREAD = "Use variance: its square root is the standard deviation; or quantiles, such as 0.25,0.75."
-
-MEANT = {
-    "mode": _MOST_COMMON,
-    "argmax": _MOST_COMMON,
-    "average": _MEAN,
-    "avg": _MEAN,
-    "hist": _HISTOGRAM,
-    "counts": _HISTOGRAM,
-    "frequencies": _HISTOGRAM,
-    "total": _SUM,
-    "unique": _VALUES,
-    "distinct": _VALUES,
-    "std": _SPREAD,
-    "stddev": _SPREAD,
-    "spread": _SPREAD,
-    "distribution": _DENSITY,
-    "min": _EXTREME,
-    "max": _EXTREME,
-    "percentile": "Use quantile: its level is from 0 to 1, so the 90th percentile is at 0.9.",
-    "percentiles": "Use quantiles: their levels are from 0 to 1, such as 0.25,0.5,0.75.",
-    "top": "Use top-k: the most common values, best first.",
-    "rarest": "Use least-common: the value that the fewest units have.",
-    "budget": "Use ledger: ledger open makes an account, and ledger show says what is left of it.",
+_USE = {
+    "Use most-common: the value that the most units have.": "mode argmax",
+    "Use mean: the mean of one value per unit.": "average avg",
+    "Use density: the share of the units in each bin of a column of numbers.": "distribution",
+    "It would show the value of one unit. Use quantile with a level near the end, such as 0.01 or 0.99.": "min max",
+    "Use histogram: the number of units with each value; or count: the number of units.": "hist counts frequencies",
+    "Use sum: what the numbers of a column add up to, a bounded amount for each unit.": "total",
+    "Use values: the values that enough units have, without a public list.": "unique distinct",
+    "Use variance: its square root is the standard deviation; or quantiles, such as 0.25,0.75.": "std stddev spread",
+    "Use quantile: its level is from 0 to 1, so the 90th percentile is at 0.9.": "percentile",
+    "Use quantiles: their levels are from 0 to 1, such as 0.25,0.5,0.75.": "percentiles",
+    "Use top-k: the most common values, best first.": "top",
+    "Use least-common: the value that the fewest units have.": "rarest",
+    "Use ledger: ledger open makes an account, and ledger show says what is left of it.": "budget",
 }
+MEANT = {word: said for said, words in _USE.items() for word in words.split()}
 """Other words for a command that there is."""
 
 _SHOW = "Use ledger show: all accounts, what is spent and what is left; or ledger history ACCOUNT: each charge."

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -247,7 +247,6 @@ class QuantilesMechanism(MechanismValue):
 
 
 _MOST_PLANNED = 4000
-_NOT_LISTS: Any = (str, bytes, Mapping)
 
 
 def _different_levels(levels: object) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from dpselect.accounting import calibrate
-from dpselect.arguments import one_of, probability
+from dpselect.arguments import one_of
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.planning import recommendation
 from dpselect.privacy import Neighbours
@@ -44,12 +44,3 @@ def shared_selections(
         monotonic=monotonic,
         neighbours=neighbours,
     )
-
-
-def budget_share(value: float, name: str) -> float:
-    """`value`, or an error unless it is strictly between 0 and 1.
-
-    >>> budget_share(0.5, "leaf_share")
-    0.5
-    """
-    return probability(value, name)
