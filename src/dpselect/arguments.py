@@ -177,7 +177,7 @@ def function(value: Any, name: str, *, expected: str) -> Any:
     return value
 
 
-def members_in_order(value: object, name: str, *, expected: str) -> tuple[object, ...]:
+def members_in_order(value: object, name: str, *, expected: str) -> tuple[Any, ...]:
     """The members of a list, a tuple or an array; neither text nor a set is one.
 
     >>> members_in_order([3, 2], "bins", expected="a list of whole numbers")
@@ -185,7 +185,7 @@ def members_in_order(value: object, name: str, *, expected: str) -> tuple[object
     """
     has_order = not isinstance(value, str | bytes | Mapping | Set)
     try:
-        members = tuple(cast("Iterable[object]", value)) if has_order else None
+        members = tuple(cast("Iterable[Any]", value)) if has_order else None
     except TypeError:
         members = None
     if members is None:

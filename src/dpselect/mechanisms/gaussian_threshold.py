@@ -63,9 +63,10 @@ class GaussianThresholdCounts(NoisyThreshold):
         """See `NoisyThreshold.probability`."""
         if whole_number(count, "count") <= 0:
             return 0.0
-        missing = self.threshold - min(count, 2 * self.threshold)
+        reach = 40 * int(self.noise.scale + 1.0)
+        missing = max(self.threshold - count, -reach)
         least = missing if missing > 0 else 1 - missing
-        beyond = float(self.noise.pmf(0, least + np.arange(40 * int(self.noise.scale + 1.0))).sum())
+        beyond = float(self.noise.pmf(0, least + np.arange(reach)).sum())
         return beyond if missing > 0 else 1.0 - beyond
 
     def count_needed(self, chance: float) -> int:

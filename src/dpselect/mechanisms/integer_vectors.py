@@ -55,16 +55,13 @@ def whole_values(values: ScoresLike) -> npt.NDArray[np.int64]:
     raise problem
 
 
-_FAR = 2**1000
-
-
 def offsets_from(value: int, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """``points - value`` as doubles, subtracted exactly."""
     at = np.asarray(points)
     is_small = at.dtype.kind in "iu" and (at.size == 0 or max(-int(at.min()), int(at.max())) < 2**62)
     if is_small and abs(value) < 2**62:
         return (at.astype(np.int64) - value).astype(np.float64)
-    apart = [min(max(each - value, -_FAR), _FAR) for each in whole_points(at).ravel()]
+    apart = [min(max(each - value, -(2**1000)), 2**1000) for each in whole_points(at).ravel()]
     return np.array(apart, dtype=np.float64).reshape(at.shape)
 
 
