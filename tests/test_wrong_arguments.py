@@ -360,3 +360,15 @@ def test_a_wrong_argument_is_refused(label: str, argument: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert list(faults(label, argument)) == []
+
+
+def test_the_walk_notices_what_takes_a_wrong_value_for_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def naive(value: Any) -> float:
+        if isinstance(value, dict):
+            raise dps.SelectionError(f"{value} is no number")
+        return float(value)
+
+    monkeypatch.setitem(WALKED, "naive", lambda: naive)
+    found = {each.partition(":")[0] for each in faults("naive", "value")}
+    assert {"text", "array", "object", "dictionary", "no double"} <= found
+    assert not {"five", "fraction", "boolean"} & found
