@@ -32,8 +32,14 @@ SAID: list[tuple[list[str], str]] = [
         "--continuous: expected nothing, because a list of prices is given.",
     ),
     (["mean", *AGES, *STEP, "--units", "0"], "--units=0: expected a whole number >= 1."),
-    ([*SUMS, "--clip", "300", "--epsilon", "1"], "--clip takes two values, not one. It takes two public numbers"),
-    ([*SUMS, "--clip=300", "--epsilon", "1"], "--clip takes two values, not one."),
+    ([*SUMS, "--clip", "300", "--epsilon", "1"], "--clip takes two numbers, not one. Smallest and largest amount that"),
+    ([*SUMS, "--clip=300", "--epsilon", "1"], "--clip takes two numbers, not one."),
+    (["median", *AGES[:2], "--bounds", "0", *AGES[2:]], "--bounds takes two numbers, not one. Smallest and"),
+    (["median", *AGES, "--bounds"], "Without them, --lower is the smallest"),
+    (["count", *AGES[:2], "--between", "65", *AGES[2:]], "--between takes two numbers, not one. Count units with a"),
+    (["count", *AGES, "--between"], "--between takes two numbers, not none."),
+    (["check", *AGES[:2], "--between", "65", *AGES[2:]], "--between takes two numbers, not one. See --help."),
+    (["best-date", *AGES, "--bounds", "2026-12-01"], "--bounds takes two dates, not one. First and last date"),
     (["median", *AGES, *STEP, "--by", "education_num"], "such as --groups 1..100;"),
     (
         ["median", *AGES, *STEP, "--by", "education_num", "--groups", "1..9", "--neighbours", "replace-one"],
@@ -191,8 +197,8 @@ def test_a_word_in_another_place_is_none_of_them(capsys: Captured) -> None:
         ("quantile {} age", "LEVEL is required. It is from 0 to 1; 0.5 is the median."),
         ("quantiles {} age", "LEVELS is required. They are from 0 to 1, such as 0.25,0.5,0.75."),
         ("best-by {} education", "SUM is required. It is the column that is added up for each value."),
-        ("sum {} age", "may add. If none is known, upper-bound finds a largest one."),
-        ("density {} age", "answer. If none is known, upper-bound finds a largest one."),
+        ("sum {} age", "With --clip private the largest one is found first"),
+        ("density {} age", "If no end is known, ask for an upper bound first."),
     ],
 )
 def test_what_is_missing_is_explained(capsys: pytest.CaptureFixture[str], command: str, expected: str) -> None:

@@ -111,7 +111,7 @@ def check(
         memory_limit: Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder.
         to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.
     """
-    refuse_readers("check", "the numbers are exact", allowed=to_file_i_keep_private)
+    refuse_readers("the numbers of a check are exact", allowed=to_file_i_keep_private)
     import dpselect as dps
     from dpselect.plans import written_lists as public
 

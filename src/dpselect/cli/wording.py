@@ -10,6 +10,7 @@ from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, Un
 from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
 from dpselect.errors import InvalidParameterError, SelectionError
+from dpselect.questions.commands import COMMANDS
 
 _MOST_COMMON = "Use most-common: the value that the most units have."
 _MEAN = "Use mean: the mean of one value per unit."
@@ -73,10 +74,6 @@ _ELSEWHERE = {"allow_many": "--yes", "kind": "--candidates-as"}
 _HINTS = {
     "--candidates": "They are public values, never read from the column. Without a list use values, or top-k with "
     "--delta.",
-    "--bounds": "It takes two public numbers, the smallest and the largest answer. If none is known, upper-bound finds "
-    "a largest one.",
-    "--clip": "It takes two public numbers, the smallest and the largest amount that one unit may add. If none "
-    "is known, upper-bound finds a largest one.",
     "--delta": "It is the probability with which the guarantee may fail: far below one over the number of units, such "
     "as 1e-6 for up to about 10,000.",
     "K": "It is how many values to select, such as 10.",
@@ -106,7 +103,7 @@ _MEANT = {
     "--eps": ("--epsilon",),
 }
 """Options of other questions for what an option is for here."""
-_PAIRS = ("--bounds", "--clip")
+_PAIRS = ("--bounds", "--clip", "--between")
 _GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]+[0-9])")
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
 _FRACTION = re.compile(r"\bFraction\((\d+), (\d+)\)")
@@ -167,6 +164,10 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
         return unknown
     if isinstance(error, UnknownCommandError) and (other := instead(error, arguments)):
         return other
+    for option in _PAIRS:
+        if (given := _after(option, arguments)) is not None and len(given) < 2:
+            two = "two dates" if arguments[0] == "best-date" else "two numbers"
+            return f"{option} takes {two}, not {'one' if given else 'none'}.{_hint(option, arguments)} See --help."
     if isinstance(error, UnusedCliTokensError):
         return f"Not understood: {_quoted(error.unused_tokens or [])}. {_BLANKS} See --help."
     if isinstance(error, CoercionError) and error.token is not None and error.token.keyword is None:
@@ -174,9 +175,6 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
         if error.argument is not None and error.target_type in (int, float):
             came = f"{error.argument.name.upper()}={error.token.value[:40]!r}"
             return f"{came}: expected {expected}. See --help."
-    for option in _PAIRS:
-        if (given := _after(option, arguments)) is not None and len(given) < 2:
-            return f"{option} takes two values, not {_counted(given)}. {_HINTS[option]} See --help."
     if not isinstance(error, MissingArgumentError):
         return str(error)
     argument = error.argument
@@ -185,8 +183,7 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
         return str(error)
     if not argument.required:
         return f"{name} needs a value. See --help."
-    hint = f" {_HINTS[name]}" if name in _HINTS else ""
-    return f"{name} is required.{hint} See --help."
+    return f"{name} is required.{_hint(name, arguments)} See --help."
 
 
 def _unknown(arguments: Sequence[str], names: Names) -> str:
@@ -230,8 +227,12 @@ def _after(option: str, arguments: Sequence[str]) -> list[str] | None:
     return None
 
 
-def _counted(given: Sequence[str]) -> str:
-    return "one" if given else "none"
+def _hint(name: str, arguments: Sequence[str]) -> str:
+    """What an argument is for, with a blank before it; of two numbers the help of the command says it."""
+    about = COMMANDS.get(arguments[0].replace("-", "_"))
+    options = about.options if about is not None and name in _PAIRS else ()
+    said = [each.help for each in options if f"--{each.name}" == name]
+    return f" {said[0] if said else _HINTS.get(name, '')}".rstrip()
 
 
 def _translated(text: str, names: Names) -> str:

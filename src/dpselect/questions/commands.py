@@ -407,7 +407,7 @@ COMMANDS: dict[str, Command] = {
                     "bounds",
                     "bounds",
                     "Start of the first bin and end of the last. Public, never taken from the column; values beyond"
-                    " belong to the outer bins.",
+                    " belong to the outer bins. If no end is known, ask for an upper bound first.",
                 ),
                 Option("bins", "whole", "Number of bins of equal width."),
                 Option(
@@ -446,7 +446,7 @@ COMMANDS: dict[str, Command] = {
                     "clip",
                     "bounds",
                     "Smallest and largest amount that one unit may add to a value; public. The error grows with the"
-                    " range.",
+                    " range. If none is known, ask for an upper bound first.",
                 ),
                 Option(
                     "scale",
