@@ -145,6 +145,7 @@ def test_crates_cannot_be_fetched(checkout: Path, nowhere: str, tmp_path: Path) 
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("door", ["demo", "bench", "docs", "paper", "wheel"])
 def test_packages_cannot_be_fetched(door: str, checkout: Path, commands: Path, nowhere: str) -> None:
     """Where all crates are there already."""
