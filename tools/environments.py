@@ -211,7 +211,7 @@ def install(where: Environment) -> None:
 
 
 class Crates:
-    """How many of the crates are begun; of the largest, which comes last, for how long it has been compiled.
+    """How many of the crates are begun, and which is the latest; of the largest, which comes last, for how long.
 
     The largest takes `SHARE` of the time that all others take together, on whatever machine.
     """
@@ -227,9 +227,9 @@ class Crates:
         begun = re.findall(r"^ *Compiling (\S+)", printed, re.MULTILINE)
         said, now = f": {len(begun)} of {self.count} crates", self.clock()
         if self.LARGEST not in begun:
-            return said
+            return said + "".join(f", now {each}" for each in begun[-1:])
         self.last_began = self.last_began or now
-        passed = f"{said}, the largest last, for {now - self.last_began:.0f} s"
+        passed = f"{said}, now the largest, for {now - self.last_began:.0f} s"
         if len(begun) < self.count / 2:  # the others were there already
             return passed
         return f"{passed} of about {self.SHARE * (self.last_began - self.began):.0f}"

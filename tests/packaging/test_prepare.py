@@ -304,14 +304,15 @@ def test_no_door_installs_anything_by_itself() -> None:
 
 
 def test_the_largest_crate_is_told_with_its_seconds(environments: ModuleType) -> None:
-    now = iter([0.0, 20.0, 40.0, 44.0, 64.0]).__next__
+    now = iter([0.0, 10.0, 20.0, 40.0, 44.0, 64.0]).__next__
     so_far = environments.Crates(4, now)
+    assert so_far("Resolving\n") == ": 0 of 4 crates"
     printed = "   Compiling a v1\n   Compiling b v1\n   Compiling c v1\n"
-    assert so_far(printed) == ": 3 of 4 crates"
+    assert so_far(printed) == ": 3 of 4 crates, now c"
     printed += "   Compiling dpselect-core v1\n"
     about = round(40 * environments.Crates.SHARE)
     assert [so_far(printed) for _ in range(3)] == [
-        f": 4 of 4 crates, the largest last, for {seconds} s of about {about}" for seconds in (0, 4, 24)
+        f": 4 of 4 crates, now the largest, for {seconds} s of about {about}" for seconds in (0, 4, 24)
     ]
 
 
@@ -319,5 +320,5 @@ def test_where_the_others_are_there_already_no_time_is_foretold(environments: Mo
     now = iter([0.0, 1.0, 5.0]).__next__
     so_far = environments.Crates(60, now)
     assert [so_far("   Compiling dpselect-core v1\n") for _ in range(2)] == [
-        f": 1 of 60 crates, the largest last, for {seconds} s" for seconds in (0, 4)
+        f": 1 of 60 crates, now the largest, for {seconds} s" for seconds in (0, 4)
     ]
