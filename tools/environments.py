@@ -252,7 +252,8 @@ def set_up(where: Environment, *, rust_tests: bool) -> None:
     """All of it, as much as possible at once."""
     host, start = check(where), time.monotonic()
     if not python().exists():
-        print(f"Setting up {where.folder}, once: about {where.minutes} minutes on two cores.", flush=True)
+        about = f"{where.minutes} minute{'s' * (where.minutes > 1)}"
+        print(f"Setting up {where.folder}, once: about {about} on two cores.", flush=True)
     with ThreadPoolExecutor() as pool:
         fetched, begun = pool.submit(fetch, where, host), pool.submit(begin)
         compiled = pool.submit(lambda: (fetched.result(), begun.result(), compile_core(where, with_tests=rust_tests)))
