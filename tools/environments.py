@@ -202,7 +202,8 @@ def install(where: Environment) -> None:
     """What the environment has beside the package itself."""
 
     def so_far(printed: str) -> str:
-        return f": {len(re.findall('^Collecting ', printed, re.MULTILINE))} so far"
+        found = len(re.findall("^Collecting ", printed, re.MULTILINE))
+        return f": {found}, being unpacked" if "\nInstalling collected" in printed else f": {found} so far"
 
     command = ("-m", "pip", *INSTALL, *where.packages)
     connect("Installing Python packages", python(), *command, careful=patience(5), so_far=so_far)
