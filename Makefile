@@ -1,6 +1,6 @@
 # The doors of the project. Each one does its own set-up in .venv (benchmarks: .venv-bench, wheels: .venv-wheel), from a
 # fresh clone with nothing but Python 3.11+, a Rust toolchain and make; a file in the environment remembers what is
-# already done. tools/prepare.py does it for .venv, and says how far it is.
+# already done. tools/prepare.py does it, and says how far it is.
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
@@ -16,8 +16,6 @@ PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.1
 
 RUST := $(shell find .cargo rust \( -name target -o -name fuzz \) -prune -o -name '*.rs' -print -o -name '*.toml' -print)
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi')
-BUILD_REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
-export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 CARGO := env PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
 DEMO := dpselect top-k examples/data/clicks.parquet page 10 --unit session --candidates 1..41270 --epsilon 1
@@ -64,12 +62,12 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/stubtest dpselect._native._core dpselect.session.choices dpselect.session.counts dpselect.session.numbers
+	$(BIN)/stubtest dpselect._native._core dpselect.session.methods
 	$(BIN)/mypy --strict --follow-imports silent tests/answer_types.py
 	$(CARGO) fmt --manifest-path rust/Cargo.toml --check
 	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets --features python -- -D warnings
 
-bench: $(BENCH)/.product
+bench: $(BENCH)/.bench
 	$(BENCH)/bin/python -m benchmarks $(if $(BIG),--big)
 	$(BENCH)/bin/python -m benchmarks.report --summary | $(BENCH)/bin/python docs/blocks.py README.md bench
 	$(BENCH)/bin/python -m benchmarks.report | $(BENCH)/bin/python docs/blocks.py docs/benchmarks.md bench
@@ -185,6 +183,7 @@ readme: $(VENV)/.plots
 	$(BIN)/python docs/questions.py | $(BIN)/python docs/blocks.py docs/tables.md questions
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
 	$(BIN)/python docs/plan_schema.py
+	$(BIN)/python docs/stubs.py
 	$(BIN)/python docs/consoles.py README.md docs/*.md docs/tasks/*.md
 
 # Pictures of the pages are taken by their tests, in a real browser.
@@ -197,7 +196,7 @@ pages: $(VENV)/.dev
 # that Cargo would not notice a change. Paths of this machine stay out of them.
 ARCHITECTURES ?= x86_64 aarch64
 CRATES = $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
-wheel: $(WHEEL)/.zig
+wheel: $(WHEEL)/.wheel
 	@for each in $(ARCHITECTURES:%=%-unknown-linux-gnu); do \
 		test -d "$$(rustc --print sysroot)/lib/rustlib/$$each/lib" \
 			|| { echo "Rust cannot build for $$each yet: rustup target add $$each" >&2; exit 1; }; done
@@ -217,16 +216,18 @@ clean:
 NEEDS_PYTHON = '$(PYTHON)' -c '$(OLD_ENOUGH)' 2>/dev/null \
 	|| { echo 'Python 3.11 or later is needed: install it, or name yours with make PYTHON=/path/to/it' >&2; exit 1; }
 
-$(VENV)/.product $(VENV)/.dev $(VENV)/.plots $(VENV)/.docs: $(RUST) pyproject.toml tools/prepare.py
+PREPARES := pyproject.toml $(wildcard tools/*.py)
+
+$(VENV)/.product $(VENV)/.dev $(VENV)/.plots $(VENV)/.docs: $(RUST) $(PREPARES)
 	@$(NEEDS_PYTHON)
 	@'$(PYTHON)' tools/prepare.py $(filter-out product,$(@:$(VENV)/.%=%)) $(PREPARE)
 	@touch $(VENV)/.product $@
 
-$(BENCH)/.builder $(WHEEL)/.builder: pyproject.toml
+$(BENCH)/.bench: $(RUST) $(SOURCES) $(PREPARES) benchmarks/requirements.txt
+$(WHEEL)/.wheel: $(PREPARES)
+$(BENCH)/.bench $(WHEEL)/.wheel:
 	@$(NEEDS_PYTHON)
-	'$(PYTHON)' -m venv $(@D)
-	$(@D)/bin/python -c '$(BUILD_REQUIREMENTS)' > $(@D)/build-requirements.txt
-	$(@D)/bin/pip install --requirement $(@D)/build-requirements.txt
+	@'$(PYTHON)' tools/prepare.py $(patsubst .%,%,$(@F))
 	@touch $@
 
 $(VENV)/.nightly:
@@ -236,17 +237,4 @@ $(VENV)/.nightly:
 
 $(VENV)/.fuzz: | $(VENV)/.nightly
 	cargo install --quiet --root $(VENV) cargo-fuzz@0.13.2
-	@touch $@
-
-$(WHEEL)/.zig: $(WHEEL)/.builder
-	$(WHEEL)/bin/pip install ziglang==0.17.1
-	@touch $@
-
-$(BENCH)/.peers: benchmarks/requirements.txt $(BENCH)/.builder
-	$(BENCH)/bin/pip install --requirement $<
-	@touch $@
-
-# Not editable: what is measured is the wheel a user gets.
-$(BENCH)/.product: $(RUST) $(SOURCES) $(BENCH)/.peers
-	PATH="$(CURDIR)/$(BENCH)/bin:$$PATH" pip install --no-build-isolation .
 	@touch $@

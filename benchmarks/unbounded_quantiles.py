@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpselect import PrivateBoundsMechanism, QuantileMechanism, UnboundedQuantileMechanism
+from dpselect import QuantileMechanism, UnboundedQuantileMechanism
 
 SIZE, TABLES = 1000, 200
 CASES = ((0.5, 0.1), (0.5, 1.0), (0.9, 0.1), (0.9, 1.0), (0.99, 1.0))
@@ -24,12 +24,16 @@ def ways(level: float, epsilon: float, largest: float) -> dict[str, Draw]:
     """The four ways, at one cost."""
     ten_times, wide = float(np.ceil(10.0 * largest)), WIDE
 
-    def between(upper: float) -> Draw:
-        return QuantileMechanism(epsilon=epsilon, level=level, bounds=(0, upper)).draw
+    def between(upper: float, share: float = 1.0) -> Draw:
+        return QuantileMechanism(epsilon=share * epsilon, level=level, bounds=(0, upper)).draw
+
+    def below_a_bound(values: np.ndarray) -> float:
+        upper = UnboundedQuantileMechanism(epsilon=epsilon / 4, level=1, step=0.01).draw(values)
+        return between(upper, 3 / 4)(values)
 
     return {
         "tested in order": UnboundedQuantileMechanism(epsilon=epsilon, level=level, step=0.01).draw,
-        "private bound first": PrivateBoundsMechanism(epsilon=epsilon, level=level, step=None).draw,
+        "upper bound first": below_a_bound,
         "bounds ten times too wide": between(ten_times),
         "bounds to a million": between(wide),
     }

@@ -80,7 +80,7 @@ BELOW: Mapping[str, Sequence[str]] = {
         for name in (
             *("count", "histogram", "most_common", "top_k", "values", "least_common"),
             *("sum", "mean", "variance", "quantiles", "upper_bound", "density"),
-            *("best_by", "best_date", "best_price", "groups"),
+            *("best_by", "best_date", "best_price", "groups", "where"),
         )
     ],
     "docs/studies": [

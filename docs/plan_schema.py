@@ -1,4 +1,4 @@
-"""The JSON schema of a plan's file, from the signatures of methods: ``python docs/plan_schema.py`` writes it.
+"""The JSON schema of a plan's file, from the arguments of questions: ``python docs/plan_schema.py`` writes it.
 
 ``docs/static/plan.schema.json``, kept up to date by ``make readme``; a test compares the two. Editors that know schemas
 for TOML complete keys with it, and mark those that are misspelt.
@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from dpselect.formats import Format
-from dpselect.mechanisms import QuantilesMethod
 from dpselect.plans.plan import Plan
 from dpselect.plans.planned_question import BUDGET_KEYS, GIVEN_BY_PLAN, LISTS
-from dpselect.session.described import ASK, METHODS, arguments_of
+from dpselect.questions import BY_NAME
+from dpselect.questions.arguments import REQUIRED
+from dpselect.session.described import ASK, arguments_of
 
 PLACE = Path(__file__).parent / "static" / "plan.schema.json"
 
@@ -33,8 +34,8 @@ _TYPES: dict[str, Schema] = {
     "Fraction": _NUMBER,
     "bool": {"type": "boolean"},
     "object": {},
-    "QuantilesMethod": {"enum": [*map(str, QuantilesMethod)]},
     "Sequence[float]": {"type": "array", "items": _NUMBER},
+    "Mapping[str, Any]": {"type": "object", "minProperties": 1},
 }
 _LIST: Schema = {
     "anyOf": [
@@ -73,7 +74,7 @@ def schema() -> Schema:
         "type": "object",
         "minProperties": 1,
         "propertyNames": {"pattern": r"^[\w-]{1,60}$"},
-        "additionalProperties": {"oneOf": [_question(method) for method in METHODS]},
+        "additionalProperties": {"oneOf": [_question(method) for method in BY_NAME]},
     }
     missing = {*arguments} ^ {*keys}
     if missing:
@@ -86,9 +87,9 @@ def schema() -> Schema:
 def _question(method: str) -> Schema:
     held = {name: each for name, each in arguments_of(method).items() if name not in GIVEN_BY_PLAN}
     keys: dict[str, Schema] = {ASK: {"const": method}, **{key: _BUDGET[key] for key in BUDGET_KEYS}}
-    keys |= {name: _LIST if name in LISTS else _of_type(str(each.annotation)) for name, each in held.items()}
-    needed = [name for name, each in held.items() if each.default is Parameter.empty]
-    first = (getdoc(METHODS[method]) or "").partition("\n\n")[0]
+    keys |= {name: _LIST if name in LISTS else _of_type(each.type) for name, each in held.items()}
+    needed = [name for name, each in held.items() if each.default is REQUIRED]
+    first = (getdoc(BY_NAME[method]) or "").partition("\n\n")[0]
     at_most_one = {"not": {"anyOf": [{"required": [*pair]} for pair in _PAIRS]}}
     return {"title": method, "description": " ".join(first.split())} | _table(keys, [ASK, *needed]) | at_most_one
 
@@ -99,8 +100,8 @@ _PAIRS = [*combinations(BUDGET_KEYS, 2)]
 def _of_type(annotation: str) -> Schema:
     """The schema of an argument's type, as it is written.
 
-    >>> _of_type("float | None"), _of_type("tuple[float, float] | Literal['private']")["anyOf"][1]
-    ({'type': 'number'}, {'enum': ['private']})
+    >>> _of_type("float | None"), _of_type("Literal['joint', 'halving']")
+    ({'type': 'number'}, {'enum': ['joint', 'halving']})
     """
     found: list[Schema] = []
     for part in re.split(r" \| (?![^\[]*\])", annotation):

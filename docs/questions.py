@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 
 
 def table() -> str:
     """Each question with a command that runs in the folder of the example data."""
     lines = ["| question | `dpselect` ... | more |", "|---|---|---|"]
-    for each in COMMANDS.values():
+    for each in BY_NAME.values():
         page = f"[{each.page.replace('_', ' ')}](tasks/{each.page}.md)"
         for asks, example in ((each.asks, each.example), *each.also):
             typed = " ".join([each.name.replace("_", "-"), *example])

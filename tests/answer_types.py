@@ -4,6 +4,7 @@ from datetime import date
 from typing import Any, assert_type
 
 import dpselect as dps
+from dpselect.session.methods import GroupedQuestions
 
 
 def one_answer(data: dps.Dataset) -> None:
@@ -23,21 +24,24 @@ def one_answer(data: dps.Dataset) -> None:
     assert_type(data.most_common("page", candidates=range(9), epsilon=1.0), dps.Release[Any])
 
 
-def an_answer_for_each_group(data: dps.Dataset, sexes: list[str], by: str | None) -> None:
-    median = data.median("age", bounds=(0, 120), step=1, epsilon=1.0, by="sex", groups=sexes)
+def an_answer_for_each_group(data: dps.Dataset, sexes: list[str]) -> None:
+    assert_type(data.by("sex", groups=sexes), GroupedQuestions)
+    median = data.by("sex", groups=sexes).median("age", bounds=(0, 120), step=1, epsilon=1.0)
     assert_type(median.value, dict[Any, float])
-    counted = data.count("age", between=(0, 17), epsilon=1.0, by="sex", groups=sexes)
+    counted = data.by("sex", groups=sexes).count("age", between=(0, 17), epsilon=1.0)
     assert_type(counted.value, dict[Any, int])
-    top = data.top_k("page", 3, candidates=range(9), epsilon=1.0, by="sex", groups=sexes)
+    top = data.by("sex", groups=sexes).top_k("page", 3, candidates=range(9), epsilon=1.0)
     assert_type(top.value, dict[Any, list[Any]])
-    either = data.mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0, by=by, groups=sexes)
-    assert_type(either.value, float | dict[Any, float])
+    mean = data.by("sex", groups=sexes).mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0)
+    assert_type(mean.value, dict[Any, float])
 
 
 def without_a_row() -> None:
     dry = dps.DryRun(unit="person")
     forecast = dry.median("age", bounds=(0, 120), step=1, epsilon=1.0)
     assert_type(forecast.error_bound, float | None)
+    by_sex: dps.Forecast = dry.by("sex", groups=["f", "m"]).median("age", bounds=(0, 120), step=1, epsilon=1.0)
+    assert_type(by_sex.error_bound, float | None)
 
 
 def of_any_kind(release: dps.Release, text: str) -> str:

@@ -175,20 +175,10 @@ def asked_of_people(task: str, *given: Any, **named: Any) -> Any:
 
 LISTED: dict[str, Any] = {"candidates": ["x", "y"], "epsilon": 1.0}
 FLAGS: dict[str, Callable[[Any], Any]] = {
-    "with_gap": lambda flag: planning.order_noise(9, 2, epsilon=1.0, with_gap=flag),
-    "with_gap of most_common": lambda flag: asked_of_people("most_common", "name", **LISTED, with_gap=flag),
-    "with_gap of most_common, weighed": lambda flag: asked_of_people(
-        "most_common", "name", **LISTED, weights=[1, 2], with_gap=flag
-    ),
-    "with_gap of top_k": lambda flag: asked_of_people("top_k", "name", 1, **LISTED, with_gap=flag),
-    "with_gap of a set": lambda flag: asked_of_people("top_k", "name", 1, **LISTED, with_gap=flag, method="set"),
-    "with_gap of no list": lambda flag: asked_of_people("top_k", "name", 1, epsilon=1.0, delta=1e-6, with_gap=flag),
-    "with_gap of best_by": lambda flag: asked_of_people(
-        "best_by", "name", sum="n", clip=(0, 1), **LISTED, with_gap=flag
-    ),
+    "with_gap": lambda flag: dps.select([1.0, 2.0], epsilon=1.0, sensitivity=1, with_gap=flag),
     "with_counts": lambda flag: planning.order_noise(9, 2, epsilon=1.0, with_counts=flag),
     "with_counts of no list": lambda flag: planning.unknown_noise(2, epsilon=1.0, delta=1e-6, with_counts=flag),
-    "allow_many": lambda flag: asked_of_people("most_common", "name", **LISTED, allow_many=flag),
+    "with_counts of a table": lambda flag: asked_of_people("most_common", "name", **LISTED, with_counts=flag),
     "continuous": lambda flag: asked_of_people("median", "n", bounds=(0, 9), epsilon=1.0, continuous=flag),
     "continuous of check": lambda flag: dps.check({"n": [1, 2]}, "n", unit="n", bounds=(0, 9), continuous=flag),
     "rarest": lambda flag: NoisyOrder.planned(2, 1, epsilon=1.0, max_values_per_unit=1).select([1, 2], rarest=flag),

@@ -14,6 +14,7 @@ import dpselect as dps
 from dpselect.cli.main import main
 from tests.awkward_files import ANSWERS, CASES, Case
 from tests.slow import SLOW
+from tests.views import ask
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -101,8 +102,8 @@ def test_how_many_take_part_is_seen_without_a_check(case: Case, tmp_path: Path) 
     question, column, *more = case.asked
     given = arguments(question, more)
     assert dps.check(path, column, unit="who", **given).usable_units == case.taking_part
-    ask = getattr(dps.Dataset(path, unit="who"), question.replace("-", "_"))
-    usable = ask(column, **given, epsilon=100.0, usable_epsilon=100.0).usable
+    asked = {**given, "epsilon": 100.0, "usable_epsilon": 100.0}
+    usable = ask(dps.Dataset(path, unit="who"), question.replace("-", "_"), column, **asked).usable
     count = sum(usable.count.values()) if isinstance(usable.count, dict) else usable.count
     assert count == case.taking_part
 

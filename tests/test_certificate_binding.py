@@ -65,10 +65,6 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "least_common once": ("pet", {"with_counts": True, "max_values_per_unit": 1, **PETS}),
     "top_k once": ("age", {"k": 3, "max_values_per_unit": 2, "candidates": range(20, 90, 10)}),
     "top_k with counts": ("age", {"k": 2, "with_counts": True, "candidates": range(20, 90, 10)}),
-    "most_common with gap": ("pet", {"with_gap": True, **PETS}),
-    "least_common once with gap": ("pet", {"with_gap": True, "with_counts": True, "max_values_per_unit": 1, **PETS}),
-    "most_common with weights": ("pet", {"weights": [1, 2.5, 0], "with_counts": True, **PETS}),
-    "top_k with gap": ("age", {"k": 2, "with_gap": True, "with_counts": True, "candidates": range(20, 90, 10)}),
     "quantile and its units": ("age", {"level": 0.9, "max_rows_per_unit": 3, "usable_epsilon": 0.1, **FINE}),
 }
 GROUPS: dict[str, Any] = {"by": "city", "groups": ["Oslo", "Rome"], "max_groups_per_unit": 2}
@@ -96,8 +92,8 @@ def certificate(case: str, request_id: str | None) -> str:
     column, arguments = QUESTIONS[name]
     request = charged.pop("request")
     data = dps.Dataset(ROWS, unit="person", **charged)
-    ask = cast(Callable[..., Release], getattr(data, name.split(" ")[0]))
-    return ask(column, epsilon=0.5, request=request, **arguments, **(GROUPS if grouped else {})).to_json()
+    ask = cast(Callable[..., Release], getattr(data.by(**GROUPS) if grouped else data, name.split(" ")[0]))
+    return ask(column, epsilon=0.5, request=request, **arguments).to_json()
 
 
 def leaves(held: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -200,7 +196,7 @@ def passing(case: str, *, request_id: str | None = None, asked: dps.Ledger | Non
 
 def is_answer(place: tuple[Any, ...], case: str) -> bool:
     """Whether the place is one of an answer, of groups not of their names."""
-    if place[:2] in (("usable", "count"), ("counts", "count"), ("gap", "value")):
+    if place[:2] in (("usable", "count"), ("counts", "count")):
         return "in groups" not in case or (len(place) > 3 and place[3] == 1)
     if place == ("usable",):  # without the number that came with an answer: certificates of before had none
         return False
@@ -238,7 +234,6 @@ NEEDS_A_LEDGER = {
     "source",
     "usable",
     "counts",
-    "gap",
 }
 """Where edits made with care can pass without a ledger: what the certificate says once only (docs/ledger.md)."""
 

@@ -47,7 +47,7 @@ ASK: dict[str, Callable[[], Release]] = {
     "quantile": lambda: VISITS.quantile("page", 0.9, max_rows_per_unit=3, **GRID),
     "quantile between bounds": lambda: VISITS.quantile("page", 1, bounds=(0, 120), continuous=True, epsilon=0.5),
     "quantile at an extreme": lambda: VISITS.quantile("page", 0, max_rows_per_unit=3, **GRID),
-    "quantile at an extreme in groups": lambda: VISITS.quantile("page", 1, **GRID, **OF_GROUPS),
+    "quantile at an extreme in groups": lambda: VISITS.by(**OF_GROUPS).quantile("page", 1, **GRID),
     "quantiles at the extremes": lambda: VISITS.quantiles("page", [1, 0], **GRID),
     "quantiles at the extremes by halving": lambda: VISITS.quantiles("page", [0, 1], method="halving", **GRID),
     "quantiles with an extreme": lambda: VISITS.quantiles("page", [0, 0.5], **GRID),
@@ -55,7 +55,7 @@ ASK: dict[str, Callable[[], Release]] = {
     "top_k of all but one": lambda: VISITS.top_k("page", 3, candidates=[3, 5, 7, 9], epsilon=0.5),
     "top_k of one candidate": lambda: VISITS.top_k("page", 1, candidates=[3], epsilon=0.5),
     "top_k of both": lambda: VISITS.top_k("page", 2, candidates=[3, 5], epsilon=0.5),
-    "top_k of all in groups": lambda: VISITS.top_k("page", 3, candidates=[3, 5, 7], epsilon=0.5, **OF_GROUPS),
+    "top_k of all in groups": lambda: VISITS.by(**OF_GROUPS).top_k("page", 3, candidates=[3, 5, 7], epsilon=0.5),
     "top_k of all with delta": lambda: VISITS.top_k("page", 40, candidates=range(1, 41), epsilon=0.5, delta=1e-6),
     "quantiles": lambda: VISITS.quantiles("page", [0.75, 0.25], max_rows_per_unit=2, **GRID),
     "quantiles by halving": lambda: VISITS.quantiles("page", [0.5, 0.2, 0.8], method="halving", **GRID),
@@ -69,27 +69,27 @@ ASK: dict[str, Callable[[], Release]] = {
     "mean of a private number": lambda: VISITS.mean("page", **GRID),
     "mean of a private number of thirds": lambda: VISITS.mean("page", epsilon=0.5, **THIRDS),
     "mean of a private number between close thirds": lambda: VISITS.mean("page", epsilon=0.5, **CLOSE),
-    "mean of a private number in groups": lambda: VISITS.mean("page", bounds=(0, 120), epsilon=0.5, **OF_GROUPS),
+    "mean of a private number in groups": lambda: VISITS.by(**OF_GROUPS).mean("page", bounds=(0, 120), epsilon=0.5),
     "variance": lambda: VISITS.variance("page", **GRID),
     "variance of thirds": lambda: VISITS.variance("page", epsilon=0.5, **THIRDS),
     "variance between close thirds": lambda: VISITS.variance("page", epsilon=0.5, **CLOSE),
-    "variance in groups": lambda: VISITS.variance("page", bounds=(0, 120), epsilon=0.5, **OF_GROUPS),
+    "variance in groups": lambda: VISITS.by(**OF_GROUPS).variance("page", bounds=(0, 120), epsilon=0.5),
     "histogram with Gaussian noise": lambda: VISITS.histogram(
         "page", candidates=PAGES, max_values_per_unit=10, delta=1e-6, epsilon=0.5
     ),
     "histogram with a delta it does not need": lambda: VISITS.histogram(
         "page", candidates=PAGES, delta=1e-6, epsilon=0.5
     ),
-    "histogram with Gaussian noise in groups": lambda: VISITS.histogram(
-        "page", candidates=PAGES, max_values_per_unit=10, delta=1e-6, epsilon=0.5, **OF_GROUPS
+    "histogram with Gaussian noise in groups": lambda: VISITS.by(**OF_GROUPS).histogram(
+        "page", candidates=PAGES, max_values_per_unit=10, delta=1e-6, epsilon=0.5
     ),
     "best_by": lambda: VISITS.best_by("page", sum="page", clip=(-1, 0.7), scale=10, candidates=PAGES, epsilon=0.5),
-    "best_price of groups": lambda: VISITS.best_price("page", prices=[1, 4], epsilon=0.5, **OF_GROUPS),
-    "most_common of groups": lambda: VISITS.most_common("page", candidates=PAGES, epsilon=0.5, **OF_GROUPS),
-    "top_k of groups": lambda: VISITS.top_k("page", 30, candidates=PAGES, epsilon=0.5, delta=1e-6, **OF_GROUPS),
-    "quantile of groups": lambda: VISITS.quantile("page", 0.9, **GRID, **OF_GROUPS),
-    "quantiles of groups": lambda: VISITS.quantiles("page", [0.25, 0.75], **GRID, **OF_GROUPS),
-    "density of groups": lambda: VISITS.density("page", bounds=(0, 100), bins=4, epsilon=0.5, **OF_GROUPS),
+    "best_price of groups": lambda: VISITS.by(**OF_GROUPS).best_price("page", prices=[1, 4], epsilon=0.5),
+    "most_common of groups": lambda: VISITS.by(**OF_GROUPS).most_common("page", candidates=PAGES, epsilon=0.5),
+    "top_k of groups": lambda: VISITS.by(**OF_GROUPS).top_k("page", 30, candidates=PAGES, epsilon=0.5, delta=1e-6),
+    "quantile of groups": lambda: VISITS.by(**OF_GROUPS).quantile("page", 0.9, **GRID),
+    "quantiles of groups": lambda: VISITS.by(**OF_GROUPS).quantiles("page", [0.25, 0.75], **GRID),
+    "density of groups": lambda: VISITS.by(**OF_GROUPS).density("page", bounds=(0, 100), bins=4, epsilon=0.5),
     "density": lambda: VISITS.density("page", bounds=(0, 100), bins=4, epsilon=0.5),
     "density by sample": lambda: VISITS.density(
         "page", bounds=(0, 100), bins=4, epsilon=0.5, method="sample", units=10**6
@@ -228,7 +228,7 @@ def test_what_contradicts_itself_is_refused(question: str, path: str, value: Any
 ONCE: dict[str, Any] = {"max_values_per_unit": 1, "epsilon": 0.5}
 WITH_NUMBERS: dict[str, Callable[[], Release]] = {
     "histogram": lambda: VISITS.histogram("page", candidates=[3, 5, 7], **ONCE),
-    "histogram in groups": lambda: VISITS.histogram("page", candidates=[3, 5, 7], **ONCE, **OF_GROUPS),
+    "histogram in groups": lambda: VISITS.by(**OF_GROUPS).histogram("page", candidates=[3, 5, 7], **ONCE),
     "density": ASK["density"],
     "top_k once": lambda: VISITS.top_k("page", 3, candidates=[3, 5, 7, 9], **ONCE),
     "top_k of unknown values": lambda: VISITS.top_k("page", 2, delta=1e-6, **ONCE),

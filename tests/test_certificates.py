@@ -29,13 +29,6 @@ QUESTIONS: dict[str, Ask] = {
     "most_common": lambda visits: visits.most_common("page", candidates=PAGES, epsilon=0.125),
     "top_k": lambda visits: visits.top_k("page", 2, candidates=PAGES, epsilon=0.125),
     "top_k with delta": lambda visits: visits.top_k("page", 12, candidates=PAGES, epsilon=0.125, delta=1e-6),
-    "top_k as a set": lambda visits: visits.top_k(
-        "page", 2, candidates=PAGES, epsilon=0.125, method="set", weights=range(100)
-    ),
-    "top_k with weights": lambda visits: visits.top_k("page", 2, candidates=PAGES, epsilon=0.125, weights=range(100)),
-    "most_common with weights": lambda visits: visits.most_common(
-        "page", candidates=PAGES, epsilon=0.125, weights=range(100)
-    ),
     "quantile": lambda visits: visits.quantile("page", 0.5, bounds=(0, 100), step=1, epsilon=0.125),
     "quantile between bounds": lambda visits: visits.quantile(
         "page", 0.5, bounds=(0, 100), continuous=True, epsilon=0.125
@@ -50,30 +43,27 @@ QUESTIONS: dict[str, Ask] = {
     "mean": lambda visits: visits.mean("page", bounds=(0, 100), step=0.5, units=30_000, epsilon=0.125),
     "mean of a private number": lambda visits: visits.mean("page", bounds=(0, 100), epsilon=0.125),
     "variance": lambda visits: visits.variance("page", bounds=(0, 100), step=0.5, epsilon=0.125),
-    "most_common of groups": lambda visits: visits.most_common(
-        "page", candidates=PAGES, by="page", groups=[1, 2, 3], max_groups_per_unit=2, epsilon=0.125
+    "most_common of groups": lambda visits: visits.by("page", groups=[1, 2, 3], max_groups_per_unit=2).most_common(
+        "page", candidates=PAGES, epsilon=0.125
     ),
-    "top_k of groups": lambda visits: visits.top_k(
-        "page", 2, candidates=PAGES, by="page", groups=[1, 2], max_groups_per_unit=2, epsilon=0.125, delta=1e-6
+    "top_k of groups": lambda visits: visits.by("page", groups=[1, 2], max_groups_per_unit=2).top_k(
+        "page", 2, candidates=PAGES, epsilon=0.125, delta=1e-6
     ),
-    "mean of groups": lambda visits: visits.mean(
-        "page", bounds=(0, 100), step=0.5, units=10_000, by="page", groups=[1, 2], epsilon=0.125
+    "mean of groups": lambda visits: visits.by("page", groups=[1, 2]).mean(
+        "page", bounds=(0, 100), step=0.5, units=10_000, epsilon=0.125
     ),
-    "best_price of groups": lambda visits: visits.best_price(
-        "page", prices=[1, 2.5, 4], by="page", groups=[1, 2], max_groups_per_unit=2, epsilon=0.125
+    "best_price of groups": lambda visits: visits.by("page", groups=[1, 2], max_groups_per_unit=2).best_price(
+        "page", prices=[1, 2.5, 4], epsilon=0.125
     ),
-    "quantiles of groups": lambda visits: visits.quantiles(
+    "quantiles of groups": lambda visits: visits.by("page", groups=[1, 2], max_groups_per_unit=2).quantiles(
         "page",
         [0.25, 0.5],
         bounds=(0, 100),
         continuous=True,
-        by="page",
-        groups=[1, 2],
-        max_groups_per_unit=2,
         epsilon=0.125,
     ),
-    "density of groups": lambda visits: visits.density(
-        "page", bounds=(0, 100), bins=4, by="page", groups=[1, 2], epsilon=0.125
+    "density of groups": lambda visits: visits.by("page", groups=[1, 2]).density(
+        "page", bounds=(0, 100), bins=4, epsilon=0.125
     ),
     "density": lambda visits: visits.density("page", bounds=(0, 100), bins=4, epsilon=0.125),
     "density by sample": lambda visits: visits.density(
@@ -192,6 +182,11 @@ def test_under_a_request_nothing_but_the_stored_release_passes(visits: dps.Datas
         (("candidates", "range", "step"), 0.5, "candidates.range.step"),
         (("time",), "yesterday", "time"),
         (("more",), 1, "text"),
+        # What tables no longer take: docs/decisions/0032.
+        (("gap",), {"value": 3.0, "step": 0.5, "noise": "exponential", "scale": 8.0, "confidence": 0.99}, "text"),
+        (("arguments",), {"weights": {"hash": "0" * 64, "log_odds": 0.0}}, "arguments"),
+        (("task",), "top_k_set", "task"),
+        (("mechanism", "name"), "ExponentialMechanism", "mechanism.name"),
     ],
 )
 def test_the_field_that_is_wrong_is_named(visits: dps.Dataset, place: tuple[str, ...], odd: Any, field: str) -> None:

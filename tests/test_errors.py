@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import traceback
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -11,7 +13,17 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.errors import InvalidParameterError, SelectionError, Shown, describe
+from dpselect.errors import (
+    OTHER_WORDS,
+    InvalidParameterError,
+    SelectionError,
+    Shown,
+    describe,
+    did_you_mean,
+    words_meant,
+)
+from dpselect.questions import BY_NAME
+from dpselect.session.described import arguments_of
 
 KINDS = [
     dps.InvalidParameterError,
@@ -93,3 +105,53 @@ def test_no_address_with_a_password_is_quoted(text: str) -> None:
         with pytest.raises(InvalidParameterError) as failed:
             act()
         assert "SECRET" not in f"{failed.value} {failed.value!r} {failed.value.args}"
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "meant"),
+    [
+        ("epsilom", ["delta", "epsilon"], ["epsilon"]),
+        ("Max-Rows Per_Unit", ["max_rows_per_unit"], ["max_rows_per_unit"]),
+        ("groupby", ["by", "bounds"], ["by"]),
+        ("clip", ["bounds", "between"], ["bounds", "between"]),
+        ("where", ["between", "values", "epsilon"], ["between", "values"]),
+        ("stddev", ["mean", "variance"], ["variance"]),
+        ("avg", ["mean"], ["mean"]),
+        ("user", ["unit"], ["unit"]),
+        ("value_counts", ["histogram"], ["histogram"]),
+        ("avg", ["sum"], []),
+        ("page", ["page", 5, None], []),
+        (5, ["page"], []),
+        ("x" * 10**7, ["x" * 100], []),
+        ("x" * 99, ["x" * 10**7], []),
+    ],
+)
+def test_what_an_unknown_word_may_stand_for(given: object, known: list[object], meant: list[str]) -> None:
+    assert words_meant(given, known, said=OTHER_WORDS) == meant
+    said = did_you_mean(given, known, said=OTHER_WORDS)
+    assert said == (f"Did you mean {' or '.join(map(repr, meant))}?" if meant else "")
+
+
+def test_other_words_are_for_names_that_there_are() -> None:
+    """And no name is another word for itself."""
+    arguments = {name for each in BY_NAME for name in arguments_of(each)} | {*inspect.signature(dps.Dataset).parameters}
+    assert {*OTHER_WORDS} <= arguments | {*BY_NAME}
+    for name, said in OTHER_WORDS.items():
+        assert name not in said.split()
+        assert len({*said.split()}) == len(said.split())
+
+
+def test_an_unknown_question_is_answered_with_one_that_there_is() -> None:
+    people = dps.Dataset({"who": [1], "age": [9]}, unit="who")
+    for table, kind in ((people, "Dataset"), (dps.DryRun(unit="who"), "DryRun")):
+        for given, hint in (("std", " Did you mean 'variance'?"), ("medain", " Did you mean 'median'?"), ("zzz", "")):
+            with pytest.raises(AttributeError) as refused:
+                getattr(table, given)
+            assert str(refused.value) == f"'{kind}' object has no attribute '{given}'{'.' * bool(hint)}{hint}"
+            shown = "".join(traceback.format_exception_only(refused.value))
+            assert shown.count("Did you mean") == bool(hint)
+    assert not hasattr(people, "_eps")
+    with pytest.raises(InvalidParameterError, match=r"^questions\[0\]\.eps=<unknown key>: .* Did you mean 'epsilon'\?"):
+        people.ask([{"ask": "count", "eps": 1.0}])
+    with pytest.raises(InvalidParameterError, match=r"^questions\[0\]\.ask='avg': .* Did you mean 'mean'\?"):
+        people.ask([{"ask": "avg"}])

@@ -24,6 +24,7 @@ from dpselect.certificates.release import Release
 from dpselect.errors import SelectionError
 from dpselect.session.rows import ColumnRows
 from tests.slow import SLOW
+from tests.views import ask
 
 ROWS = pa.table(
     {
@@ -167,7 +168,7 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
         changed = arguments | {argument: converted(arguments[argument], TYPES[name])}
         refused: SelectionError | None = None
         try:
-            release = ask(data, question, column, changed | {"request": name})
+            release = answer(data, question, column, changed | {"request": name})
         except SelectionError as error:
             refused = error
         if refused is not None:
@@ -175,16 +176,16 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
             assert "\n" not in str(refused)
             assert ledger.account(account).entries == entries
             with pytest.raises(type(refused)):
-                ask(plain, question, column, changed)
+                answer(plain, question, column, changed)
             continue
         answered.add(name)
-        again = ask(data, question, column, changed | {"request": name})
+        again = answer(data, question, column, changed | {"request": name})
         assert again.to_json() == release.to_json()
         entries += 1
         assert ledger.account(account).entries == entries
         checked = check(release.to_json(), ledger=ledger)
         assert (checked.question, checked.value) == (True, True)
-        alone = ask(plain, question, column, changed)
+        alone = answer(plain, question, column, changed)
         assert Release.from_json(alone.to_json()).to_json() == alone.to_json()
         assert type(alone.epsilon) is type(alone.delta) is float
         assert alone.epsilon == 1.0
@@ -195,6 +196,6 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
         assert answered == OF_EPSILON & {*types_for(question, argument, by=by)}
 
 
-def ask(data: dps.Dataset, question: str, column: str, arguments: Asked) -> Release:
-    release: Release = getattr(data, question.split(" ")[0])(column, **arguments)
+def answer(data: dps.Dataset, question: str, column: str, arguments: Asked) -> Release:
+    release: Release = ask(data, question.split(" ")[0], column, **arguments)
     return release

@@ -48,7 +48,7 @@ def test_bounds_stand_where_they_are_about_the_value() -> None:
     assert frame["lower"].tolist() == [max(0, each - counts.error_bound) for each in frame["released"]]  # type: ignore[operator]
     median = PEOPLE.median("age", bounds=(20, 60), step=1, epsilon=0.5)  # its bound is in ranks
     assert median.to_pandas().columns.tolist() == ["level", "released"]
-    grouped = PEOPLE.count("age", between=(20, 60), epsilon=0.5, **BY_CITY).to_pandas()
+    grouped = PEOPLE.by(**BY_CITY).count("age", between=(20, 60), epsilon=0.5).to_pandas()
     assert grouped.columns.tolist() == ["group", "answer", "released", "lower", "upper"]
     assert grouped["group"].tolist() == ["south", "north"]
 
@@ -66,7 +66,7 @@ def test_the_interval_of_a_mean_does_not_leave_the_bounds(more: dict[str, Any]) 
         assert any(release.value - release.error_bound < lowest for release in releases)
     exact = PEOPLE.mean("age", bounds=(20, 60), epsilon=20, **more).to_pandas()
     assert 20 < exact["lower"].item() < exact["released"].item() < exact["upper"].item() < 60
-    grouped = PEOPLE.mean("age", bounds=(20, 60), epsilon=0.01, **BY_CITY).to_pandas()
+    grouped = PEOPLE.by(**BY_CITY).mean("age", bounds=(20, 60), epsilon=0.01).to_pandas()
     assert grouped["lower"].min() >= 20
     assert grouped["upper"].max() <= 60
 

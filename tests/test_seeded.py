@@ -33,7 +33,7 @@ def _people(**options: Any) -> dps.Dataset:
     return dps.Dataset(PEOPLE, unit="person_id", **options)
 
 
-def _median(data: dps.Dataset | None = None, **options: Any) -> dps.Release[Any]:
+def _median(data: Any = None, **options: Any) -> dps.Release[Any]:
     return (_people() if data is None else data).median("age", bounds=(0, 120), step=1, epsilon=0.001, **options)
 
 
@@ -56,7 +56,7 @@ DRAWS: dict[str, Draw] = {
     "median": lambda: _median().value,
     "continuous": lambda: _people().quantile("age", 0.9, bounds=(0, 120), continuous=True, epsilon=0.01).value,
     "quantiles": lambda: _people().quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=0.01).value,
-    "groups": lambda: list(_median(by="education_num", groups=[9, 10]).value.values()),
+    "groups": lambda: list(_median(_people().by("education_num", groups=[9, 10])).value.values()),
     "units": lambda: _median(usable_epsilon=0.01).usable.count,  # type: ignore[union-attr]
 }
 

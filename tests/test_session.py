@@ -6,9 +6,10 @@ import inspect
 import json
 import pickle
 import pydoc
+import re
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,10 +18,9 @@ import pytest
 import dpselect as dps
 from dpselect.backends.rows import StreamTable, table
 from dpselect.public_time import public_time
-from dpselect.questions import Quantile
-from dpselect.session.choices import ChoiceQuestions
-from dpselect.session.counts import CountQuestions
-from dpselect.session.numbers import NumberQuestions
+from dpselect.questions import BY_NAME, Quantile
+from dpselect.questions.declared import FAMILIES, declared_in
+from dpselect.session.methods import GroupedQuestions, PlainQuestions, signature_of
 from dpselect.summaries import CandidateKind, PublicDomain
 from tests import rank_laws
 from tests.backends.tables import gather, write_csv, write_parquet
@@ -249,34 +249,70 @@ def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_help_names_what_a_question_returns() -> None:
     shown = pydoc.plain(pydoc.render_doc(dps.Dataset.median))
-    assert "-> 'Release[float] | Release[dict[Any, float]]'\n" in shown
-    assert get_type_hints(dps.Dataset.median)["return"] == dps.Release[float] | dps.Release[dict[Any, float]]
+    assert "-> 'Release[float]'\n" in shown
+    grouped = dps.Dataset(ADULT, unit="person_id").by("education_num", groups=[9])
+    assert "-> 'Release[dict[Any, float]]'\n" in pydoc.plain(pydoc.render_doc(type(grouped).median))
     shown = pydoc.plain(pydoc.render_doc(dps.DryRun.median))
     assert "-> dpselect.session.forecast.Forecast\n" in shown
-    assert get_type_hints(dps.DryRun.median)["return"] is dps.Forecast
-    for data in (dps.Dataset(ADULT, unit="person_id"), dps.DryRun(unit="person_id")):
-        with pytest.raises(TypeError, match=r"^Dataset\.median\(\) missing .*'epsilon'"):
-            data.median("age")  # type: ignore
+
+
+def test_a_call_with_wrong_arguments_is_a_type_error_that_says_which() -> None:
+    for data, name in ((dps.Dataset(ADULT, unit="person_id"), "Dataset"), (dps.DryRun(unit="person_id"), "DryRun")):
+        ask: Any = data.median
+        for given, said in (
+            ({}, "missing a required argument: 'epsilon'"),
+            ({"eps": 1.0}, "got an unexpected keyword argument 'eps'. Did you mean 'epsilon'?"),
+            ({"epsilon": 1.0, "zzz": 1}, "got an unexpected keyword argument 'zzz'"),
+            ({"epsilon": 1.0, "column": "age"}, "got multiple values for argument 'column'"),
+        ):
+            with pytest.raises(TypeError) as refused:
+                ask("age", **given)
+            assert str(refused.value) == f"{name}.median() {said}"
+        for word in ("by", "groupby", "groups"):
+            with pytest.raises(TypeError) as refused:
+                ask("age", epsilon=1.0, **{word: "sex"})
+            assert str(refused.value) == (
+                f"{name}.median() got an unexpected keyword argument '{word}'. Say the groups first:"
+                " data.by('city', groups=[...]).median(...)"
+            )
+        with pytest.raises(TypeError, match=rf"^{name}\.median\(\) got too many positional arguments$"):
+            ask("age", 3, epsilon=1.0)
+
+
+def test_help_speaks_of_python_and_fits_on_a_screen() -> None:
+    for name, question in BY_NAME.items():
+        shown = pydoc.plain(pydoc.render_doc(getattr(dps.Dataset, name))).splitlines()
+        assert len(shown) <= 50
+        assert all(len(line) <= 120 for line in shown[3:])
+        for typed in ("@", "--", "1..", "COLUMN"):
+            assert typed not in "\n".join(shown)
+        listed = [line.split(":")[0].strip() for line in shown if re.match(r" {8}[a-z]\w*: ", line)]
+        assert listed == [*signature_of(question).parameters][1:]
 
 
 def test_a_dry_run_answers_every_question_of_a_table() -> None:
     def questions(family: type) -> set[str]:
         return {name for name in vars(family) if not name.startswith("_")}
 
-    asked = questions(ChoiceQuestions) | questions(NumberQuestions)
-    assert asked
-    assert asked <= questions(dps.DryRun)
-    for name in asked:
+    assert {*BY_NAME} == questions(PlainQuestions) == questions(GroupedQuestions)
+    assert {*BY_NAME} <= questions(dps.DryRun)
+    for name in BY_NAME:
         ours, theirs = (inspect.signature(getattr(owner, name)) for owner in (dps.DryRun, dps.Dataset))
         assert ours.parameters == theirs.parameters
 
 
+def test_each_file_declares_the_questions_that_are_looked_up_in_it() -> None:
+    for family, names in FAMILIES.items():
+        assert [*declared_in(family)] == names.split()
+    assert [*BY_NAME] == [name for names in FAMILIES.values() for name in names.split()]
+    assert all(BY_NAME[name].name == name for name in BY_NAME)
+    assert "avg" not in BY_NAME
+
+
 def test_completion_shows_questions_only() -> None:
-    families = {*vars(CountQuestions), *vars(ChoiceQuestions), *vars(NumberQuestions)}
-    questions = {name for name in families if not name.startswith("_")}
     data = dps.Dataset(ADULT, unit="person_id")
     for shown in (dir(dps.Dataset), dir(data)):
-        assert {name for name in shown if not name.startswith("_")} == questions | {"ask"}
+        assert {name for name in shown if not name.startswith("_")} == {*BY_NAME, "ask", "by", "where"}
         assert "__init__" in shown
     assert data.candidate_kinds("age") is not None
 

@@ -15,6 +15,7 @@ import pytest
 import dpselect as dps
 from dpselect.certificates import check
 from dpselect.questions import QUESTIONS, wording
+from tests.views import ask
 
 FRIENDS = "examples/data/free_days.csv"
 MANY = 400
@@ -58,7 +59,7 @@ def test_the_best_date() -> None:
     release = friends.best_date("free_on", dates=["2026-12-11", "2026-12-18"], epsilon=2.0)
     assert release.value == date(2026, 12, 18)
     assert dps.Release.from_json(release.to_json()).value == date(2026, 12, 18)
-    each = friends.best_date("free_on", bounds=december, by="team", groups=["west", "north"], epsilon=4.0)
+    each = friends.by("team", groups=["west", "north"]).best_date("free_on", bounds=december, epsilon=4.0)
     assert each.value == {"west": date(2026, 12, 18), "north": date(2026, 12, 12)}
     assert check(each.to_json()).error_bound
 
@@ -66,12 +67,12 @@ def test_the_best_date() -> None:
 def test_groups_are_asked_one_by_one(shops: dps.Dataset) -> None:
     asked: dict[str, Any] = {"by": "city", "groups": ["Rome", "Oslo"], "epsilon": 1.0}
     candidates = ["w", "x", "y"]
-    assert shops.most_common("what", candidates=candidates, **asked).value == {"Rome": "y", "Oslo": "x"}
-    assert shops.least_common("what", candidates=candidates, **asked).value == {"Rome": "w", "Oslo": "w"}
-    top = shops.top_k("what", 2, candidates=candidates, **asked)
+    assert ask(shops, "most_common", "what", candidates=candidates, **asked).value == {"Rome": "y", "Oslo": "x"}
+    assert ask(shops, "least_common", "what", candidates=candidates, **asked).value == {"Rome": "w", "Oslo": "w"}
+    top = ask(shops, "top_k", "what", 2, candidates=candidates, **asked)
     assert top.value == {"Rome": ["y", "x"], "Oslo": ["x", "y"]}
     # 0.5 and 1.25 of x, of y: 1.75 for three in four, 1.25 or 0.5 for the others.
-    best = shops.best_by("what", sum="paid", clip=(0, 2), scale=100, candidates=candidates, **asked)
+    best = ask(shops, "best_by", "what", sum="paid", clip=(0, 2), scale=100, candidates=candidates, **asked)
     assert best.value == {"Rome": "y", "Oslo": "x"}
     for release in (top, best):
         assert check(release.to_json()).error_bound
@@ -81,14 +82,14 @@ def test_groups_are_asked_one_by_one(shops: dps.Dataset) -> None:
 def test_numbers_of_groups(shops: dps.Dataset) -> None:
     asked: dict[str, Any] = {"by": "city", "groups": ["Rome", "Oslo"], "epsilon": 2.0}
     # A row of each at random: 1.25, 0.5 or 3 (of one in four -1), each of a third.
-    median = shops.median("paid", bounds=(0, 4), step=0.25, **asked)
+    median = ask(shops, "median", "paid", bounds=(0, 4), step=0.25, **asked)
     assert isinstance(median.value, dict)
     assert median.value.keys() == {"Rome", "Oslo"}
     assert all(0.5 <= float(str(answer)) <= 1.25 for answer in median.value.values())
-    means = shops.mean("paid", bounds=(0, 4), step=0.25, units=MANY, **asked)
+    means = ask(shops, "mean", "paid", bounds=(0, 4), step=0.25, units=MANY, **asked)
     assert isinstance(means.value, dict)
     assert all(1.0 < float(str(answer)) < 1.7 for answer in means.value.values())
-    prices = shops.best_price("paid", prices=[1, 3], **asked)
+    prices = ask(shops, "best_price", "paid", prices=[1, 3], **asked)
     assert isinstance(prices.value, dict)
     assert set(prices.value.values()) <= {1, 3}
     for release in (median, means):
@@ -96,8 +97,8 @@ def test_numbers_of_groups(shops: dps.Dataset) -> None:
 
 
 def test_one_group_of_several_is_asked_for_less(shops: dps.Dataset) -> None:
-    release = shops.most_common(
-        "city", candidates=["Oslo", "Rome"], by="what", groups=["x", "y"], max_groups_per_unit=2, epsilon=1.0
+    release = shops.by("what", groups=["x", "y"], max_groups_per_unit=2).most_common(
+        "city", candidates=["Oslo", "Rome"], epsilon=1.0
     )
     assert release.value == {"x": "Oslo", "y": "Rome"}
     assert release.groups is not None
@@ -134,20 +135,20 @@ def test_groups_are_charged_once_for_all(tmp_path: Path) -> None:
     ledger.open_account("friends", epsilon=10, unit="person")
     friends = dps.Dataset(FRIENDS, unit="person", ledger=ledger, account="friends")
     asked: dict[str, Any] = {"bounds": ("2026-12-01", "2026-12-31"), "by": "team", "groups": ["west", "south", "north"]}
-    first = friends.best_date("free_on", **asked, epsilon=1.0, request="a")
+    first = ask(friends, "best_date", "free_on", **asked, epsilon=1.0, request="a")
     assert ledger.account("friends").spent == 1.0
-    assert friends.best_date("free_on", **asked, epsilon=1.0, request="a") == first
+    assert ask(friends, "best_date", "free_on", **asked, epsilon=1.0, request="a") == first
     for changes in ({"groups": ["west", "south"]}, {"max_groups_per_unit": 2}, {"by": None, "groups": None}):
         with pytest.raises(dps.RequestReusedError):
-            friends.best_date("free_on", **{**asked, **changes}, epsilon=1.0, request="a")
-    friends.best_date("free_on", **asked, max_groups_per_unit=2, epsilon=1.0)
+            ask(friends, "best_date", "free_on", **{**asked, **changes}, epsilon=1.0, request="a")
+    ask(friends, "best_date", "free_on", **asked, max_groups_per_unit=2, epsilon=1.0)
     assert ledger.account("friends").spent == 2.0
 
 
 def test_replaced_units_are_refused_groups_before_a_row_is_read() -> None:
     friends = dps.Dataset(FRIENDS, unit="person", neighbours="replace_one")
     with pytest.raises(dps.InvalidParameterError, match="neighbours='add_remove' with groups"):
-        friends.most_common("free_on", candidates=["a"], by="team", groups=["west"], epsilon=1.0)
+        friends.by("team", groups=["west"]).most_common("free_on", candidates=["a"], epsilon=1.0)
     assert friends.mean("free_on", bounds=(0, 1), step=1, units=9, epsilon=1.0).neighbours == "replace_one"
     with pytest.raises(dps.InvalidParameterError, match=r"^neighbours='swap'"):
         dps.Dataset(FRIENDS, unit="person", neighbours="swap")  # type: ignore[arg-type]
@@ -162,7 +163,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"by": "team"}, "groups=None"),
     ({"groups": ["x"]}, "by=None"),
     ({"by": "team", "groups": ["x"], "max_groups_per_unit": 2}, "max_groups_per_unit=2"),
-    ({"candidates": range(10**7 + 1)}, "allow_many=True"),
     ({"candidates": pd.DataFrame({"a": ["x", "x"]})}, "unique() or value_counts()"),
 ]
 
@@ -171,23 +171,25 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_bad_questions(changes: dict[str, Any], reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     friends = dps.Dataset(FRIENDS, unit="person")
     monkeypatch.setattr("dpselect.backends.rows.table.answer", None)
-    for ask in (friends.most_common, friends.least_common):
+    for question in ("most_common", "least_common"):
         with pytest.raises(dps.InvalidParameterError) as caught:
-            ask("free_on", **{"candidates": ["x"], "epsilon": 1.0, **changes})
+            ask(friends, question, "free_on", **{"candidates": ["x"], "epsilon": 1.0, **changes})
         assert reason in str(caught.value)
 
 
 def test_groups_of_the_wrong_type_are_refused_by_that_name() -> None:
     table = pa.table({"who": [1], "city": [7], "what": ["x"]})
     with pytest.raises(dps.InvalidDataError, match=r"^groups=<text>: expected groups of the column's type"):
-        dps.Dataset(table, unit="who").most_common("what", candidates=["x"], by="city", groups=["Oslo"], epsilon=1.0)
+        dps.Dataset(table, unit="who").by("city", groups=["Oslo"]).most_common("what", candidates=["x"], epsilon=1.0)
     with pytest.raises(dps.InvalidDataError, match=r"^sum='what': expected a column of numbers"):
         dps.Dataset(table, unit="who").best_by("city", sum="what", clip=(0, 1), candidates=[7], epsilon=1.0)
 
 
 def test_a_grouped_certificate_is_one_line_of_json() -> None:
-    release = dps.Dataset(FRIENDS, unit="person").least_common(
-        "free_on", candidates=["2026-12-12", "never"], by="team", groups=["north", "west"], epsilon=1.0
+    release = (
+        dps.Dataset(FRIENDS, unit="person")
+        .by("team", groups=["north", "west"])
+        .least_common("free_on", candidates=["2026-12-12", "never"], epsilon=1.0)
     )
     held = json.loads(release.to_json())
     assert held["groups"]["count"] == len(held["value"]) == 2

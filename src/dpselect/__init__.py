@@ -3,14 +3,13 @@
 Scores you computed yourself: `select`, `top_k`, `select_lazily`, and the mechanisms `PermuteAndFlip`,
 `ExponentialMechanism`, `ReportNoisyMax`, `ExponentialNoiseTopK` (gaps: `Lead`, `Leads`); with a sensitivity for each
 score: `GeneralizedSelection`; the k best as a set: `TopKSet`; in several places: `PartialSelection`. Numbers:
-`quantile`, `median`, `quantiles`, `UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `ClippingBoundMechanism`,
-`LaplaceMechanism`, `GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices:
-`PriceListMechanism`, `PriceMechanism`.
+`quantile`, `median`, `quantiles`, `UnboundedQuantileMechanism`, `LaplaceMechanism`, `GeometricMechanism`,
+`DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`.
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
 `StopCandidate`. Streams: `AboveThreshold`. Tuning: `best_of_runs`. Tables: `Dataset`, whose answers are each
-a `Release`, and `DryRun`; `candidates_from` and `weights_from` a public file; `Format` for files that are written in
+a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in
 another way. Several questions with one budget: `Plan`. Before spending: `planning`. What was spent: `accounting`.
 Trees, synthetic tables and networks: `recipes`.
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from dpselect import recipes as recipes
     from dpselect import testing as testing
     from dpselect.backends.public_column import candidates_from as candidates_from
-    from dpselect.backends.public_column import weights_from as weights_from
     from dpselect.certificates.release import Release as Release
     from dpselect.errors import AnchorError as AnchorError
     from dpselect.errors import AnswerLostError as AnswerLostError
@@ -68,7 +66,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import AboveThreshold as AboveThreshold
     from dpselect.mechanisms import BestOfRuns as BestOfRuns
     from dpselect.mechanisms import BestRun as BestRun
-    from dpselect.mechanisms import ClippingBoundMechanism as ClippingBoundMechanism
     from dpselect.mechanisms import ConcaveMechanism as ConcaveMechanism
     from dpselect.mechanisms import CurveMechanism as CurveMechanism
     from dpselect.mechanisms import DensityMechanism as DensityMechanism
@@ -95,7 +92,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import PiecewiseLinearMechanism as PiecewiseLinearMechanism
     from dpselect.mechanisms import PriceListMechanism as PriceListMechanism
     from dpselect.mechanisms import PriceMechanism as PriceMechanism
-    from dpselect.mechanisms import PrivateBoundsMechanism as PrivateBoundsMechanism
     from dpselect.mechanisms import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms import RandomizedResponse as RandomizedResponse
@@ -115,6 +111,7 @@ if TYPE_CHECKING:
     from dpselect.plans.answers import Answers as Answers
     from dpselect.plans.plan import Plan as Plan
     from dpselect.plans.plan_forecast import PlanForecast as PlanForecast
+    from dpselect.privacy import ROWS as ROWS
     from dpselect.privacy import Neighbours as Neighbours
     from dpselect.session import Dataset as Dataset
     from dpselect.session import DryRun as DryRun
@@ -125,7 +122,7 @@ else:
         __name__,
         {
             "dpselect": "accounting planning recipes sklearn testing",
-            "dpselect.backends.public_column": "candidates_from weights_from",
+            "dpselect.backends.public_column": "candidates_from",
             "dpselect.certificates.release": "Release",
             "dpselect.errors": (
                 "AnchorError AnswerLostError AnswerNotStoredWarning ChargeRefusedError FaultError "
@@ -139,13 +136,13 @@ else:
             "dpselect.formats": "Format",
             "dpselect.ledger": "Ledger",
             "dpselect.mechanisms": (
-                "AboveThreshold BestOfRuns BestRun ClippingBoundMechanism ConcaveMechanism CurveMechanism "
+                "AboveThreshold BestOfRuns BestRun ConcaveMechanism CurveMechanism "
                 "DensityMechanism DiscreteGaussianMechanism ExponentialMechanism ExponentialNoiseTopK "
                 "GaussianThresholdCounts GeneralizedSelection GeometricMechanism GridMechanism IntegerCeiling "
                 "IntegerMechanism IntervalMechanism LaplaceMechanism LazySelection Lead Leads "
                 "MarginalsMechanism MeanMechanism NoisyHistogramMechanism PartialSelection PartitionSelection "
                 "PermuteAndFlip PiecewiseLinearMechanism PriceListMechanism PriceMechanism "
-                "PrivateBoundsMechanism QuantileMechanism QuantilesMechanism RandomizedResponse ReportNoisyMax "
+                "QuantileMechanism QuantilesMechanism RandomizedResponse ReportNoisyMax "
                 "SmoothedHistogramMechanism StopCandidate ThresholdCounts TopKSet UnboundedQuantileMechanism"
             ),
             "dpselect.mechanisms.best_of_runs": "best_of_runs",
@@ -157,7 +154,7 @@ else:
             "dpselect.plans.answers": "Answers",
             "dpselect.plans.plan": "Plan",
             "dpselect.plans.plan_forecast": "PlanForecast",
-            "dpselect.privacy": "Neighbours",
+            "dpselect.privacy": "Neighbours ROWS",
             "dpselect.session": "Dataset DryRun Forecast",
             "dpselect.session.check": "check",
         },

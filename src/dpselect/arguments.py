@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
-from typing import cast
+from typing import Any, cast
 
-from dpselect.errors import InvalidParameterError, Shown, describe, typed
+from dpselect.errors import InvalidParameterError, Shown, describe, did_you_mean, typed
 
 _POSITIVE = "a finite number > 0"
 
@@ -153,7 +153,31 @@ def boolean(value: object, name: str) -> bool:
     return value
 
 
-def members_in_order(value: object, name: str, *, expected: str) -> tuple[object, ...]:
+def one_of(value: object, name: str, words: Iterable[str], *, note: str = "") -> str:
+    """One of a few words.
+
+    >>> one_of("set", "method", ["auto", "set"])
+    'set'
+    """
+    known = [str(each) for each in words]
+    if isinstance(value, str) and value in known:
+        return str(value)
+    expected = " or ".join(map(repr, known)) + note
+    raise InvalidParameterError(name, typed(value), expected, did_you_mean(value, known))
+
+
+def function(value: Any, name: str, *, expected: str) -> Any:
+    """Something that can be called.
+
+    >>> function(len, "score", expected="a function of a candidate")([1, 2])
+    2
+    """
+    if not callable(value):
+        raise InvalidParameterError(name, value, expected)
+    return value
+
+
+def members_in_order(value: object, name: str, *, expected: str) -> tuple[Any, ...]:
     """The members of a list, a tuple or an array; neither text nor a set is one.
 
     >>> members_in_order([3, 2], "bins", expected="a list of whole numbers")
@@ -161,7 +185,7 @@ def members_in_order(value: object, name: str, *, expected: str) -> tuple[object
     """
     has_order = not isinstance(value, str | bytes | Mapping | Set)
     try:
-        members = tuple(cast("Iterable[object]", value)) if has_order else None
+        members = tuple(cast("Iterable[Any]", value)) if has_order else None
     except TypeError:
         members = None
     if members is None:
@@ -237,18 +261,9 @@ def exact_number(value: object, name: str, *, expected: str = "a finite number")
     >>> exact_number(0.5, "value", expected="a finite number")
     Fraction(1, 2)
     """
-    if isinstance(value, float):
-        exact = Fraction(value) if math.isfinite(value) else None
-    elif isinstance(value, Decimal):
-        exact = Fraction(value) if value.is_finite() and -400 < value.adjusted() < 400 else None
-    else:
-        exact = None if isinstance(value, bool) else _as_fraction(value)
-    try:
-        if exact is not None and math.isfinite(float(exact)):
-            return exact
-    except OverflowError:
-        pass
-    raise InvalidParameterError(name, value, expected)
+    if isinstance(value, float) and math.isfinite(value):
+        return Fraction(value)
+    return decimal_fraction(value, name, expected=expected)
 
 
 _UNKNOWN_BOUNDS = "If none is publicly known, Dataset.upper_bound finds a largest one, at a cost of its own."
@@ -367,12 +382,7 @@ def whole_bounds(value: object, name: str = "bounds", *, within: tuple[int, int]
     (0, 10)
     """
     expected = "two whole numbers, lower < upper"
-    if not isinstance(value, (tuple, list)):
-        raise InvalidParameterError(name, value, expected)
-    pair = cast("Sequence[object]", value)
-    if len(pair) != 2:
-        raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)
-    lower, upper = (whole_number(end, name, expected=expected) for end in pair)
+    lower, upper = (whole_number(end, name, expected=expected) for end in _two(value, name, expected=expected))
     if lower >= upper:
         raise InvalidParameterError(name, Shown(f"({describe(lower)}, {describe(upper)})"), expected)
     if within is not None and not (lower <= within[1] and within[0] <= upper):

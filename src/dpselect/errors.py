@@ -6,6 +6,7 @@ error message travels further (logs, tickets, screens) than the release it preve
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 
 from dpselect.server_urls import HIDDEN, may_tell_password
@@ -319,3 +320,71 @@ def describe(value: object) -> str:
         number = int(value)
         return repr(number) if number.bit_length() <= 64 else f"<int of {number.bit_length()} bits>"
     return f"<{type(value).__name__}>"
+
+
+OTHER_WORDS = {
+    "most_common": "mode argmax most_frequent",
+    "least_common": "rarest argmin",
+    "mean": "avg average",
+    "variance": "std stddev stdev sd var spread",
+    "quantile": "percentile percentile_cont percentile_disc max maximum min minimum",
+    "quantiles": "percentiles describe",
+    "upper_bound": "max maximum",
+    "sum": "total",
+    "count": "size len nunique",
+    "histogram": "value_counts hist counts frequencies",
+    "density": "distribution kde",
+    "values": "value_counts unique distinct nunique count_distinct candidates where filter query isin",
+    "top_k": "topk top nlargest",
+    "candidates": "values categories keys choices",
+    "between": "where filter query range bounds clip",
+    "bounds": "range between clip limits",
+    "clip": "range between bounds limits",
+    "by": "groupby group_by partition_by",
+    "epsilon": "eps budget privacy_budget",
+    "k": "n top",
+    "level": "q quantile percentile",
+    "levels": "q quantiles percentiles",
+    "unit": "private_key privacy_key privacy_id privacy_unit id user user_id",
+    "neighbours": "neighbors neighbouring neighboring adjacency",
+    "max_values_per_unit": "max_contributions contributions max_partitions_contributed",
+}
+"""Arguments and questions, each with what pandas, SQL, OpenDP or another question here calls it."""
+
+LONGEST_WORD = 100
+"""A longer one is compared with no name: that takes the square of its length."""
+
+
+def words_meant(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> list[str]:
+    """Those of the `known` names that `given` may stand for; often none, and none for a long text.
+
+    Args:
+        given: a word that is none of them.
+        known: the names.
+        said: other words for some of them: `OTHER_WORDS`.
+
+    >>> words_meant("epsilom", ["epsilon", "delta"]), words_meant("avg", ["sum", "mean"], said=OTHER_WORDS)
+    (['epsilon'], ['mean'])
+    """
+    if not isinstance(given, str) or len(given) > LONGEST_WORD:
+        return []
+    from difflib import get_close_matches
+
+    names = {_plain(each): each for each in known if isinstance(each, str) and len(each) <= LONGEST_WORD}
+    word = _plain(given)
+    meant = [word] if word in names else [each for each in names if word in said.get(each, "").split()]
+    return [names[each] for each in meant or get_close_matches(word, names, n=1) if names[each] != given]
+
+
+def did_you_mean(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> str:
+    """The hint of an error at what `words_meant` finds; empty if that is nothing.
+
+    >>> did_you_mean("clip", ["bounds", "step"], said=OTHER_WORDS), did_you_mean("x" * 10**6, ["bounds"])
+    ("Did you mean 'bounds'?", '')
+    """
+    meant = words_meant(given, known, said=said)
+    return f"Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+
+
+def _plain(word: str) -> str:
+    return word.strip().casefold().replace("-", "_").replace(" ", "_")

@@ -221,12 +221,12 @@ def _encoding(value: object) -> str:
 
 
 def _check_strip(value: object, decimal: str, thousands: str | None) -> None:
-    text = value if value == "" else _text("strip", value)
+    text = _text("strip", value)
     parts = [("a digit", "0123456789"), ("a sign", "+-"), ("the decimal mark", decimal)]
     parts.append(("the thousands mark", "" if thousands is None else THOUSANDS[thousands].strip()))
     for called, characters in parts:
-        if any(each in characters for each in str(text)):
+        if any(each in characters for each in text):
             expected = "characters that are no part of a number"
             raise InvalidParameterError("strip", Shown(repr(text)), expected, f"One of them is {called}.")
-    if len(str(text)) > _LONGEST_STRIP:
+    if len(text) > _LONGEST_STRIP:
         raise InvalidParameterError("strip", Shown("<text>"), f"at most {_LONGEST_STRIP} characters")

@@ -117,10 +117,6 @@ class GrowingGrid:
         """The doubles nearest to its numbers, increasing."""
         return _points(self)
 
-    def exact(self, position: int) -> Fraction:
-        """The number at `position`, counted from 0, before it is rounded to a double."""
-        return self.lower + _multiples(self.growth)[position] * self.step
-
 
 _LARGEST_END = 10**300
 

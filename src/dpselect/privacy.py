@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from dpselect.arguments import boolean
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.arguments import boolean, one_of
+from dpselect.errors import InvalidParameterError
 
 
 class Neighbours(StrEnum):
@@ -23,14 +25,28 @@ class Neighbours(StrEnum):
     """Same number of units, with all rows of one unit replaced; the number of units is public."""
 
 
+class EachRow:
+    """The type of `ROWS`."""
+
+    def __repr__(self) -> str:
+        return "ROWS"
+
+
+ROWS: Final = EachRow()
+"""As the unit of a table: each row is another person, and no column says whose it is."""
+
+EACH_ROW = "table row"
+"""What sentences, certificates and ledgers call the unit then."""
+
+
+def is_each_row(unit: object, columns: Iterable[str] = ()) -> bool:
+    """Whether a unit is `ROWS`, or the word ``rows`` for it, unless that is the name of a column."""
+    return unit is ROWS or (unit == "rows" and "rows" not in columns)
+
+
 def neighbouring_relation(value: object) -> Neighbours:
     """`value` as a `Neighbours`, or an error that lists the choices."""
-    try:
-        return Neighbours(value)  # type: ignore[arg-type]
-    except (ValueError, TypeError):
-        got = Shown(repr(value)) if isinstance(value, str) else value
-        choices = " or ".join(repr(str(choice)) for choice in Neighbours)
-        raise InvalidParameterError("neighbours", got, choices) from None
+    return value if isinstance(value, Neighbours) else Neighbours(one_of(value, "neighbours", Neighbours))
 
 
 def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
@@ -79,7 +95,8 @@ class Guarantee:
     def __str__(self) -> str:
         failing = f", delta = {_digits(self.delta)}" if self.delta else ""
         kind = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced"
-        return f"Differentially private: epsilon = {_digits(self.epsilon)}{failing}, when one {self.unit} is {kind}."
+        who = f"{kind}: each row is another person" if self.unit == EACH_ROW else kind
+        return f"Differentially private: epsilon = {_digits(self.epsilon)}{failing}, when one {self.unit} is {who}."
 
 
 def _digits(value: float) -> str:

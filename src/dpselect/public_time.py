@@ -10,7 +10,7 @@ import functools
 from datetime import UTC, date, datetime
 from enum import StrEnum
 
-from dpselect.errors import InvalidParameterError
+from dpselect.arguments import one_of
 
 
 class Times(StrEnum):
@@ -29,9 +29,7 @@ def times_shown(value: object) -> Times:
     >>> times_shown("hour")
     <Times.HOUR: 'hour'>
     """
-    if isinstance(value, str) and value in list(Times):
-        return Times(value)
-    raise InvalidParameterError("times", value, "'day' or 'hour'")
+    return Times(one_of(value, "times", Times))
 
 
 def public_time(moment: datetime, times: Times = Times.DAY) -> datetime:

@@ -7,7 +7,7 @@ up, instead of drawing; by the plan's own mechanism both together are the law of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
@@ -30,13 +30,10 @@ from dpselect.questions import (
     Histogram,
     Mean,
     MostCommon,
-    PrivateBoundsQuantile,
-    PrivateClipSum,
     Quantile,
     Quantiles,
     Sum,
     TopK,
-    TopSet,
     TopUnknown,
     UnboundedQuantile,
     Values,
@@ -45,12 +42,9 @@ from dpselect.questions import (
 )
 from dpselect.questions.density import with_absent
 from dpselect.questions.moments import MomentSums
-from dpselect.questions.private_moments import PrivateBoundsMoments
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
-from dpselect.session.choices import ChoiceQuestions
-from dpselect.session.counts import CountQuestions
-from dpselect.session.numbers import NumberQuestions
+from dpselect.session import methods
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.summaries import (
@@ -60,14 +54,11 @@ from dpselect.summaries import (
     NameCounts,
     PublicCandidates,
     PublicDomain,
-    UnitTotals,
     UnitValues,
 )
 from tests.backends import model
 from tests.backends.engines import Source
 from tests.backends.table_questions import DAYS, Question
-from tests.reference.precision import exponential
-from tests.reference.top_k_sets import law as law_of_sets
 
 Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
@@ -83,11 +74,11 @@ class _Summaries(Payer[Any]):
         return asked.gather()
 
 
-class Questions(CountQuestions, ChoiceQuestions, NumberQuestions):
+class Questions(methods.PlainQuestions):
     """Every question, as `Dataset` has them."""
 
     def __init__(self, rows: Rows, payer: Payer[Any], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> None:
-        self._rows, self._spending, self._neighbours = rows, payer, neighbours
+        self._rows, self._spending, self._neighbours, self._groups = rows, payer, neighbours, None
 
 
 def planned(question: Question, neighbours: Neighbours) -> Priced[Any]:
@@ -124,9 +115,6 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [task.mechanism.pmf(task.scores(summary).values)]
         case TopK():
             return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
-        case TopSet():
-            exact = law_of_sets(summary.counts.tolist(), task.mechanism.k, exponential(task.mechanism.rate))
-            return [np.array([float(each) for each in exact.values()])]
         case BestBy():
             return [task.mechanism.pmf(sum_scores(summary, task.clip, task.neighbours).values)]
         case Count():
@@ -135,19 +123,12 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
         case Values() | TopUnknown():
             return _named(task, summary)
-        case PrivateClipSum():
-            return [np.array([*summary.above(), *map(summary.clipped_to, range(len(task.cuts)))], float)]
         case Sum():
             return [_noisy(task.mechanism, int(summary.totals[0]))]
         case Density():
             return _of_bins(task, task.bins.tally(summary.values))
         case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
             return [task.mechanism.pmf(summary.values)]
-        case PrivateBoundsMoments():
-            sums = [each for place in range(1, len(task.cuts)) for each in task.below(place).exact(summary.values)]
-            return [np.array([*(np.sum(summary.values > cut) for cut in task.cuts), *sums], float)]
-        case PrivateBoundsQuantile():
-            return [np.sort(summary.values)]  # no formula for all bounds; but it is a function of these
         case Quantiles() if task.mechanism.method == "halving":
             return [np.sort(summary.values)]  # no formula; but it is a function of these
         case UnboundedQuantile():
@@ -192,16 +173,10 @@ def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
     for order in permutations(range(len(scores)), plan.k):
         left, probability = list(range(len(scores))), 1.0
         for place in order:
-            probability *= _among(plan.mechanism, left).pmf(scores[left])[left.index(place)]
+            probability *= plan.mechanism.pmf(scores[left])[left.index(place)]
             left.remove(place)
         laws.append(probability)
     return np.array(laws)
-
-
-def _among(mechanism: Any, left: list[int]) -> Any:
-    """The mechanism with the weights of those that are left, if it has any."""
-    weights = getattr(mechanism, "weights", None)
-    return mechanism if weights is None else replace(mechanism, weights=[weights.exact(place) for place in left])
 
 
 def _chance_at_once(mechanism: ExponentialNoiseTopK, scores: np.ndarray, order: tuple[int, ...]) -> float:
@@ -267,19 +242,6 @@ class ModelTable:
         found = model.totals(self.rows, unit.name, name, listed, **asked, **_groups(grouping))
         return [CandidateTotals(np.array(each)) for each in found]
 
-    def amounts(
-        self,
-        *,
-        unit: Column,
-        amount: Amount,
-        cuts: tuple[int, ...],
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[UnitTotals]:
-        asked = {"scale": amount.scale, "lower": amount.lower, "upper": amount.upper, "cuts": cuts}
-        found = model.amounts(self.rows, unit.name, amount.column.name, **asked, **_groups(grouping))
-        return [UnitTotals(np.array(counts), np.array(totals), cuts=cuts) for counts, totals in found]
-
     def gather(
         self,
         *,
@@ -334,6 +296,8 @@ class ModelTable:
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[NameCounts]:
+        if kind is CandidateKind.TEXT and any(isinstance(row[column.name], int) for row in self.rows):
+            kind = CandidateKind.INTEGER  # where whole numbers are text, their names look the same
         found = model.names(self.rows, unit.name, column.name, kind, most=max_values_per_unit, **_groups(grouping))
         return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64), kind=kind) for each in found]
 

@@ -116,30 +116,6 @@ def totals(
     return table
 
 
-def amounts(
-    rows: Rows,
-    unit: str,
-    column: str,
-    *,
-    cuts: Sequence[int],
-    scale: Fraction,
-    lower: int,
-    upper: int,
-    group: str = "",
-    groups: Sequence[Any] = (None,),
-) -> list[tuple[list[int], list[int]]]:
-    """How many units have a clipped amount in each band between cuts, and their sum, for each group."""
-    found = [([0] * len(cuts), [0] * len(cuts)) for _ in groups]
-    for (_, part, _), cells in _units(rows, unit, "", (), group, groups).items():
-        added = [each for each in (amount_of(cell[column], scale, lower, upper) for cell in cells) if each is not None]
-        if added:
-            amount = max(lower, min(upper, sum(added)))
-            band = sum(amount > cut for cut in cuts)
-            found[part][0][band] += 1
-            found[part][1][band] += amount
-    return found
-
-
 def numbers(rows: Rows, unit: str, column: str, *, bounds: tuple[float, float]) -> dict[Any, list[float]]:
     """The numbers of each unit, clipped, in increasing order."""
     found: dict[Any, list[float]] = defaultdict(list)

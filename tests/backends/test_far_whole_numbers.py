@@ -20,6 +20,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionEr
 from tests.backends import engines
 from tests.backends.engines import Source
 from tests.slow import SLOW
+from tests.views import ask as asked
 
 pytestmark = engines.deprecations
 
@@ -123,7 +124,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 def test_questions_that_compare_doubles_refuse_what_they_would_confuse(ask: str, arguments: dict[str, Any]) -> None:
     data = dps.Dataset(ROWS, unit="who")
     with pytest.raises(InvalidDataError, match=r"expected a column of doubles, or bounds, .* below 2\^53"):
-        getattr(data, ask)(**arguments, epsilon=SURE)
+        asked(data, ask, **arguments, epsilon=SURE)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,16 @@ def test_a_glob_that_meets_a_file_through_a_link(kind: str, link: str, tmp_path:
         assert total(f"{tmp_path}/*.parquet", engine="polars") == 1000
 
 
+def test_a_glob_that_meets_a_file_through_links_of_both_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As somebody types it: names that come before that of the file, and a folder that is not absolute."""
+    (tmp_path / "g").mkdir()
+    file = KINDS["csv"](tmp_path / "g")
+    LINKS["relative"](tmp_path / "g" / "a.csv", file)
+    LINKS["hard"](tmp_path / "g" / "b.csv", file)
+    monkeypatch.chdir(tmp_path)
+    assert total("g/*.csv") == 1000
+
+
 def test_a_glob_whose_parts_overlap_and_folders_that_are_linked(tmp_path: Path) -> None:
     (tmp_path / "deep" / "deeper").mkdir(parents=True)
     KINDS["csv"](tmp_path / "deep" / "deeper")

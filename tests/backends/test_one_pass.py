@@ -15,6 +15,7 @@ from dpselect.backends.contract import SharesPasses, SummaryRequest
 from dpselect.backends.rows import one_pass, per_unit
 from dpselect.backends.rows.scan import DirectScan, Scan
 from dpselect.errors import SelectionError
+from dpselect.session.described import seen
 from dpselect.session.paying import Collecting, TableQuestion
 from dpselect.session.rows import ColumnRows, Rows
 from dpselect.session.shared_passes import read_all
@@ -171,7 +172,7 @@ def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) 
     data: Any = dps.Dataset(table, unit="who")
     rows, asked = data._rows, Questions(data._rows, Collecting())
     histograms = [asked.histogram("page", candidates=[1, *others, 2], epsilon=1.0) for _ in range(6)]
-    counts = [asked.count("age", between=(0, 9), epsilon=1.0, **CHOSEN) for _ in range(2)]
+    counts = [seen(asked, **CHOSEN).count("age", between=(0, 9), epsilon=1.0) for _ in range(2)]
     found = together(rows, [*histograms, *counts])
     assert not any(sum(each.counts[1:-1]) for each in found[:6])
     tables = [each.counts[[0, -1]] for each in found[:6]] + [[part.counts[0] for part in each] for each in found[6:]]

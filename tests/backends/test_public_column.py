@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -91,28 +89,3 @@ def test_what_was_read_can_be_asked(tmp_path: Path) -> None:
     days = dps.candidates_from(csv(tmp_path, "day\n2026-12-18\n2026-12-04\n"), column="day")
     friends = dps.Dataset("examples/data/free_days.csv", unit="person")
     assert friends.most_common("free_on", candidates=days, epsilon=2.0).value == "2026-12-18"
-
-
-def test_weights_come_from_each_row(tmp_path: Path) -> None:
-    path = csv(tmp_path, "code,share\n7,2\n3,0.5\n10,2\n")
-    assert dps.weights_from(path, column="share") == [2, 0.5, 2]
-    frame = {"code": [7, 3, 10], "share": [Decimal("0.1"), Decimal("2"), Decimal("2")]}
-    assert dps.weights_from(pl.DataFrame(frame), column="share") == [Fraction(1, 10), 2, 2]
-    pq.write_table(pa.table({"share": [1.5, 1.5]}), tmp_path / "codes.parquet")
-    assert dps.weights_from(tmp_path / "codes.parquet", column="share") == [1.5, 1.5]
-    asked: dict[str, Any] = {"candidates": dps.candidates_from(path, column="code"), "epsilon": 1.0}
-    rows = dps.Dataset({"who": [1, 2], "code": [3, 7]}, unit="who")
-    release = rows.most_common("code", **asked, weights=dps.weights_from(path, column="share"))
-    assert dps.certificates.check(release.to_json(), weights=[2, 0.5, 2]).weights is True
-
-
-@pytest.mark.parametrize(("share", "place"), [("x", "line 3"), ("", "line 3"), ("nan", "line 3"), ("1_0", "line 3")])
-def test_what_is_no_weight_is_named_by_its_line(share: str, place: str, tmp_path: Path) -> None:
-    with pytest.raises(dps.InvalidCandidatesError, match=f"<{place}>: expected a (number|value) in column 'share'"):
-        dps.weights_from(csv(tmp_path, f"code,share\n7,2\n3,{share}\n"), column="share")
-
-
-@pytest.mark.parametrize("shares", [["a", "b"], [True, False], [1.0, None], [1.0, float("nan")]])
-def test_typed_columns_hold_numbers(shares: list[Any]) -> None:
-    with pytest.raises(dps.InvalidCandidatesError, match=r"<row [12]>: expected a (number|value) in column 'share'"):
-        dps.weights_from(pa.table({"share": shares}), column="share")

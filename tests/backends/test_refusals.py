@@ -51,7 +51,7 @@ ANYWHERE: dict[str, tuple[Ask, type[Exception], str]] = {
         r"^sum='pay'",
     ),
     "no such groups": (
-        lambda data: data.most_common("page", candidates=[1], by="town", groups=["x"], epsilon=1.0),
+        lambda data: data.by("town", groups=["x"]).most_common("page", candidates=[1], epsilon=1.0),
         dps.InvalidDataError,
         r"^by='town'",
     ),
@@ -66,12 +66,12 @@ ANYWHERE: dict[str, tuple[Ask, type[Exception], str]] = {
         "the name of a column, as text",
     ),
     "a zero too many": (
-        lambda data: data.most_common("page", candidates=range(10**8), epsilon=1.0),
+        lambda data: data.most_common("page", candidates=range(10**9), epsilon=1.0),
         dps.InvalidCandidatesError,
-        "allow_many=True",
+        r"^candidates=<range>: expected at most 100,000,000 candidates\.$",
     ),
     "a zero too many groups": (
-        lambda data: data.most_common("page", candidates=[1], by="name", groups=range(10**8), epsilon=1.0),
+        lambda data: data.by("name", groups=range(10**8)).most_common("page", candidates=[1], epsilon=1.0),
         dps.InvalidParameterError,
         r"^groups=<100,000,000 groups>: expected at most [0-9,]+\.$",
     ),
@@ -133,7 +133,7 @@ TYPED: dict[str, tuple[str, Ask, str]] = {
     ),
     "groups of text by whole numbers": (
         "page",
-        lambda data: data.most_common("name", candidates=["x"], by="page", groups=["x"], epsilon=1.0),
+        lambda data: data.by("page", groups=["x"]).most_common("name", candidates=["x"], epsilon=1.0),
         r"^groups=<text>: expected groups of the column's type",
     ),
 }

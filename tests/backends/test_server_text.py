@@ -157,7 +157,7 @@ def test_text_in_an_encoding_of_which_too_little_is_known(database: Callable[...
             people.most_common("value", candidates=["a", "b", text][-2:], epsilon=100.0)
         assert caught.value.__context__ is None
         with pytest.raises(InvalidCandidatesError, match=f"^groups{refused}"):
-            people.most_common("one", candidates=[1, 2], by="value", groups=["c", text], epsilon=100.0)
+            people.by("value", groups=["c", text]).most_common("one", candidates=[1, 2], epsilon=100.0)
     assert people.most_common("one", candidates=[1, 2], epsilon=100.0).value == 1
     named = dps.Dataset(database("EUC_JP", *more), table="told", unit="value")
     assert named.most_common("one", candidates=[1, 2], epsilon=100.0).value == 1

@@ -17,6 +17,7 @@ from dpselect.certificates import check
 from dpselect.errors import InvalidCandidatesError, InvalidDataError
 from tests.backends.engines import spark, spark_connect, spark_frame
 from tests.slow import SLOW
+from tests.views import ask
 
 NAMES = [f"page {number}" for number in range(30)]
 ROWS = pa.table({"who": list(range(50)), "page": ["page 7"] * 40 + ["other"] * 10, "n": [3] * 50})
@@ -59,13 +60,13 @@ def test_a_long_list_stays_in_spark(clicks: dps.Dataset, tmp_path: Path, monkeyp
     assert "proofs/partial_selection.md" in units.proofs
     assert check(units.to_json()).epsilon <= 1004.0
     with pytest.raises(InvalidCandidatesError, match="a local list"):
-        clicks.top_k("page", 2, candidates=catalogue(NAMES), epsilon=4.0, by="n", groups=[3])
+        clicks.by("n", groups=[3]).top_k("page", 2, candidates=catalogue(NAMES), epsilon=4.0)
     with pytest.raises(dps.SelectionError, match="november"):
         paid.most_common("page", candidates=catalogue(["x", *NAMES]), epsilon=4.0, request="november")
     no_counts: list[dict[str, Any]] = [{"with_counts": True}, {"max_values_per_unit": 1}]
     for refused in ({"by": "n", "groups": [3]}, {"column": "n"}, *no_counts):
         with pytest.raises((InvalidCandidatesError, InvalidDataError)):
-            paid.most_common(**{"column": "page", "candidates": catalogue(NAMES), "epsilon": 4.0} | refused)
+            ask(paid, "most_common", **{"column": "page", "candidates": catalogue(NAMES), "epsilon": 4.0} | refused)
     assert ledger.remaining("clicks") == 6
 
 
@@ -127,9 +128,9 @@ def test_frames_that_are_no_public_list(clicks: dps.Dataset, tmp_path: Path) -> 
 def test_others_are_told_to_list_it(clicks: dps.Dataset) -> None:
     days = catalogue([date(2026, 11, 22), date(2026, 11, 21), date(2026, 11, 22)]).coalesce(1)
     here = dps.Dataset(ROWS, unit="who")
-    for ask in (here.most_common, clicks.least_common):
+    for rarest_or_not in (here.most_common, clicks.least_common):
         with pytest.raises(InvalidCandidatesError, match="candidates_from"):
-            ask("page", candidates=days, epsilon=1.0)
+            rarest_or_not("page", candidates=days, epsilon=1.0)
     assert dps.candidates_from(days, column="a.`b") == [date(2026, 11, 22), date(2026, 11, 21)]
     with pytest.raises(InvalidCandidatesError, match="one of the columns"):
         dps.candidates_from(days, column="day")

@@ -48,7 +48,7 @@ def test_only_a_terminal_is_written_to(table: str, capsys: pytest.CaptureFixture
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (
-        "dpselect: check: standard output is no terminal, and the numbers are exact. If only you read it:"
+        "dpselect: the output is no terminal, and the numbers of a check are exact. If only you read it:"
         " --to-file-i-keep-private.\n"
     )
 

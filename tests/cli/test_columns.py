@@ -16,7 +16,7 @@ from tests.cli.test_commands import ADULT, run
 
 Captured = pytest.CaptureFixture[str]
 REFUSED = (
-    "dpselect: columns: standard output is no terminal, and a first line may be somebody's row. If only you read it: "
+    "dpselect: the output is no terminal, and a first line may be somebody's row. If only you read it: "
     "--to-file-i-keep-private.\n"
 )
 

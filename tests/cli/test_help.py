@@ -12,7 +12,7 @@ from dpselect.cli import main
 from dpselect.cli.app import QUESTIONS, app
 
 Captured = pytest.CaptureFixture[str]
-PARTS = ["Arguments", "Required options", "Options for one answer per group", "Options of every question"]
+PARTS = ["Arguments", "Required options", "Options for some rows, or one answer per group", "Options of every question"]
 
 
 def commands() -> Iterator[tuple[str, ...]]:

@@ -14,8 +14,9 @@ from dpselect.cli import asking, plain
 from dpselect.cli.app import app, as_parsed
 from dpselect.cli.plain import option_name
 from dpselect.cli.shared_options import filled, options_of
-from dpselect.questions import COMMANDS
-from dpselect.questions.command import REQUIRED, Command, Option
+from dpselect.questions import BY_NAME
+from dpselect.questions.arguments import REQUIRED, Argument
+from dpselect.questions.declared import Question
 from tests.slow import SLOW
 
 ROOT = Path(__file__).parents[2]
@@ -28,12 +29,13 @@ WRITTEN: dict[str, list[list[str]]] = {
     "flag": [[]],
     "json": [[]],
     "bounds": [["0", "120"], ["1/3", "0.5"]],
-    "bounds or private": [["0", "120"], ["0.1", "1e3"]],
     "ends": [["2026-12-01", "2026-12-31"]],
     "levels": [["0.25,0.5"], ["@levels.txt"]],
     "prices": [["1..4"], ["1,2.5"]],
     "dates": [["2026-12-01,2026-12-02"]],
     "values": [["Oslo,Rome"], ["1..5"]],
+    "list": [["1..4"], ["red,blue"], ["@codes.csv:column"]],
+    "where": [["age=18.."], ["region=north,south"]],
 }
 """Ways to write a value of each kind."""
 
@@ -62,7 +64,7 @@ STRANGE: list[tuple[str, str]] = [
 ]
 
 
-def words_of(option: Option, turn: int) -> list[str]:
+def words_of(option: Argument, turn: int) -> list[str]:
     if isinstance(option.kind, str):
         ways = WRITTEN[option.kind]
         return ways[turn % len(ways)]
@@ -70,15 +72,15 @@ def words_of(option: Option, turn: int) -> list[str]:
     return [list(words)[turn % len(words)].replace("_", "-")]
 
 
-def typed(about: Command, turn: int) -> list[str]:
+def typed(about: type[Question], turn: int) -> list[str]:
     """A command with its required options and every second or third other one, in another order at each turn."""
     options = [each for part in options_of(about).values() for each in part if each.name != "show_columns"]
     chosen = [each for at, each in enumerate(options) if each.default is REQUIRED or (at + turn) % (2 + turn % 2) == 0]
     chosen = chosen[turn % len(chosen) :] + chosen[: turn % len(chosen)]
     named = [[option_name(each), *words_of(each, turn)] for each in chosen]
-    place = turn % (len(named) + 1)
-    free = [["adult.csv", "column"][: 2 if about.needs_column or turn % 2 else 1]]
-    free += [words_of(each, turn) for each in about.positional]
+    place, needs_column = turn % (len(named) + 1), about.argument("column").default is REQUIRED
+    free = [["adult.csv", "column"][: 2 if needs_column or turn % 2 else 1]]
+    free += [words_of(about.argument(name), turn) for name in about.positional]
     return [about.name.replace("_", "-"), *(word for part in [*named[:place], *free, *named[place:]] for word in part)]
 
 
@@ -93,15 +95,15 @@ def to_the_parser(arguments: list[str]) -> tuple[str, str, str | None, dict[str,
     return about.name, source, column, options
 
 
-def completed(about: Command, options: dict[str, Any]) -> dict[str, Any]:
+def completed(about: type[Question], options: dict[str, Any]) -> dict[str, Any]:
     given = filled([each for part in options_of(about).values() for each in part], options)
     return {name: (type(value), repr(value)) for name, value in given.items()}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_both_read_the_same(name: str) -> None:
-    about = COMMANDS[name]
-    first, step = (0, 1) if SLOW else ([*COMMANDS].index(name) % 2, 2)  # by day the next command has the other turns
+    about = BY_NAME[name]
+    first, step = (0, 1) if SLOW else ([*BY_NAME].index(name) % 2, 2)  # by day the next command has the other turns
     for turn in range(first, 12, step):
         arguments = typed(about, turn)
         asked = plain.read(arguments)
@@ -132,7 +134,7 @@ def test_what_is_typed_in_another_way_is_left_to_the_parser(added: tuple[str, st
         ["ledger", "show", "sqlite:///budget.db"],
         ["count", "adult.csv", "--unit", "who"],
         ["count", "adult.csv", "--unit"],
-        ["sum", "adult.csv", "gain", "--clip", "private", "--unit", "who", "--epsilon", "1"],
+        ["sum", "adult.csv", "gain", "--clip", "none", "0", "--unit", "who", "--epsilon", "1"],
         ["sum", "adult.csv", "gain", "--clip", "0", "--unit", "who", "--epsilon", "1"],
         ["count", "", "--unit", "who", "--epsilon", "1"],
     ],

@@ -1,4 +1,4 @@
-"""Commands are made from the registry of questions: they take what the methods of `Dataset` take."""
+"""Commands, forms and methods are made from what a question declares, and from nothing else."""
 
 from __future__ import annotations
 
@@ -12,104 +12,79 @@ import pytest
 from dpselect import Dataset, DryRun
 from dpselect.cli.main import main
 from dpselect.cli.questions import command_of
-from dpselect.questions import COMMANDS, QUESTIONS
-from dpselect.questions.command import REQUIRED, Command, Option
-from dpselect.questions.drawn_by import DRAWN_BY
+from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, SHARED, UNIT
+from dpselect.questions import BY_NAME, QUESTIONS
+from dpselect.questions.arguments import OF_EVERY_QUESTION, Argument
+from dpselect.questions.declared import Question
+from dpselect.questions.statistics import Mean
+from dpselect.session.methods import GroupedQuestions
 
-SHARED = {"self", "column", "epsilon", "usable_epsilon", "request", "by", "groups", "max_groups_per_unit"}
-CHOOSING = {"candidates", "allow_many"}
+OF_COMMANDS = {"source", *(each.name for each in (UNIT, CANDIDATES_AS, *GROUPS, *SHARED))}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
 TASKS_OF = {
     "median": ("quantile",),
-    "quantile": ("unbounded_quantile", "private_bounds_quantile"),
-    "top_k": ("top_unknown", "top_k_set"),
-    "sum": ("private_clip_sum",),
-    "mean": ("private_bounds_mean",),
+    "quantile": ("unbounded_quantile",),
+    "top_k": ("top_unknown",),
 }
 """What certificates call an answer of a command, beside the name of the command."""
-REFUSED = {"best_by": {"with_gap"}}
-"""Arguments that take one value, and say what to ask instead: a command line has no use for them."""
 
 
-def stated(about: Command) -> dict[str, Any]:
-    return {each.name: each.default for each in (*about.positional, *about.options)}
+def stated(about: type[Question]) -> dict[str, Any]:
+    """What the command takes beside what all commands take, with its defaults."""
+    parameters = inspect.signature(command_of(about)).parameters.values()
+    return {each.name: each.default for each in parameters if each.name not in OF_COMMANDS}
 
 
-def taken(about: Command) -> dict[str, Any]:
-    parameters = inspect.signature(getattr(Dataset, about.name)).parameters
-    own = parameters.keys() - SHARED - (CHOOSING if about.chooses else set()) - REFUSED.get(about.name, set())
-    empty = inspect.Parameter.empty
-    return {name: REQUIRED if parameters[name].default is empty else parameters[name].default for name in own}
+def taken(about: type[Question]) -> dict[str, Any]:
+    """The same of the method; the command line refuses a list that is left out, Python says why it is needed."""
+    given = inspect.signature(getattr(Dataset, about.name)).parameters.values()
+    shared = {"self", *(each.name for each in OF_EVERY_QUESTION)}
+    found = {each.name: each.default for each in given if each.name not in shared}
+    return found | {each.name: inspect.Parameter.empty for each in about.options() if each.is_list}
 
 
-@pytest.mark.parametrize("about", COMMANDS.values(), ids=lambda about: about.name)
-def test_a_command_has_the_arguments_of_the_method(about: Command) -> None:
+@pytest.mark.parametrize("about", BY_NAME.values(), ids=lambda about: about.name)
+def test_a_command_has_the_arguments_of_the_method(about: type[Question]) -> None:
     assert stated(about) == taken(about)
 
 
 def test_an_argument_that_the_command_line_forgets_is_found() -> None:
-    about = COMMANDS["mean"]
-    less = Command(name="mean", asks="", does="", example=("", ""), options=about.options[1:])
-    assert stated(less) != taken(about)
+    class OfLess(Mean, name="mean"):
+        @classmethod
+        def options(cls) -> tuple[Argument, ...]:
+            return super().options()[1:]
+
+    assert stated(OfLess) != taken(Mean)
 
 
 def test_every_question_of_a_table_has_a_command() -> None:
-    """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, a top
-    k without candidates, or as a set, by `top_k`, a sum without a clip by `sum`, and moments without bounds like those
-    with them."""
-    without = set(QUESTIONS) - set(COMMANDS)
+    """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, and a
+    top k without candidates by `top_k`."""
+    without = set(QUESTIONS) - set(BY_NAME)
     assert without == {
         "best_features",
         "unbounded_quantile",
-        "private_bounds_mean",
-        "private_bounds_quantile",
-        "private_bounds_variance",
-        "private_clip_sum",
-        "top_k_set",
         "top_unknown",
     }
 
 
-def test_every_question_of_a_table_is_a_method() -> None:
-    without = [name for name in COMMANDS if not hasattr(Dataset, name)]
-    assert without == [], f"commands without a method of Dataset: {', '.join(without)}"
-
-
-def test_a_command_says_what_may_draw() -> None:
-    """In its own words: the mechanisms are not imported for them."""
-    (method,) = (each for each in COMMANDS["most_common"].options if each.name == "method")
-    assert method.kind == tuple(DRAWN_BY)
-
-
-def test_a_command_without_a_method_says_where_to_add_it() -> None:
-    about = Command(name="mode", asks="", does="", example=("", ""))
-    with pytest.raises(NotImplementedError, match=r"'mode', but Dataset has no method .* dpselect\.session\.choices"):
-        command_of(about)("t.csv", "value", unit="unit", epsilon=1.0, dry_run=True)
+@pytest.mark.parametrize("family", [Dataset, DryRun, GroupedQuestions])
+def test_every_question_of_a_table_is_a_method(family: type[Any]) -> None:
+    without = [name for name in BY_NAME if not hasattr(family, name)]
+    assert without == [], f"commands without a method of {family.__name__}: {', '.join(without)}"
 
 
 @pytest.mark.sampled(6)
-@pytest.mark.parametrize("about", COMMANDS.values(), ids=lambda about: about.name)
-def test_the_example_runs(about: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("about", BY_NAME.values(), ids=lambda about: about.name)
+def test_the_example_runs(
+    about: type[Question], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(EXAMPLES)
     for positional, options in (about.example, *(example for _, example in about.also)):
         command = [about.name.replace("_", "-"), *positional.split(), *options.split()]
         assert main([*command, "--dry-run", "--json"]) == 0
         task = json.loads(capsys.readouterr().out)["task"]
         assert task in (about.name, *TASKS_OF.get(about.name, ()))
-
-
-def test_a_question_of_another_shape_needs_no_code_of_its_own() -> None:
-    about = Command(
-        name="median",
-        asks="Which?",
-        does="Find it.",
-        example=("people.csv age", "--how well"),
-        options=(Option("how", ("well", "badly"), "In which way.", default="well"),),
-    )
-    made = inspect.signature(command_of(about)).parameters
-    assert made["how"].default == "well"
-    assert "candidates" not in made
-    assert "how: In which way." in str(command_of(about).__doc__)
 
 
 ADULT = ["--unit", "person_id", "--epsilon", "1000"]
@@ -167,7 +142,9 @@ def test_the_cost_of_two_parts_is_stated_in_parts(capsys: pytest.CaptureFixture[
 
 def test_errors_of_arguments_name_the_class_that_people_know() -> None:
     for asked in (Dataset(EXAMPLES / "adult.csv", unit="person_id"), DryRun(unit="person_id")):
-        with pytest.raises(TypeError, match=r"^Dataset\.count\(\) got an unexpected keyword argument 'over'"):
+        with pytest.raises(
+            TypeError, match=rf"^{type(asked).__name__}\.count\(\) got an unexpected keyword argument 'over'"
+        ):
             asked.count("age", over=3)  # type: ignore[call-overload]
 
 
@@ -181,41 +158,3 @@ def test_the_help_begins_with_all_kinds_of_questions(capsys: pytest.CaptureFixtu
     assert main(["--help"]) == 0
     said = capsys.readouterr().out
     assert all(f"dpselect {each} " in said for each in ("top-k", "count", "histogram", "sum", "plan"))
-
-
-@pytest.mark.parametrize("written", [["--bounds", "private"], ["--bounds=private"]])
-@pytest.mark.parametrize("name", ["median", "quantile"])
-def test_bounds_can_be_private(written: list[str], name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    level = ["0.95"] if name == "quantile" else []
-    asked = [name, "examples/data/adult.csv", "age", *level, "--unit", "person_id", "--step", "1", "--epsilon", "1"]
-    assert main([*asked, *written, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["task"] == "private_bounds_quantile"
-    assert main([*asked, "--dry-run", "--json"]) == 0  # control: without them the level decides
-    without = "unbounded_quantile" if level else "private_bounds_quantile"
-    assert json.loads(capsys.readouterr().out)["task"] == without
-
-
-@pytest.mark.parametrize("name", ["mean", "variance"])
-def test_the_bound_of_a_moment_can_be_private(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = [name, "examples/data/adult.csv", "age", "--unit", "person_id", "--epsilon", "2", "--bounds", "private"]
-    assert main([*asked, "--lower", "-1/2", "--step", "2", "--json"]) == 0
-    held = json.loads(capsys.readouterr().out)
-    assert (held["task"], held["bound"]["epsilon"]) == (f"private_bounds_{name}", 1.0)
-    assert held["candidates"] | {"count": 0, "upper": 0} == {
-        "source": "growing",
-        "lower": -0.5,
-        "step": 2.0,
-        "growth": 2.0,
-        "count": 0,
-        "upper": 0,
-    }
-    assert held["bound"]["value"] in (63.5, 127.5, 255.5)
-    assert main([*asked, "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["bound"]["epsilon"] == 1.0
-
-
-def test_private_bounds_are_taken_where_pydantic_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:
-    """The parser checks the type of what was read with it, if another library, such as pyiceberg, has loaded it."""
-    pytest.importorskip("pydantic")
-    question = ["median", str(EXAMPLES / "adult.csv"), "age", "--unit", "person_id", "--step", "1", "--epsilon", "1"]
-    assert main([*question, "--bounds", "private"]) == 0, capsys.readouterr().err

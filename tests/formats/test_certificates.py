@@ -20,6 +20,7 @@ from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, RequestReusedError
 from tests.formats.reading import written
+from tests.views import ask
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 CLICKS = DATA / "clicks.parquet"
@@ -190,7 +191,14 @@ def test_what_becomes_the_same_is_refused_before_anything_is_charged(argument: s
     data = dps.Dataset(path, unit="unit", ledger=ledger, account="people", format=Format(ignore_case=True))
     groups = {"by": "value", "groups": ["a", "A"] if argument == "groups" else ["a"]}
     with pytest.raises(dps.InvalidCandidatesError) as refused:
-        data.most_common("value", candidates=["A", "a"] if argument == "candidates" else ["a"], epsilon=1.0, **groups)
+        ask(
+            data,
+            "most_common",
+            "value",
+            candidates=["A", "a"] if argument == "candidates" else ["a"],
+            epsilon=1.0,
+            **groups,
+        )
     assert refused.value.name == argument
     assert ledger.remaining("people") == 1.0
 

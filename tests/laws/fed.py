@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 from dpselect.mechanisms import (
-    ClippingBoundMechanism,
     DensityMechanism,
     DiscreteGaussianMechanism,
     ExponentialNoiseTopK,
@@ -27,7 +26,6 @@ from dpselect.mechanisms import (
     MeanMechanism,
     PartitionSelection,
     PriceMechanism,
-    PrivateBoundsMechanism,
     QuantileMechanism,
     QuantilesMechanism,
     StopCandidate,
@@ -36,7 +34,7 @@ from dpselect.mechanisms import (
 )
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.privacy import Neighbours
-from dpselect.questions import PrivateBoundsMean, PrivateBoundsVariance, PrivateClipSum, TopUnknown, Values, WithCounts
+from dpselect.questions import TopUnknown, Values, WithCounts
 from dpselect.questions.question import Drawn
 from dpselect.summaries import NameCounts
 from tests.reference import (
@@ -68,13 +66,6 @@ NAMES = ("X", "w", "x", "y")
 """All values in tiny tables that could be named without a list."""
 
 
-BOUND_FIRST = (PrivateClipSum, PrivateBoundsMean, PrivateBoundsVariance)
-"""Questions that draw a bound, and then an answer below it."""
-
-LIKELY_BOUNDS = 5
-"""Of tiny tables; the others are looked at without what comes after them."""
-
-
 SELECTING: tuple[Any, ...] = (Mechanism, ExponentialNoiseTopK)
 """Kinds that select by scores."""
 
@@ -95,11 +86,8 @@ class Branches(NamedTuple):
 
 
 @contextmanager
-def written_down(winners: Sequence[tuple[int, ...]] = (), place: int = 1) -> Iterator[list[Fed]]:
-    """Mechanisms note what they are given, and draw nothing; selections reply with `winners`, if there are any.
-
-    A bound to clip by is the candidate at `place`.
-    """
+def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]:
+    """Mechanisms note what they are given, and draw nothing; selections reply with `winners`, if there are any."""
     fed: list[Fed] = []
     replies = iter(winners)
 
@@ -128,9 +116,6 @@ def written_down(winners: Sequence[tuple[int, ...]] = (), place: int = 1) -> Ite
             patch.setattr(kind, "draw", noting(low, is_sorted=True))
         first = noting(lambda mechanism, *_: float(mechanism.candidates[0]), is_sorted=True)
         patch.setattr(UnboundedQuantileMechanism, "draw", first)
-        patch.setattr(PrivateBoundsMechanism, "draw", noting(lambda mechanism, *_: mechanism.lower, is_sorted=True))
-        bound = noting(lambda *_: place, is_sorted=False)
-        patch.setattr(ClippingBoundMechanism, "draw_place", bound)
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
         patch.setattr(QuantilesMechanism, "draw", several)
         several_ways = ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw"))
@@ -156,13 +141,6 @@ def laws_of(task: Any, summary: Any) -> tuple[Fed | Branches, ...]:
     """What `task` hands to its mechanisms if this is the summary: in groups one after the other."""
     with written_down() as fed:
         task.released(summary)
-    if isinstance(task, BOUND_FIRST):
-        then = []
-        for place in range(1, LIKELY_BOUNDS + 1):
-            with written_down(place=place) as after:
-                task.released(summary)
-            then.append(tuple(after[1:]))
-        return (Branches((fed[0],), tuple(then)),)
     if not isinstance(task, WithCounts):
         return tuple(fed)
     selections = tuple(each for each in fed if isinstance(each.mechanism, SELECTING))
@@ -226,16 +204,12 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _names(mechanism, given)
         case UnboundedQuantileMechanism():
             law = _unbounded(mechanism, given)
-        case ClippingBoundMechanism():
-            law = _clipping(mechanism, given)
         case ThresholdCounts():
             law = _reaching(mechanism, given)
         case GaussianThresholdCounts():
             law = _reaching_with_gaussian_noise(mechanism, given)
         case StopCandidate():
             law = _stopping(mechanism, given)
-        case PrivateBoundsMechanism():
-            law = _two_steps(mechanism, given, cuts)
         case _:
             raise AssertionError(mechanism)
     return np.array([float(each) for each in law])
@@ -253,14 +227,6 @@ def _names(mechanism: PartitionSelection, counts: tuple[int, ...]) -> list[Fract
     rate, share = _shares(mechanism)
     chances = partition_selection.probabilities(exp(rate), share, max(counts))
     return [*partition_selection.law([chances[count] for count in counts]).values()]
-
-
-def _clipping(mechanism: ClippingBoundMechanism, above: tuple[int, ...]) -> list[float]:
-    """Of the first few bounds after the first candidate.
-
-    By the product's own law, which `tests/mechanisms/test_clipping_bound.py` compares with the model's.
-    """
-    return mechanism.pmf(above)[1 : LIKELY_BOUNDS + 1].tolist()
 
 
 def _reaching(mechanism: ThresholdCounts, counts: tuple[int, ...]) -> list[Fraction]:
@@ -422,18 +388,6 @@ def _gaussian(mechanism: DiscreteGaussianMechanism, counts: tuple[int, ...]) -> 
     noise = discrete_gaussian.law(Fraction(mechanism.variance), reach=40)
     of_each = [[noise[answer - count] for answer in range(-18, 28)] for count in counts]
     return [prod(chances) for chances in product(*of_each)]
-
-
-def _two_steps(mechanism: PrivateBoundsMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> list[float]:
-    """Of all bounds, and of each of the first few together with each answer below it: more than is released."""
-    of_bound = mechanism.bound.pmf(np.array(values)).tolist()
-    law = list(of_bound)
-    for place in range(5):
-        second = mechanism._below(max(place, 1))
-        low, high = second.bounds
-        clipped = tuple(min(max(value, float(low)), float(high)) for value in values)
-        law += [of_bound[place] * float(chance) for chance in _quantile(second, clipped, cuts)]
-    return law
 
 
 def _sample(mechanism: DensityMechanism, counts: tuple[int, ...]) -> list[Fraction]:

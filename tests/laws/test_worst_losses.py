@@ -18,7 +18,6 @@ import pytest
 
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
-from dpselect.questions import private_moments
 from tests.backends.laws import Questions, planned
 from tests.backends.table_questions import Question
 from tests.laws.fed import NAMES
@@ -35,6 +34,7 @@ from tests.laws.tiny_tables import (
     worst_loss,
 )
 from tests.slow import SLOW
+from tests.views import ask as asked_of
 
 NAN, INF = float("nan"), float("inf")
 SLACK = 1e-9
@@ -193,13 +193,6 @@ LINE: dict[str, Any] = {**RANGE, "continuous": True}
 GRID: dict[str, Any] = {"bounds": (0, 3), "step": 1}
 
 
-def coarsely(ask: Any, **more: Any) -> Any:
-    """A moment below a private bound, with two steps between the bounds: so few that all sums are small numbers."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(private_moments, "STEPS", 2)
-        return ask("paid", bounds="private", step=1, **more)
-
-
 CONTROLS = {((0, 1), "halving"): 12.0, ((0.75, 0.25), "joint"): 3.0}
 """So few levels and units lose less than they may, or many would be needed to see that they do."""
 
@@ -210,13 +203,13 @@ QUESTIONS: dict[str, Asked] = {
     "count": Asked(lambda q, e: q.count(epsilon=e), PAGES),
     "count of values": Asked(lambda q, e: q.count("page", values=XY, epsilon=e), PAGES),
     "count between": Asked(lambda q, e: q.count("paid", between=(0, 2), epsilon=e), NUMBERS),
-    "count in groups": Asked(lambda q, e: q.count("page", values=XY, epsilon=e, **_by(2)), PAGES_BY, of_groups(2)),
+    "count in groups": Asked(lambda q, e: q.by(**_by(2)).count("page", values=XY, epsilon=e), PAGES_BY, of_groups(2)),
     "histogram of one value": Asked(lambda q, e: q.histogram("page", candidates=XY, epsilon=e), PAGES, OF_ONE_PAGE),
     "histogram of two values": Asked(
         lambda q, e: q.histogram("page", candidates=XY, max_values_per_unit=2, epsilon=e), PAGES
     ),
     "histogram in groups": Asked(
-        lambda q, e: q.histogram("page", candidates=XY, max_values_per_unit=2, epsilon=e, **_by(1)),
+        lambda q, e: q.by(**_by(1)).histogram("page", candidates=XY, max_values_per_unit=2, epsilon=e),
         PAGES_BY,
         of_groups(1),
     ),
@@ -225,14 +218,8 @@ QUESTIONS: dict[str, Asked] = {
         for clip in ((0, 3), (-2, 3), (-3, 0))
     },
     "sum scaled": Asked(lambda q, e: q.sum("paid", clip=(-1, 2.5), scale=2, epsilon=e), NUMBERS),
-    **{
-        f"sum from {lower} to a private clip": Asked(
-            lambda q, e, lower=lower: q.sum("paid", clip="private", lower=lower, epsilon=e), NUMBERS
-        )
-        for lower in (0, -2)
-    },
     "sum in groups": Asked(
-        lambda q, e: q.sum("paid", clip=(0, 2), epsilon=e, **_by(1)), NUMBERS_BY, of_groups(1, rows=9)
+        lambda q, e: q.by(**_by(1)).sum("paid", clip=(0, 2), epsilon=e), NUMBERS_BY, of_groups(1, rows=9)
     ),
     "most_common and its units": Asked(
         lambda q, e: q.most_common("page", candidates=XY, epsilon=e, usable_epsilon=e / 2), PAGES
@@ -311,13 +298,10 @@ QUESTIONS: dict[str, Asked] = {
     },
     "median": Asked(lambda q, e: q.median("paid", epsilon=e, **GRID), NUMBERS, ONE),
     **{
-        f"quantile {level} {bounds}": Asked(
-            lambda q, e, level=level, bounds=bounds: q.quantile("paid", level, bounds=bounds, step=1, epsilon=e),
-            NUMBERS,
-            ONE,
-            less=4.0 if level < 0.9 or bounds else 3.0,
+        f"quantile {level} without bounds": Asked(
+            lambda q, e, level=level: q.quantile("paid", level, step=1, epsilon=e), NUMBERS, ONE, less=3.0
         )
-        for level, bounds in ((0.5, None), (0.9, None), (1, None), (1, "private"))
+        for level in (0.5, 0.9, 1)
     },
     **{
         f"upper_bound {rows}": Asked(
@@ -389,12 +373,6 @@ QUESTIONS: dict[str, Asked] = {
     "mean of few": Asked(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
     "mean and its units": Asked(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
     "variance": Asked(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
-    **{
-        f"{name} from {lower} to a private bound": Asked(
-            lambda q, e, name=name, lower=lower: coarsely(getattr(q, name), lower=lower, epsilon=e), universe, ONE
-        )
-        for name, lower, universe in (("mean", 0, NUMBERS), ("mean", -1, FEW), ("variance", 0, FEW))
-    },
     "density": Asked(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
     "density by a sample": Asked(
         lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **RANGE),
@@ -403,49 +381,49 @@ QUESTIONS: dict[str, Asked] = {
     ),
     **{
         f"most_common in {most} groups": Asked(
-            lambda q, e, most=most: q.most_common("page", candidates=XY, epsilon=e, **_by(most)),
+            lambda q, e, most=most: q.by(**_by(most)).most_common("page", candidates=XY, epsilon=e),
             PAGES_BY,
             of_groups(most),
         )
         for most in (1, 2)
     },
     "least_common in groups": Asked(
-        lambda q, e: q.least_common("page", candidates=XY, epsilon=e, **_by(2)), PAGES_BY, of_groups(2)
+        lambda q, e: q.by(**_by(2)).least_common("page", candidates=XY, epsilon=e), PAGES_BY, of_groups(2)
     ),
     "top_k in groups": Asked(
-        lambda q, e: q.top_k("page", 2, candidates=["y", "v", "x"], epsilon=e, **_by(1)), PAGES_BY, of_groups(1)
+        lambda q, e: q.by(**_by(1)).top_k("page", 2, candidates=["y", "v", "x"], epsilon=e), PAGES_BY, of_groups(1)
     ),
     "top_k once in groups": Asked(
-        lambda q, e: q.top_k("page", 2, candidates=XY, epsilon=e, max_values_per_unit=2, with_counts=True, **_by(2)),
+        lambda q, e: q.by(**_by(2)).top_k("page", 2, candidates=XY, epsilon=e, max_values_per_unit=2, with_counts=True),
         PAGES_BY,
         of_groups(2),
     ),
     "most_common with counts in groups": Asked(
-        lambda q, e: q.most_common("page", candidates=["x", "v", "y"], epsilon=e, with_counts=True, **_by(2)),
+        lambda q, e: q.by(**_by(2)).most_common("page", candidates=["x", "v", "y"], epsilon=e, with_counts=True),
         PAGES_BY,
         of_groups(2),
     ),
     "best_by in groups": Asked(
-        lambda q, e: q.best_by("page", sum="paid", clip=(-1, 2), candidates=XY, epsilon=e, **_by(1)),
+        lambda q, e: q.by(**_by(1)).best_by("page", sum="paid", clip=(-1, 2), candidates=XY, epsilon=e),
         PAID_BY,
         of_groups(1),
     ),
     **{
         f"{name} in {most} groups": Asked(ask, NUMBERS_BY, of_groups(most, rows=1), less=3.5)
         for name, most, ask in (
-            ("quantile", 1, lambda q, e: q.quantile("paid", 0.25, epsilon=e, **GRID, **_by(1))),
-            ("quantile", 2, lambda q, e: q.quantile("paid", 1, epsilon=e, **LINE, **_by(2))),
-            ("quantiles", 1, lambda q, e: q.quantiles("paid", (0, 1), epsilon=e, **LINE, **_by(1))),
+            ("quantile", 1, lambda q, e: q.by(**_by(1)).quantile("paid", 0.25, epsilon=e, **GRID)),
+            ("quantile", 2, lambda q, e: q.by(**_by(2)).quantile("paid", 1, epsilon=e, **LINE)),
+            ("quantiles", 1, lambda q, e: q.by(**_by(1)).quantiles("paid", (0, 1), epsilon=e, **LINE)),
             (
                 "halving",
                 2,
-                lambda q, e: q.quantiles("paid", (0, 0.5), epsilon=e, method="halving", **LINE, **_by(2)),
+                lambda q, e: q.by(**_by(2)).quantiles("paid", (0, 0.5), epsilon=e, method="halving", **LINE),
             ),
-            ("upper_bound", 2, lambda q, e: q.upper_bound("paid", step=0.5, epsilon=e, **_by(2))),
-            ("best_price", 1, lambda q, e: q.best_price("paid", prices=[1, 3], epsilon=e, **_by(1))),
-            ("mean", 1, lambda q, e: q.mean("paid", units=3, epsilon=e, **GRID, **_by(1))),
-            ("mean and its units", 2, lambda q, e: q.mean("paid", epsilon=e, **GRID, **_by(2))),
-            ("density", 2, lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE, **_by(2))),
+            ("upper_bound", 2, lambda q, e: q.by(**_by(2)).upper_bound("paid", step=0.5, epsilon=e)),
+            ("best_price", 1, lambda q, e: q.by(**_by(1)).best_price("paid", prices=[1, 3], epsilon=e)),
+            ("mean", 1, lambda q, e: q.by(**_by(1)).mean("paid", units=3, epsilon=e, **GRID)),
+            ("mean and its units", 2, lambda q, e: q.by(**_by(2)).mean("paid", epsilon=e, **GRID)),
+            ("density", 2, lambda q, e: q.by(**_by(2)).density("paid", bins=2, epsilon=e, **RANGE)),
         )
     },
 }
@@ -457,8 +435,8 @@ def relations(name: str) -> list[Neighbours]:
 
 
 AT_NIGHT = (
-    *("top_k once of two values", "best_by and its units", "quantile 0.9 None", "quantile 1 None", "upper_bound 2"),
-    *("sum from -2 to a private clip", "mean from -1 to a private bound", "quantile 1 private"),
+    *("top_k once of two values", "best_by and its units", "upper_bound 2"),
+    *("quantile 0.9 without bounds", "quantile 1 without bounds"),
     *("sum (-2, 3)", "sum scaled", "best_by (-3, 0)"),
     *("best_price (0.5, 2, 2.5)", "quantiles joint of two rows", "quantile 0.5 line of two rows"),
     *(name for name in QUESTIONS if "groups" in name and not name.startswith(("count", "most_common in", "mean and"))),
@@ -492,7 +470,6 @@ BOUNDED = (
     "count",
     "histogram of one value",
     "sum (0, 3)",
-    "sum from 0 to a private clip",
     "most_common and its units",
     "most_common",
     "least_common",
@@ -511,7 +488,6 @@ BOUNDED = (
     "best_price between (0, 3)",
     "mean",
     "mean and its units",
-    "mean from 0 to a private bound",
     "variance",
     "density",
     "most_common in 1 groups",
@@ -581,12 +557,12 @@ FAILING = 0.2
 
 def values(most: int, delta: float = FAILING, **more: Any) -> Any:
     """The question without candidates."""
-    return lambda q, e: q.values("page", max_values_per_unit=most, epsilon=e, delta=delta, **more)
+    return lambda q, e: asked_of(q, "values", "page", max_values_per_unit=most, epsilon=e, delta=delta, **more)
 
 
 def top(most: int, delta: float = FAILING, *, k: int = 2, **more: Any) -> Any:
     """The most common values without candidates, with their counts unless there is a stop candidate."""
-    return lambda q, e: q.top_k("page", k, max_values_per_unit=most, epsilon=e, delta=delta, **more)
+    return lambda q, e: asked_of(q, "top_k", "page", k, max_values_per_unit=most, epsilon=e, delta=delta, **more)
 
 
 UNKNOWN: dict[str, tuple[Asked, Any]] = {
@@ -694,4 +670,4 @@ def test_order_and_counts_of_gaussian_noise_fail_no_more_often_than_delta() -> N
 
 def test_every_question_is_asked() -> None:
     public = {name for name in dir(Questions) if not name.startswith("_")}
-    assert public == {name.split()[0] for name in (*QUESTIONS, *UNKNOWN)} - {"halving"}
+    assert public == {name.split()[0] for name in (*QUESTIONS, *UNKNOWN)} - {"halving"} | {"by", "where"}

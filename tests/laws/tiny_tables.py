@@ -113,9 +113,6 @@ class _Remembering:
     def total(self, **asked: Any) -> Any:
         return self._read("total", asked)
 
-    def amounts(self, **asked: Any) -> Any:
-        return self._read("amounts", asked)
-
     def gather(self, **asked: Any) -> Any:
         return self._read("gather", asked)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -83,6 +84,20 @@ def test_one_too_many_charges_none(ledger: Ledger) -> None:
         ledger.charge_ahead("plans", [TWO[0]]) or ledger.charge_ahead("plans", [(HALF, "a", "ages", "1" * 64, DAY)])
     with seeded(3), pytest.raises(InvalidParameterError, match="ledger"):
         ledger.charge_ahead("plans", TWO)
+
+
+def test_what_is_no_account_or_no_time_is_refused_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no failure of the database, after which another attempt might succeed."""
+    monkeypatch.setattr(unsettled.Patience, "lasts", lambda _: pytest.fail("it tried again"))
+    opened(ledger)
+    for account in (Fraction(1, 3), b"plans", None, ["plans"]):
+        for ask in (ledger.charge_ahead, ledger.look_at_all):
+            with pytest.raises(InvalidParameterError, match=r"^account="):
+                ask(account, [])  # type: ignore[arg-type]
+    for moment in (Fraction(1, 3), None, datetime(2026, 11, 25)):
+        with pytest.raises(InvalidParameterError, match=r"^time="):
+            ledger.charge_ahead("plans", [(*TWO[0][:4], moment)])  # type: ignore[list-item]
+    assert kinds(ledger) == ["open"]
 
 
 def test_another_certificate_is_another_charge(ledger: Ledger) -> None:

@@ -276,6 +276,22 @@ def test_bad_input_names_the_key_and_charges_nothing(
     assert left(folder) == 1.5
 
 
+@pytest.mark.parametrize(
+    "value", ["[" * 3000 + "]" * 3000, "{a=" * 3000 + "1" + "}" * 3000, "9" * 5000, "[" * 3000, "." * 3000]
+)
+def test_what_is_nested_too_deep_is_no_toml(folder: Path, value: str) -> None:
+    edited(folder, ("step = 1", f"step = {value}"))
+    with pytest.raises(InvalidParameterError, match=r"^plan=.*plan\.toml': expected a file in TOML\. .*\.$") as refused:
+        dps.Plan.from_toml(folder / "plan.toml")
+    assert len(str(refused.value)) < 1000
+
+
+def test_keys_in_keys_are_no_question(folder: Path) -> None:
+    edited(folder, ("step = 1", f"step{'.a' * 3000} = 1"))
+    with pytest.raises(InvalidParameterError, match=r"^questions\.typical_age\.step=<dict>: "):
+        dps.Plan.from_toml(folder / "plan.toml").forecast()
+
+
 def test_a_table_that_is_missing_can_be_planned_for_but_not_asked(folder: Path) -> None:
     plan = dps.Plan.from_toml(edited(folder, ("people.csv", "nowhere.csv"), ("k = 2", "k = 2\nwithin = 50")))
     assert plan.forecast().unchecked == "there is no such file"

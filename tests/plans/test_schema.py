@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from docs import plan_schema
 
-from dpselect.session.described import METHODS
+from dpselect.questions import BY_NAME
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "questions.toml"
 HELD: dict[str, Any] = tomllib.loads(EXAMPLE.read_text(encoding="utf-8"))
@@ -36,7 +36,7 @@ def test_the_schema_knows_every_question_and_the_example() -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     jsonschema.validate(HELD, SCHEMA)
     questions = SCHEMA["properties"]["questions"]["additionalProperties"]["oneOf"]
-    assert [each["title"] for each in questions] == [*METHODS]
+    assert [each["title"] for each in questions] == [*BY_NAME]
 
 
 @pytest.mark.sampled(8)

@@ -21,6 +21,7 @@ from dpselect.questions import Count, Drawn, Histogram, Sum
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicClip, PublicCondition
 from tests.backends import model, table_questions
 from tests.backends.table_questions import BY_CITY, BY_PAGE, NAMES, ROWS
+from tests.views import ask
 
 SURE = 1e5
 """An epsilon at which the noise is 0."""
@@ -44,7 +45,7 @@ def test_counts_without_noise() -> None:
     between = {"number": "paid", "between": (-0.5, 3.0)}
     assert [PEOPLE.count("paid", between=(-0.5, 3), epsilon=SURE).value] == units(LISTED, "who", **between)
     cities = {"group": "city", "groups": ["south", "north"]}
-    found = PEOPLE.count("paid", between=(-0.5, 3), epsilon=SURE, **BY_CITY).value
+    found = PEOPLE.by(**BY_CITY).count("paid", between=(-0.5, 3), epsilon=SURE).value
     assert list(found.items()) == [*zip(["south", "north"], units(LISTED, "who", **between, **cities), strict=True)]
 
 
@@ -64,7 +65,7 @@ def test_sums_without_noise() -> None:
     assert PEOPLE.sum("paid", clip=(-1.5, 6), scale=100, epsilon=SURE * 1000).value == expected / 100
     whole = PEOPLE.sum("age", clip=(0, 60), epsilon=SURE)
     assert isinstance(whole.value, int)
-    of_pages = PEOPLE.sum("age", clip=(0, 60), epsilon=SURE, **BY_PAGE).value
+    of_pages = PEOPLE.by(**BY_PAGE).sum("age", clip=(0, 60), epsilon=SURE).value
     groups = {"group": "page", "groups": [1, 2, 3]}
     expected_of = model.totals(LISTED, "who", "", [None], amount="age", lower=0, upper=60, **groups)
     assert [[each] for each in of_pages.values()] == expected_of
@@ -77,9 +78,8 @@ def test_a_unit_counts_for_as_many_values_as_it_may(most: int) -> None:
     for source in (rows, __import__("polars").DataFrame(rows).lazy()):
         data = dps.Dataset(source, unit="who")
         for grouped in ({}, {"by": "part", "groups": ["a", "b"]}):
-            found: Any = data.histogram(
-                "value", candidates=["x", "y", "z"], max_values_per_unit=most, epsilon=SURE, **grouped
-            ).value
+            listed = {"candidates": ["x", "y", "z"], "max_values_per_unit": most}
+            found: Any = ask(data, "histogram", "value", **listed, epsilon=SURE, **grouped).value
             counts = found["a"] if grouped else found
             assert sum(counts) == most * 3000
             assert all(abs(count - most * 1000) < 200 for count in counts)  # 7 standard deviations
@@ -270,7 +270,7 @@ def test_a_histogram_takes_the_noise_with_the_smaller_bound(tmp_path: Path) -> N
         checked = check(release.to_json(), ledger=ledger)
         assert (checked.epsilon, checked.error_bound, checked.charged) == (1.0, True, True)
     parts: dict[str, Any] = {"by": "city", "groups": ["south", "north"], "max_groups_per_unit": 2}
-    grouped = data.histogram("page", max_values_per_unit=20, **asked, **parts)
+    grouped = data.by(**parts).histogram("page", max_values_per_unit=20, **asked)
     assert grouped.delta <= 1e-6
     assert grouped.event == dps.accounting.ComposedEvent(
         event=dps.accounting.ApproximateEvent(epsilon=0.5, delta=5e-7), count=2

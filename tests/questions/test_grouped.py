@@ -150,9 +150,11 @@ def test_a_summary_too_few_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_larger_share_in_the_certificate_is_refused() -> None:
     data = dps.Dataset("examples/data/free_days.csv", unit="person")
-    text = data.most_common(
-        "free_on", candidates=["2026-12-12", "2026-12-18"], by="team", groups=["north", "west"], epsilon=1.0
-    ).to_json()
+    text = (
+        data.by("team", groups=["north", "west"])
+        .most_common("free_on", candidates=["2026-12-12", "2026-12-18"], epsilon=1.0)
+        .to_json()
+    )
     assert check(text).error_bound
     held = json.loads(text)
     held["groups"]["epsilon"] = 2.0

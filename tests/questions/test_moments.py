@@ -25,6 +25,7 @@ from dpselect.summaries import PublicDomain, UnitValues
 from tests.drawn_answers import drawn_answer
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import moments
+from tests.views import ask
 
 SURE = 1e15
 """An epsilon at which the noise is 0."""
@@ -66,7 +67,7 @@ def test_without_noise(step: float | None) -> None:
     for release in (mean, variance):
         assert release.usable is not None
         assert (release.usable.count, release.groups) == (7, None)
-    teams = data.mean("age", by="team", groups=["b", "a", "c"], **asked)
+    teams = data.by("team", groups=["b", "a", "c"]).mean("age", **asked)
     assert teams.value == pytest.approx({"b": CLAMPED[3:].mean(), "a": CLAMPED[:3].mean(), "c": 60.0}, abs=1e-3)
     assert teams.usable is not None
     assert teams.usable.count == {"b": 4, "a": 3, "c": 0}
@@ -150,7 +151,7 @@ def test_what_is_released_without_any_unit() -> None:
 def test_a_table_has_the_bound_of_each_group() -> None:
     rows = {"who": range(1000), "age": [30.0] * 1000, "team": ["a"] * 900 + ["b"] * 100}
     data = dps.Dataset(pa.table(rows), unit="who")
-    release = data.mean("age", bounds=(0, 120), step=1, epsilon=1.0, by="team", groups=["b", "a"])
+    release = data.by("team", groups=["b", "a"]).mean("age", bounds=(0, 120), step=1, epsilon=1.0)
     assert release.usable is not None
     counts: Any = release.usable.count
     bounds: Any = [Mean.value_bound(release, counts[group]) for group in ("b", "a")]
@@ -183,7 +184,7 @@ def test_bad_input_is_refused_before_anything_is_charged(
     data = dps.Dataset(PEOPLE, unit="who", ledger=ledger, account="people")
     arguments: dict[str, Any] = {"column": "age", "bounds": (0, 120), "epsilon": 1.0, **more}
     with pytest.raises(error, match=named) as refused:
-        getattr(data, name)(arguments.pop("column"), **arguments)
+        ask(data, name, **arguments)
     assert "\n" not in str(refused.value)
     assert ledger.remaining("people") == 3.0
 

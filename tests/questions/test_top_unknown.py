@@ -27,6 +27,7 @@ from dpselect.questions import TopUnknown
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.backends import model
 from tests.backends.table_questions import BY_CITY, ROWS
+from tests.views import ask
 
 PEOPLE = dps.Dataset(ROWS, unit="who")
 LISTED = ROWS.to_pylist()
@@ -52,13 +53,13 @@ def test_values_and_counts_without_noise(column: str, k: int) -> None:
 
 
 def test_values_in_groups() -> None:
-    release = PEOPLE.top_k("name", 2, max_values_per_unit=9, **SURE, **BY_CITY)
+    release = PEOPLE.by(**BY_CITY).top_k("name", 2, max_values_per_unit=9, **SURE)
     groups = {"group": "city", "groups": ["south", "north"]}
     expected = model.names(LISTED, "who", "name", CandidateKind.TEXT, most=9, **groups)
     assert [*release.value.values()] == [[value for _, value in ranked(each, 2)] for each in expected]
     assert [*release.counts.values()] == [[-count for count, _ in ranked(each, 2)] for each in expected]
     check(release.to_json())
-    nobody = PEOPLE.top_k("name", 2, **SURE, by="city", groups=["east", "nowhere"])
+    nobody = PEOPLE.by("city", groups=["east", "nowhere"]).top_k("name", 2, **SURE)
     assert nobody.value == nobody.counts == {"east": [], "nowhere": []}
     check(nobody.to_json())
 
@@ -163,12 +164,12 @@ def test_a_stop_candidate_that_is_drawn_is_a_stop() -> None:
 def test_a_stop_candidate_in_groups() -> None:
     table = MANY.append_column("city", pa.array(["south"] * 1050 + ["north"] * 150))
     asked: dict[str, Any] = {**FEW, "by": "city", "groups": ["south", "north", "nowhere"]}
-    release = dps.Dataset(table, unit="who").top_k("name", 2, **asked)
+    release = ask(dps.Dataset(table, unit="who"), "top_k", "name", 2, **asked)
     assert release.mechanism == "StopCandidate"
     assert release.value == {"south": ["x", "y"], "north": ["z", "y"], "nowhere": []}
     assert release.counts is None
     check(release.to_json())
-    both = dps.Dataset(table, unit="who").top_k("name", 2, **asked, max_groups_per_unit=2)
+    both = ask(dps.Dataset(table, unit="who"), "top_k", "name", 2, **asked, max_groups_per_unit=2)
     assert both.groups is not None
     assert both.groups["epsilon"] == 2.0
     check(both.to_json())
@@ -205,17 +206,19 @@ def test_every_choice_has_a_certificate(neighbours: Any, k: int, most: int) -> N
     checked = check(release.to_json())
     assert (checked.epsilon, checked.release.delta) == (1.0, 1e-6)
     dry: Any = dps.DryRun(unit="who", neighbours=neighbours)
-    forecast = dry.top_k("name", k, epsilon=1.0, delta=1e-6, max_values_per_unit=most, kind="text")
+    forecast = dry.top_k("name", k, epsilon=1.0, delta=1e-6, max_values_per_unit=most)
     assert forecast.rule == release.rule
     assert forecast.terms.mechanism == release.mechanism
     assert forecast.rule in str(forecast)
 
 
-def test_a_certificate_from_before_the_rule_is_still_one() -> None:
+def test_a_certificate_from_before_the_rule_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then noise was always geometric, also where another needs fewer units now."""
     mechanism = dps.ThresholdCounts(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
     old = TopUnknown(kind=CandidateKind.TEXT, k=2, mechanism=mechanism)
-    release = dps.Dataset(MANY, unit="who")._ask("name", lambda **_: old, 1.0, None, None, None)
+    with monkeypatch.context() as before:
+        before.setattr(TopUnknown, "planned", lambda *_, **__: old)
+        release = dps.Dataset(MANY, unit="who").top_k("name", 2, epsilon=1.0, delta=1e-6, max_values_per_unit=10)
     assert (release.value, release.rule) == (["x", "y"], "")
     assert "rule" not in release.arguments
     assert check(release.to_json()).error_bound
@@ -256,15 +259,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": 1e-300}, "large enough for a count to be released"),
     ({"max_values_per_unit": 0}, "max_values_per_unit=0"),
     ({"max_values_per_unit": 2, "usable_epsilon": 1.0}, "None, unless max_values_per_unit is 1"),
-    ({"kind": "words"}, "kind='words'"),
-    ({"kind": "date"}, "kind=<dates>"),
     ({"with_counts": 1}, "with_counts=1"),
-    ({"candidates": ["x", "y"], "kind": "text"}, "kind=<a kind>: expected None, because candidates are given"),
     ({"column": "nothing"}, "column"),
     ({"max_values_per_unit": 10**10}, "max_values_per_unit=10000000000"),
-    ({"column": "free", "kind": "date", "max_values_per_unit": 3_652_060}, "at most 3652059 (the number of days"),
+    ({"column": "free", "max_values_per_unit": 3_652_060}, "at most 3652059 (the number of days"),
     (
-        {"kind": "boolean", "max_values_per_unit": 3},
+        {"column": "smokes", "max_values_per_unit": 3},
         "max_values_per_unit=3: expected at most 2 (the number of booleans)",
     ),
 ]
@@ -276,7 +276,8 @@ def test_bad_input_is_refused_in_one_line(change: dict[str, Any], said: str, dry
     ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
     ledger.open_account("a", epsilon=3.0, delta=0.2, set_aside=0.1)
     paid: dict[str, Any] = {"unit": "who", "ledger": ledger, "account": "a"}
-    data: Any = dps.DryRun(source=ROWS, **paid) if dry else dps.Dataset(ROWS, **paid)
+    rows = ROWS.append_column("smokes", pa.array([True] * len(ROWS)))
+    data: Any = dps.DryRun(source=rows, **paid) if dry else dps.Dataset(rows, **paid)
     asked = {"column": "name", "k": 2, "epsilon": 1.0, "delta": 1e-6} | change
     with pytest.raises((InvalidParameterError, InvalidDataError, InvalidCandidatesError)) as refused:
         data.top_k(**asked)
@@ -308,7 +309,7 @@ def test_groups_without_a_list_have_a_way_out() -> None:
     with pytest.raises(
         InvalidCandidatesError, match=r"values\(\), with a delta, names the groups that enough units have"
     ):
-        PEOPLE.most_common("name", candidates=["x", "y"], epsilon=1.0, by="city")
+        PEOPLE.by("city").most_common("name", candidates=["x", "y"], epsilon=1.0)
 
 
 @pytest.mark.parametrize("command", ["most-common", "least-common", "histogram"])

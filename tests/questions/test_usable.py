@@ -22,6 +22,7 @@ from dpselect.questions.with_numbers import CountedSummary
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.backends import model, table_questions
 from tests.backends.table_questions import AGES, BY_CITY, BY_PAGE, NAMES, PAGES, ROWS
+from tests.views import ask
 
 SURE = 1000.0
 """An epsilon at which the noise is 0 but with a probability below 1e-400."""
@@ -49,7 +50,7 @@ EXACT: dict[str, Any] = {
     "best_price": model.usable_units(ROW_LIST, "who", number="age"),
     "best_price-bounds": model.usable_units(ROW_LIST, "who", number="paid"),
     "quantile-unbounded": model.usable_units(ROW_LIST, "who", number="age"),
-    "median-private": model.usable_units(ROW_LIST, "who", number="paid"),
+    "median-unbounded": model.usable_units(ROW_LIST, "who", number="paid"),
     "upper_bound": model.usable_units(ROW_LIST, "who", number="age"),
     "upper_bound-by": model.usable_units(ROW_LIST, "who", number="paid", **CITIES),
     "mean-by": model.usable_units(ROW_LIST, "who", number="age", **CITIES),
@@ -69,6 +70,8 @@ class Counting:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._data, name)
+        if name == "by":
+            return lambda *given, **view: Counting(method(*given, **view), **self._more)
         return lambda *given, **named: method(*given, **named, **self._more)
 
 
@@ -150,7 +153,7 @@ def test_a_density_counts_its_units_at_no_cost() -> None:
     release = PEOPLE.density("age", bounds=AGES, bins=4, epsilon=SURE)
     assert release.usable == NoisyUnits(count=EXACT["median"][0], within=0)
     assert (release.epsilon, release.event) == (SURE, PureEvent(epsilon=SURE))
-    in_cities = PEOPLE.density("age", bounds=AGES, bins=4, epsilon=SURE, **BY_CITY)
+    in_cities = PEOPLE.by(**BY_CITY).density("age", bounds=AGES, bins=4, epsilon=SURE)
     assert in_cities.usable is not None
     assert in_cities.usable.count == dict(zip(["south", "north"], EXACT["quantile-by"], strict=True))
     with pytest.raises(InvalidParameterError, match=r"^usable_epsilon=0\.1: expected None.*at no cost"):
@@ -208,7 +211,7 @@ def test_the_noise_is_that_of_the_number_of_groups() -> None:
         MostCommon.planned(PublicCandidates.given(["x"]), epsilon=1.0), usable_epsilon=0.1
     )
     assert (planned.noise.sensitivity, planned.noise.epsilon) == (1, 0.1)
-    release = PEOPLE.least_common("name", candidates=NAMES, epsilon=0.5, usable_epsilon=0.1, **BY_PAGE)
+    release = PEOPLE.by(**BY_PAGE).least_common("name", candidates=NAMES, epsilon=0.5, usable_epsilon=0.1)
     assert release.usable is not None
     assert release.usable.within == GeometricMechanism(epsilon=0.1, sensitivity=3).error_bound(0.99)
     assert isinstance(release.event, SequenceEvent)
@@ -260,7 +263,7 @@ def told(count: Any, *, within: int = 92, bound: float | None = 10.0, **changes:
     """The sentence of a release of so many units."""
     from dataclasses import replace
 
-    release = PEOPLE.most_common("page", candidates=PAGES, epsilon=0.5, **changes)
+    release = ask(PEOPLE, "most_common", "page", candidates=PAGES, epsilon=0.5, **changes)
     return replace(
         release,
         error_bound=bound,

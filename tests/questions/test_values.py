@@ -20,6 +20,7 @@ from dpselect.questions import Values
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.backends import model
 from tests.backends.table_questions import BY_CITY, DAYS, ROWS
+from tests.views import ask
 
 PEOPLE = dps.Dataset(ROWS, unit="who")
 LISTED = ROWS.to_pylist()
@@ -43,13 +44,13 @@ def test_names_of_every_kind_without_a_list() -> None:
 
 
 def test_names_in_groups() -> None:
-    found = PEOPLE.values("name", max_values_per_unit=9, **SURE, **BY_CITY).value
+    found = PEOPLE.by(**BY_CITY).values("name", max_values_per_unit=9, **SURE).value
     groups = {"group": "city", "groups": ["south", "north"]}
     expected = model.names(LISTED, "who", "name", CandidateKind.TEXT, most=9, **groups)
     assert [*found.items()] == [*zip(["south", "north"], map(large, expected), strict=True)]
     task = "values"
-    both = PEOPLE.values(
-        "page", max_values_per_unit=2, epsilon=1, delta=0.1, by="name", groups=["x", "y"], max_groups_per_unit=2
+    both = PEOPLE.by("name", groups=["x", "y"], max_groups_per_unit=2).values(
+        "page", max_values_per_unit=2, epsilon=1, delta=0.1
     )
     assert both.event == ComposedEvent(event=ApproximateEvent(epsilon=0.5, delta=0.05), count=2)
     assert (both.task, both.delta) == (task, 0.1)
@@ -149,11 +150,13 @@ def test_many_values_of_a_unit_take_gaussian_noise() -> None:
     assert few.mechanism == "PartitionSelection"
 
 
-def test_a_certificate_from_before_the_rule_is_still_one() -> None:
+def test_a_certificate_from_before_the_rule_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then each value had a coin, also where noise needs fewer units now."""
     mechanism = dps.PartitionSelection(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
     old = Values(kind=CandidateKind.TEXT, mechanism=mechanism)
-    release = PEOPLE._ask("name", lambda **_: old, 1.0, None, None, None)
+    with monkeypatch.context() as before:
+        before.setattr(Values, "planned", lambda *_, **__: old)
+        release = PEOPLE.values("name", epsilon=1.0, delta=1e-6)
     assert (release.rule, release.mechanism) == ("", "PartitionSelection")
     assert "rule" not in release.arguments
     assert check(release.to_json()).error_bound
@@ -190,7 +193,7 @@ def test_bad_input_is_refused_in_one_line(change: dict[str, Any], said: str, dry
     data: Any = dps.DryRun(source=ROWS, **paid) if dry else dps.Dataset(ROWS, **paid)
     asked = {"column": "name", "epsilon": 1.0, "delta": 1e-6} | change
     with pytest.raises((InvalidParameterError, InvalidDataError)) as refused:
-        data.values(**asked)
+        ask(data, "values", **asked)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert ledger.remaining("a") == 3.0
@@ -272,7 +275,7 @@ def test_a_delta_that_is_too_large_for_the_units_is_said_where_their_number_is_r
     assert "WARNING: delta = 0.01 is not far below one over the number of units (who), about 2" in warned.basis
     assert "delta" not in PEOPLE.values("name", delta=1e-4, **asked).basis
     assert "delta" not in PEOPLE.values("name", delta=1e-3, epsilon=5.0).basis  # no number is public
-    in_groups = PEOPLE.values("name", delta=0.01, **asked, **BY_CITY)
+    in_groups = PEOPLE.by(**BY_CITY).values("name", delta=0.01, **asked)
     assert "WARNING: delta = 0.01" in in_groups.basis
 
 
@@ -297,7 +300,6 @@ def test_a_delta_that_is_large_for_any_number_of_units_is_said_where_none_is_rel
         elif task == "top_k":
             told = people.top_k("name", 2, candidates=["a", "b", "c"], **asked)
         else:
-            more = {} if people is PEOPLE else {"kind": "text"}
-            told = people.top_k("name", 2, candidates=None, **asked, **more)
+            told = people.top_k("name", 2, candidates=None, **asked)
         assert said in told.basis
         assert said in str(told)

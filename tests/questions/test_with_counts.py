@@ -29,6 +29,7 @@ from dpselect.summaries import CandidateCounts, PublicCandidates
 from dpselect.testing import seeded
 from tests.backends import model
 from tests.backends.table_questions import BY_CITY, NAMES, PAGES, ROWS
+from tests.views import ask
 
 SURE = 4000.0
 """An epsilon at which the noise is 0 but with a probability below 1e-400."""
@@ -87,13 +88,13 @@ def test_the_counts_are_those_of_the_answers(name: str) -> None:
 
 def test_each_group_has_its_counts() -> None:
     for once in ({}, {"max_values_per_unit": 2}):
-        release: Any = PEOPLE.top_k("name", 2, candidates=NAMES, **ALWAYS, **BY_CITY)
+        release: Any = PEOPLE.by(**BY_CITY).top_k("name", 2, candidates=NAMES, **ALWAYS)
         assert release.counts == {
             city: [IN_CITIES[city][answer] for answer in answers] for city, answers in release.value.items()
         }, once
         assert check(release.to_json()).error_bound
         assert dps.Release.from_json(release.to_json()) == release
-    single: Any = PEOPLE.most_common("name", candidates=NAMES, **ALWAYS, **BY_CITY)
+    single: Any = PEOPLE.by(**BY_CITY).most_common("name", candidates=NAMES, **ALWAYS)
     assert single.counts == {city: IN_CITIES[city][answer] for city, answer in single.value.items()}
     assert dps.Release.from_json(single.to_json()) == single
 
@@ -193,8 +194,8 @@ def test_the_noise_of_counts_paid_for() -> None:
     for relation, expected in (("add_remove", 6), ("replace_one", 7)):
         question = TopK.planned(candidates, 7, epsilon=0.5, max_values_per_unit=6, neighbours=Neighbours(relation))
         assert WithCounts[Any].planned(question, epsilon=0.5).noise.sensitivity == expected
-    release: Any = PEOPLE.top_k(
-        "name", 2, candidates=NAMES, epsilon=1.0, with_counts=True, by="page", groups=[1, 2, 3], max_groups_per_unit=3
+    release: Any = PEOPLE.by("page", groups=[1, 2, 3], max_groups_per_unit=3).top_k(
+        "name", 2, candidates=NAMES, epsilon=1.0, with_counts=True
     )
     assert release.counted.within == GeometricMechanism(epsilon=0.5, sensitivity=6).error_bound(size=2)
     summary = CountedSummary(CandidateCounts(np.array([900])), [CandidateCounts(np.array([900]))])
@@ -273,9 +274,9 @@ def test_what_cannot_be_counted_is_refused_and_costs_nothing(given: dict[str, An
 
 
 def test_a_question_without_candidates_has_no_counts() -> None:
-    for ask in (PEOPLE.median, PEOPLE.histogram, PEOPLE.sum, PEOPLE.density):
+    for method in (PEOPLE.median, PEOPLE.histogram, PEOPLE.sum, PEOPLE.density):
         with pytest.raises(TypeError, match="with_counts"):
-            ask("age", with_counts=True, epsilon=1.0)  # type: ignore[call-overload]
+            method("age", with_counts=True, epsilon=1.0)  # type: ignore[call-overload]
 
 
 def test_a_request_stands_for_the_counts_too(tmp_path: Path) -> None:
@@ -383,7 +384,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
     (shown,) = drawn["datasets"].values()
     assert [(row["label"], row["value"]) for row in shown] == [("a,b", 30), ("c", 20)]
     assert "units (who)" in json.dumps(drawn)
-    grouped: Any = data.top_k("page", 2, **asked, by="part", groups=["x", "y"])
+    grouped: Any = data.by("part", groups=["x", "y"]).top_k("page", 2, **asked)
     assert str(grouped).split("\n")[0] == 'x: "a,b", c (15, 10)'
     assert grouped.to_pandas()["units"].tolist() == [15, 10, 15, 10]
     (in_groups,) = grouped.plot().to_dict()["datasets"].values()
@@ -480,7 +481,7 @@ def test_every_plan_has_a_certificate_that_passes(more: dict[str, Any], n: int) 
         data = dps.Dataset(ROWS, unit="who", neighbours=relation)  # type: ignore[arg-type]
         for k in (1, 2, 5):
             asked = {"candidates": range(n), "epsilon": 0.5, "with_counts": True, **more, **grouped}
-            release: Any = data.top_k("page", k, **asked)
+            release: Any = ask(data, "top_k", "page", k, **asked)
             checked = check(release.to_json())
             assert checked.epsilon <= release.epsilon == 0.5 + more.get("usable_epsilon", 0.0)
             assert checked.error_bound
@@ -520,7 +521,7 @@ def test_counts_that_may_all_be_zero_are_said_to_be_noise() -> None:
             PEOPLE.top_k("name", 2, candidates=["nobody", "none", "no"], epsilon=1.0, max_values_per_unit=1),
         ):
             assert said in asked.basis
-        of_one = PEOPLE.most_common("name", candidates=["nobody", "none"], epsilon=1.0, with_counts=True, **BY_CITY)
+        of_one = PEOPLE.by(**BY_CITY).most_common("name", candidates=["nobody", "none"], epsilon=1.0, with_counts=True)
         assert f"{said} in these groups: " in of_one.basis
         for sure in (
             PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=SURE, with_counts=True),

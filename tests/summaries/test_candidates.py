@@ -15,7 +15,7 @@ import pytest
 
 from dpselect.errors import InvalidCandidatesError
 from dpselect.summaries import CandidateKind, PublicCandidates, public_dates
-from dpselect.summaries.candidates import MANY_CANDIDATES, MOST_CANDIDATES
+from dpselect.summaries.candidates import MOST_CANDIDATES
 
 DAY = date(2026, 11, 21)
 
@@ -136,19 +136,11 @@ def test_refusals_quote_no_member(candidates: Any) -> None:
 
 
 def test_a_long_range_costs_nothing() -> None:
-    candidates = PublicCandidates.given(range(MOST_CANDIDATES), allow_many=True)
+    candidates = PublicCandidates.given(range(MOST_CANDIDATES))
     assert candidates.values is not None
     assert isinstance(candidates.values, range)
     assert len(candidates) == MOST_CANDIDATES
     assert repr(candidates) == "PublicCandidates(<100000000 whole numbers>)"
-
-
-def test_very_many_have_to_be_meant() -> None:
-    assert len(PublicCandidates.given(range(MANY_CANDIDATES))) == MANY_CANDIDATES
-    message = refusal(range(MANY_CANDIDATES + 1))
-    assert "<10,000,001 whole numbers>" in message
-    assert "allow_many=True" in message
-    assert len(PublicCandidates.given(range(MANY_CANDIDATES + 1), allow_many=True)) == MANY_CANDIDATES + 1
 
 
 def test_errors_call_them_what_the_caller_does() -> None:

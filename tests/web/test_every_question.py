@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 from dpselect.web import Site
 from dpselect.web.fields import fields_of
 from tests.web.visitor import Visitor
@@ -18,7 +18,7 @@ DATA = Path(__file__).parents[2] / "examples" / "data"
 
 def filled_in(name: str) -> tuple[Site, dict[str, str]]:
     """The table of a question's example, and what its form holds then."""
-    about = COMMANDS[name]
+    about = BY_NAME[name]
     table, *given = shlex.split(about.example[0])
     words = shlex.split(about.example[1])
     starts = [place for place, word in enumerate(words) if word.startswith("--")]
@@ -27,9 +27,7 @@ def filled_in(name: str) -> tuple[Site, dict[str, str]]:
         for start, end in zip(starts, [*starts[1:], len(words)], strict=True)
     }
     site = Site(source=str(DATA / table), unit=options.pop("unit")[0])
-    options |= {
-        each: [word] for each, word in zip(["column", *(one.name for one in about.positional)], given, strict=False)
-    }
+    options |= {each: [word] for each, word in zip(["column", *about.positional], given, strict=False)}
     typed = {"epsilon": options.pop("epsilon")[0]}
     for field in fields_of(about, site):
         values = options.pop(field.name, None)
@@ -42,7 +40,7 @@ def filled_in(name: str) -> tuple[Site, dict[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_every_question_is_planned_confirmed_and_answered(name: str) -> None:
     site, typed = filled_in(name)
     visitor = Visitor(site).enter()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import Form
 from dpselect.web.pictures import size_of
@@ -40,11 +40,11 @@ def payer(ledger: dps.Ledger) -> Visitor:
     return Visitor(Site(source=ADULT, unit="person_id", ledger=ledger, account="adult")).enter()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_every_question_has_a_form(visitor: Visitor, name: str) -> None:
     came = visitor.get(f"/ask/{name}")
     assert came.status == 200
-    assert Form.empty(COMMANDS[name], visitor.site).title in came.words
+    assert Form.empty(BY_NAME[name], visitor.site).title in came.words
 
 
 def test_the_title_says_what_is_asked(visitor: Visitor) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 from dpselect.web import Site, planning
 from dpselect.web.forms import Form
 from tests.web.person import visiting
@@ -62,13 +62,13 @@ def test_a_curve_ends_with_the_connection(visitor: Visitor, monkeypatch: pytest.
     with ThreadPoolExecutor(1) as apart:  # browsers of other tests have a loop in this thread
         apart.submit(asyncio.run, _sent_and_left(visitor, "/ask/median/curve", urlencode(FORM).encode())).result()
     assert len(asked) == 1
-    assert not visitor.pages.curves.has(Form.read(COMMANDS["median"], visitor.site, FORM))
+    assert not visitor.pages.curves.has(Form.read(BY_NAME["median"], visitor.site, FORM))
     visitor.post("/ask/median/curve", FORM)
     assert len(asked) > 40
 
 
 def test_a_slow_curve_has_fewer_points(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    form = Form.read(COMMANDS["median"], visitor.site, FORM)
+    form = Form.read(BY_NAME["median"], visitor.site, FORM)
     whole = planning.Curves().of(form)
     monkeypatch.setattr(planning, "PATIENCE_SECONDS", 0.0)
     coarse = planning.Curves().of(form)
@@ -148,8 +148,8 @@ def test_with_a_curve_few_plans_find_the_epsilon_of_an_error(
     visitor: Visitor, monkeypatch: pytest.MonkeyPatch, question: str, more: dict[str, str]
 ) -> None:
     """And it is the one that a search through all places finds."""
-    first = Form.empty(COMMANDS[question], visitor.site).typed
-    form = Form.read(COMMANDS[question], visitor.site, {**first, "column": "education_num", **more})
+    first = Form.empty(BY_NAME[question], visitor.site).typed
+    form = Form.read(BY_NAME[question], visitor.site, {**first, "column": "education_num", **more})
     curve = planning.Curves().of(form)
     assert curve is not None
     asked: list[float] = []
@@ -172,7 +172,7 @@ def test_with_a_curve_few_plans_find_the_epsilon_of_an_error(
 
 
 def test_an_error_that_no_epsilon_reaches_is_refused(visitor: Visitor) -> None:
-    form = Form.read(COMMANDS["median"], visitor.site, FORM)
+    form = Form.read(BY_NAME["median"], visitor.site, FORM)
     for curve in (planning.Curves().of(form), None):
         with pytest.raises(InvalidParameterError, match="an error that an epsilon of the slider reaches"):
             planning.epsilon_reaching(form, 0.1, curve)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import Form, said_back
 from tests.web.visitor import Visitor
@@ -17,7 +17,7 @@ SITE = Site(source=ADULT, unit="person_id")
 
 def _form(listed: str) -> Form:
     typed = {"column": "education_num", "candidates": listed, "epsilon": "1"}
-    return Form.read(COMMANDS["most_common"], SITE, typed)
+    return Form.read(BY_NAME["most_common"], SITE, typed)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.cli.main import main
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import Form
 from dpselect.web.releasing import PageRequest
@@ -32,7 +32,7 @@ LISTS = {
     "-1,-2": [-1, -2],
     "007,08": ["007", "08"],
 }
-COLUMNS = ("-age", "--epsilon", "a b", "it's", "-", "@x", "private", "--k=3")
+COLUMNS = ("-age", "--epsilon", "--bounds", "a b", "it's", "-", "@x", "private", "--k=3")
 
 
 def _asked(folder: Path, column: str, listed: str, **more: str) -> PageRequest:
@@ -40,7 +40,7 @@ def _asked(folder: Path, column: str, listed: str, **more: str) -> PageRequest:
     rows = [["who", column], *([str(each), str(each % 3)] for each in range(30))]
     table.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
     site = Site(source=str(table), unit="who")
-    form = Form.read(COMMANDS["most_common"], site, {"column": column, "candidates": listed, "epsilon": "1", **more})
+    form = Form.read(BY_NAME["most_common"], site, {"column": column, "candidates": listed, "epsilon": "1", **more})
     assert form.is_complete, form.errors
     return PageRequest("x", form, 1.0, "")
 
@@ -81,7 +81,7 @@ def test_awkward_columns_come_back_from_the_command_line(column: str, tmp_path: 
     assert _printed(on_the_command_line(asked))["column"] == column
 
 
-@pytest.mark.parametrize("column", ["--help", "--show-columns", "--bounds"])
+@pytest.mark.parametrize("column", ["--help", "--show-columns"])
 def test_what_no_command_says_is_left_to_python(column: str, tmp_path: Path) -> None:
     asked = _asked(tmp_path, column, "0..2")
     assert on_the_command_line(asked) == ""
@@ -110,10 +110,3 @@ def _run(program: str) -> Any:
     with contextlib.redirect_stdout(io.StringIO()):
         exec(program, held)
     return held["release"]
-
-
-def test_weights_come_back_from_the_command_line(tmp_path: Path) -> None:
-    asked = _asked(tmp_path, "age", "0..2", weights="1, 2.5,0")
-    command = on_the_command_line(asked)
-    assert "--weights 1,2.5,0" in command
-    assert _printed(command)["arguments"]["weights"] == _run(in_python(asked)).arguments["weights"]

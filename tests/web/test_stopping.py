@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerLostError
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import Form
 from dpselect.web.releasing import Questions, Stage, Work
@@ -163,7 +163,7 @@ def test_what_was_looked_at_and_not_used_is_forgotten() -> None:
 
 def test_a_confirmation_that_was_never_used_is_forgotten() -> None:
     questions, site = Questions(), Site(source=ADULT, unit="person_id")
-    form = Form.read(COMMANDS["count"], site, {"epsilon": "1"})
+    form = Form.read(BY_NAME["count"], site, {"epsilon": "1"})
     first, second = questions.confirm(form, 1.0), questions.confirm(form, 1.0)
     second.start()
     second.work.wait(ENOUGH)

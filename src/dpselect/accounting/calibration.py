@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, cast
 from dpselect.accounting.composition import TIGHT_WORK, compose
 from dpselect.accounting.events import ComposedEvent, Event
 from dpselect.accounting.rounding import quotient_down
-from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon
+from dpselect.arguments import boolean, delta_below_one, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 
 
@@ -69,6 +69,7 @@ def calibrate(
     count = positive_count(count, "count", at_most=sys.maxsize)
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     boolean(tight, "tight")
+    function(mechanism, "mechanism", expected="a class of mechanisms with an event")
     basic = quotient_down(epsilon, count)
     if basic == 0.0:
         raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")

@@ -74,7 +74,6 @@ def _steps(epsilon: float, *, count: int, delta: float) -> int | None:
     return exact_steps(count) if delta and _SMALLEST <= epsilon <= _WIDEST else None
 
 
-@functools.lru_cache(maxsize=256)
 def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
     """The largest epsilon a round, about, that keeps `count` adaptive bounded-range rounds within (`epsilon`, `delta`).
 
@@ -98,8 +97,11 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
     >>> calibrate_rounds(epsilon=1.0, delta=0.0, count=4)
     0.25
     """
-    epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
-    count = positive_count(count, "count")
+    return _calibrated(positive_epsilon(epsilon), delta_below_one(delta), positive_count(count, "count"))
+
+
+@functools.lru_cache(maxsize=256)
+def _calibrated(epsilon: float, delta: float, count: int) -> float:
     each = calibrate_bounded_range(epsilon=epsilon, delta=delta, count=count)
     limit = float(Fraction(epsilon) * (1 - _ROOM))
     if _steps(each, count=count, delta=delta) is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
@@ -19,6 +19,7 @@ from dpselect.accounting.events import (
     SequenceEvent,
     SingleEvent,
 )
+from dpselect.arguments import members_in_order
 from dpselect.errors import InvalidParameterError, Shown
 
 EXPECTED = "events of dpselect.accounting"
@@ -88,9 +89,9 @@ def _counted(events: Iterable[Event | Run]) -> Counter[object]:
     if isinstance(events, (Event, Run)):
         hint = "One event goes into a list as well."
         raise InvalidParameterError("events", Shown("<a single event>"), f"a list of {EXPECTED}", hint)
-    if isinstance(events, (str, bytes)) or not isinstance(cast(object, events), Iterable):
-        raise InvalidParameterError("events", events, f"a list of {EXPECTED}")
-    listed = cast("Sequence[object]", events if isinstance(events, (list, tuple)) else list(events))
+    given = list(events) if isinstance(events, Set) else events
+    is_listed = isinstance(given, (list, tuple))  # of a million events no copy is made
+    listed = given if is_listed else members_in_order(given, "events", expected=f"a list of {EXPECTED}")
     if not listed:
         return Counter()
     first = listed[0]

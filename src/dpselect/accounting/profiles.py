@@ -12,8 +12,6 @@ for the bounded-range property; Mironov (2017) for the divergence of the Laplace
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -228,7 +226,6 @@ def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     return total_epsilon(bounded_range_renyi, epsilon=epsilon, count=count, delta=delta)
 
 
-@functools.lru_cache(maxsize=256)
 def calibrate_bounded_range(*, epsilon: float, delta: float, count: int) -> float:
     r"""The largest epsilon a run that keeps `count` adaptive bounded-range runs within (`epsilon`, `delta`).
 
@@ -278,7 +275,6 @@ def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> floa
     return total_epsilon(laplace_profile_renyi, epsilon=epsilon, count=count, delta=delta)
 
 
-@functools.lru_cache(maxsize=256)
 def calibrate_laplace_profile(*, epsilon: float, delta: float, count: int) -> float:
     r"""The largest epsilon a run that keeps `count` adaptive runs below the Laplace profile within both totals.
 

@@ -10,6 +10,7 @@ Steinke (2020) for the conversion.
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Callable
@@ -126,8 +127,12 @@ def largest_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -
     basic = quotient_down(epsilon, count)
     if basic == 0.0:
         raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
-    if delta == 0.0:
-        return basic
+    return basic if delta == 0.0 else _largest(renyi, epsilon, count, delta)
+
+
+@functools.lru_cache(maxsize=512)
+def _largest(renyi: Renyi, epsilon: float, count: int, delta: float) -> float:
+    basic = quotient_down(epsilon, count)
 
     def total(each: float) -> float:
         return total_epsilon(renyi, epsilon=each, count=count, delta=delta)

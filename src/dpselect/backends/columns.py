@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError, Shown, did_you_mean, typed
+from dpselect.privacy import EACH_ROW, ROWS, is_each_row
 from dpselect.summaries import CandidateKind
 
 
@@ -59,6 +60,7 @@ class Column:
         name: name, as spelled in the table.
         holds: type of its values.
         hint: how to convert it with its own library if its type does not fit a question.
+        each_row: whether it is read only to number the rows: each of them is another unit.
         wide: whether its type holds only whole numbers, of more digits than 64 bits or as decimals.
     """
 
@@ -66,6 +68,17 @@ class Column:
     holds: Holds
     hint: str = field(default="", compare=False)
     wide: bool = field(default=False, compare=False)
+    each_row: bool = False
+
+    @property
+    def source(self) -> Column:
+        """The column of the table that is read."""
+        return replace(self, each_row=False) if self.each_row else self
+
+    @property
+    def shown(self) -> str:
+        """What sentences call it."""
+        return EACH_ROW if self.each_row else self.name
 
     @property
     def is_whole(self) -> bool:
@@ -75,6 +88,20 @@ class Column:
     def described(self, otherwise: str = "") -> str:
         """The part of an error about the column: its type, and its hint or else `otherwise`."""
         return f"This one holds {self.holds}. {self.hint or otherwise}".strip()
+
+
+_PLAIN = frozenset[Holds]().union(*_MATCHING.values(), {Holds.ANYTHING})
+
+
+def unit_of(columns: Sequence[Column], name: object, *, listed: bool) -> Column:
+    """The column called `name`, if its type can identify units; or what numbers the rows, for `ROWS`."""
+    if (name is ROWS or name == "rows") and is_each_row(name, [each.name for each in columns]):
+        if not columns:
+            raise InvalidDataError("unit", Shown("ROWS"), "a table with at least one column")
+        return replace(next((each for each in columns if each.holds in _PLAIN), columns[0]), each_row=True)
+    column = find_column(columns, name, argument="unit", listed=listed)
+    check_unit(column)
+    return column
 
 
 def find_column(columns: Sequence[Column], name: object, *, argument: str, listed: bool) -> Column:
@@ -95,21 +122,18 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
     for column in columns:
         if column.name == name:
             return column
-    number = " If no column says whose row it is, number the rows: docs/choosing.md." if argument == "unit" else ""
+    each_row = " If each row is another person: ROWS, on the command line --unit rows (docs/choosing.md)."
+    number = each_row if argument == "unit" else ""
     if not listed:
         hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row. "
         hint += "Capitals count, and blanks around a name are part of it."
         hint += number
-        raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
-    from difflib import get_close_matches
-
+        raise InvalidDataError(argument, typed(name), "a column of the data", hint)
     names = [column.name for column in columns]
-    close = [other for other in names if other.strip().casefold() == name.strip().casefold()]
-    close = close or get_close_matches(name, names, n=1, cutoff=0.7)
-    hint = f"Did you mean {close[0]!r}? " if close else ""
+    hint = f"{did_you_mean(name, names)} ".lstrip()
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
     hint += f"The columns are: {shown}." + number
-    raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
+    raise InvalidDataError(argument, typed(name), "a column of the data", hint)
 
 
 def check_unit(column: Column) -> None:
@@ -154,7 +178,8 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
         hint += " In it 0.7 is 0.69999998...: convert it to doubles first, rounded to the decimals that you mean."
     elif column.hint:
         hint += f" {column.hint}"
-    raise InvalidDataError(argument, Shown(f"<{kind}>"), f"{argument} of the column's type", hint)
+    what = "values" if argument == "where" else argument
+    raise InvalidDataError(argument, Shown(f"<{kind}>"), f"{what} of the column's type", hint)
 
 
 def check_numeric(column: Column, *, argument: str = "column") -> None:

@@ -20,7 +20,6 @@ from dpselect.summaries import (
     NameCounts,
     PublicCandidates,
     PublicDomain,
-    UnitTotals,
     UnitValues,
 )
 
@@ -93,6 +92,31 @@ class Needed:
     between: tuple[int | float, int | float] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A public condition on a row: a row without such a value in the column is looked at by no question.
+
+    It is decided by the row alone, before contributions are bounded, so it changes nobody's share in an answer.
+    Proof: ``proofs/row_conditions.md``.
+
+    Attributes:
+        column: the column.
+        listed: the values that it may have; None: any number `between` two ends.
+        between: the smallest and the largest number; None: no such end.
+    """
+
+    column: Column
+    listed: PublicCandidates | None = None
+    between: tuple[int | float | None, int | float | None] = (None, None)
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What a certificate says of it."""
+        if self.listed is None:
+            return {"column": self.column.name, "between": [*self.between]}
+        return {"column": self.column.name, "values": self.listed.stated()}
+
+
 class Table(Protocol):
     """One table of one engine. Headers, footers and schemas are read when it is made, rows again for each summary.
 
@@ -112,6 +136,10 @@ class Table(Protocol):
 
     def unit(self, name: object) -> Column:
         """The column called `name`, if its type can identify units."""
+        ...
+
+    def filtered(self, conditions: tuple[Condition, ...]) -> Table:
+        """The same table with those rows alone that meet all conditions."""
         ...
 
     def count(
@@ -144,22 +172,6 @@ class Table(Protocol):
         """The sum of the units' clipped amounts for each candidate; without candidates, of all rows.
 
         Proof: ``proofs/clipped_sums.md``.
-        """
-        ...
-
-    def amounts(
-        self,
-        *,
-        unit: Column,
-        amount: Amount,
-        cuts: tuple[int, ...],
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[UnitTotals]:
-        """How many units have a clipped amount up to the first of the `cuts`, from there to the next, and so on.
-
-        And what the amounts of these units add up to. The cuts increase, and the last is ``amount.upper``.
-        Proof: ``proofs/clipping_bounds.md``.
         """
         ...
 
@@ -238,7 +250,7 @@ class SharesPasses(Protocol):
 class DrawsInPlace(Protocol):
     """A table whose engine can draw where the scores are, so that the scores of very many candidates stay there."""
 
-    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+    def listed(self, candidates: object) -> PublicCandidates | DistantCandidates | None:
         """The public candidates in a frame of the table's own engine; None if `candidates` is not such a frame.
 
         Raises:

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from dpselect.arguments import one_of
 from dpselect.backends import frames, lazy
 from dpselect.backends.contract import Table
 from dpselect.backends.failures import cut_off
@@ -51,8 +52,8 @@ def open_table(
         MissingExtraError: the extra that the source needs is not installed.
     """
     on_server, is_path = is_server(source), _is_path(source)
-    if engine is not None and engine not in ENGINES:
-        raise InvalidParameterError("engine", typed(engine), f"one of {', '.join(map(repr, ENGINES))}, for files")
+    if engine is not None:
+        one_of(engine, "engine", ENGINES, note=", for files")
     if engine is not None and not is_path:
         expected = "nothing, because frames and servers use their own engine"
         raise InvalidParameterError("engine", typed(engine), expected, "It selects the engine that reads files.")

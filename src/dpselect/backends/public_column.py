@@ -1,13 +1,9 @@
-"""Candidates from a public table, such as a code book or a catalogue, as they are there, and their weights."""
+"""Candidates from a public table, such as a code book or a catalogue, as they are there."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
-from difflib import get_close_matches
-from fractions import Fraction
-from numbers import Number
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,9 +11,9 @@ import narwhals.stable.v2 as nw
 
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import pa, pq
-from dpselect.errors import InvalidCandidatesError, Shown
-from dpselect.summaries import CandidateKind
-from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
+from dpselect.errors import InvalidCandidatesError, Shown, did_you_mean, typed
+from dpselect.summaries import CandidateKind, candidate_kind
+from dpselect.summaries.texts import CONVERSIONS, Member, kind_of
 
 _PUBLIC = "Candidates are public: never read them from the table that is asked."
 
@@ -48,48 +44,13 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     >>> days
     ['north', 'south', 'west']
     """
-    wanted = None if kind is None else _kind(kind)
+    wanted = None if kind is None else candidate_kind(kind)
     if _is_csv(source):
         return _of_csv(Path(cast(str, source)), column, wanted)
     values = _typed_values(source, column)
     if wanted is not None:
         raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
     return list(dict.fromkeys(values))
-
-
-def weights_from(source: object, *, column: str) -> list[Any]:
-    """The weights in one column of a *public* table, one for each row, such as last year's shares in a code book.
-
-    They belong to ``candidates_from(source, ...)`` if no candidate stands in two rows.
-
-    Args:
-        source: see `candidates_from`.
-        column: name of the column.
-
-    Returns:
-        Numbers to be given as ``weights=``. Whether they are all >= 0 is checked there.
-
-    Raises:
-        InvalidCandidatesError: there is no such file or column, or a value is missing or no number.
-
-    >>> import dpselect as dps
-    >>> import pandas as pd
-    >>> codes = pd.DataFrame({"code": [9, 10, 13], "share": [0.5, 0.25, 0.25]})
-    >>> dps.candidates_from(codes, column="code"), dps.weights_from(codes, column="share")
-    ([9, 10, 13], [0.5, 0.25, 0.25])
-    """
-    found: list[Any] = []
-    if _is_csv(source):
-        for line, text in _csv_values(Path(cast(str, source)), column):
-            if not DECIMAL.fullmatch(text):
-                raise InvalidCandidatesError("source", Shown(f"<line {line}>"), f"a number in column {column!r}")
-            found.append(int(text) if INTEGER.fullmatch(text) else float(text))
-        return found
-    for place, value in enumerate(_typed_values(source, column), 1):
-        if isinstance(value, bool) or not isinstance(value, Number):
-            raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a number in column {column!r}")
-        found.append(Fraction(value) if isinstance(value, Decimal) else value)
-    return found
 
 
 def _is_csv(source: object) -> bool:
@@ -128,16 +89,6 @@ def column_count(path: str) -> int:
     except (OSError, csv.Error, ValueError, pa.ArrowException):
         pass
     return 0
-
-
-def _kind(kind: object) -> CandidateKind:
-    """The kind with this value or, as on the command line, with this short name."""
-    if isinstance(kind, str):
-        for each in CandidateKind:
-            if kind in (each, each.name.lower()):
-                return each
-    choices = ", ".join(repr(each.name.lower()) for each in CandidateKind)
-    raise InvalidCandidatesError("kind", Shown(repr(kind)) if isinstance(kind, str) else kind, f"one of {choices}")
 
 
 def _of_csv(path: Path, column: str, kind: CandidateKind | None) -> list[Member]:
@@ -208,12 +159,10 @@ def _of_spark(frame: Any, column: str) -> list[Any]:
 
 
 def _place(names: Sequence[object], column: str) -> int:
-    if list(names).count(column) != 1:
+    if not isinstance(cast(object, column), str) or list(names).count(column) != 1:
         # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
-        near = get_close_matches(str(column), [each for each in names if isinstance(each, str)], n=1)
-        hint = f"Did you mean {near[0]!r}?" if near and near[0] != column else ""
         expected = f"the name of one of the columns, of which there {_are(len(names))}"
-        raise InvalidCandidatesError("column", Shown(repr(column)), expected, hint)
+        raise InvalidCandidatesError("column", typed(column), expected, did_you_mean(column, names))
     return names.index(column)
 
 

@@ -98,15 +98,15 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """1 if the number in `column` is neither below `lower` nor above `upper`; else null.
+    """1 if the number in `column` is neither below `lower` nor above `upper`, if they are given; else null.
 
     The bounds are doubles, or whole numbers of at most `MOST_DIGITS` digits. Whole numbers of a type of their own,
     decimals and numbers in text are compared with them digit by digit.
     """
 
     column: Column
-    lower: int | float
-    upper: int | float
+    lower: int | float | None
+    upper: int | float | None
 
 
 RowValue = Unit | Value | Name | Number | Within | Amount
@@ -127,6 +127,9 @@ class Dialect(ABC):
 
     amount: str
     """A type of whole numbers whose sums cannot overflow."""
+
+    row_number: str = "ROW_NUMBER() OVER ()"
+    """A whole number that no other row has, for rows that are units of their own."""
 
     arrive_as_text: frozenset[Holds] = frozenset()
     """Types of columns whose values reach the engine as text."""
@@ -210,8 +213,9 @@ def rules(values: Mapping[str, RowValue], dialect: Dialect) -> tuple[dict[Column
         New names for the columns of the table, because their own may be anything; and for each name in `values`, SQL
         that uses the new names.
     """
-    names = {column: f"c{at}" for at, column in enumerate(dict.fromkeys(value.column for value in values.values()))}
-    return names, {result: rule(value, names[value.column], dialect) for result, value in values.items()}
+    columns = dict.fromkeys(value.column.source for value in values.values())
+    names = {column: f"c{at}" for at, column in enumerate(columns)}
+    return names, {result: rule(value, names[value.column.source], dialect) for result, value in values.items()}
 
 
 def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
@@ -233,7 +237,8 @@ def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
             return _number(cell, _held(column, dialect), dialect)
         case Within(column, lower, upper):
             held = _held(column, dialect)
-            inside = (_compared(cell, held, *end, dialect) for end in ((">=", lower), ("<=", upper)))
+            ends = [(sign, end) for sign, end in ((">=", lower), ("<=", upper)) if end is not None]
+            inside = (_compared(cell, held, *end, dialect) for end in ends)
             return f"CASE WHEN {' AND '.join(inside)} THEN 1 END"
         case Amount(column, scale, lower, upper) if column.holds is Holds.INTEGERS and scale == 1:
             # The same as below: what a double cannot hold is beyond both bounds. An engine that knows the smallest and
@@ -250,6 +255,8 @@ def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
 
 def unit_is_known(column: Column, cell: str, dialect: Dialect) -> str:
     """SQL for whether a row has a unit."""
+    if column.each_row:
+        return "1 = 1"
     name = _unit(cell, column.holds, dialect)
     if column.holds in (Holds.TEXT, Holds.ANYTHING):
         return f"{name} NOT IN ({_NOBODY})"
@@ -260,6 +267,8 @@ def unit_is_known(column: Column, cell: str, dialect: Dialect) -> str:
 
 def unit_key(column: Column, cell: str, dialect: Dialect) -> str:
     """SQL for the unit of a row, if `unit_is_known` holds."""
+    if column.each_row:
+        return dialect.row_number
     return dialect.unit_key(_unit(cell, column.holds, dialect), _held(column, dialect))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache
@@ -19,11 +19,8 @@ from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
-from dpselect.questions.combined_counts import CombinedCounts, combined_counts
 from dpselect.questions.fields import wrong
-from dpselect.questions.gap import ReleasedGap, gaps_of
-from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced, ReleasedBound
-from dpselect.questions.with_numbers import noise_of_counts
+from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -93,15 +90,13 @@ class Release(Generic[Answer]):
             takes part in, and the cost of one group. None: all rows together.
         format: how the cells of the table were declared to be written: the words of `dpselect.Format` that differ from
             the default. None: nothing was declared.
+        where: the conditions that rows had to meet to be looked at, each with its column. None: there were none.
         source: what was opened: names of files without folders, the name of a table on a server, or a kind of frame;
             a hash of the columns' names and types; and the name that the caller gave it. None: in certificates from
             before tables were named, and where there is no table.
         usable: the noisy number of units that the question could use, if one was released: see `NoisyUnits`.
         counted: the noisy number of units with each selected candidate, if released, with its accuracy and its part of
             epsilon: see `NoisyUnits`. `counts` has the numbers alone.
-        bound: the upper bound that was found first, if it was not public, with its accuracy and its part of epsilon:
-            see `ReleasedBound`.
-        gap: by how much each selected candidate is ahead of the next one, if released: see `ReleasedGap`.
         seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
     >>> import dpselect as dps
@@ -138,11 +133,10 @@ class Release(Generic[Answer]):
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     groups: Mapping[str, Any] | None = None
     format: Mapping[str, Any] | None = None
+    where: Sequence[Mapping[str, Any]] | None = None
     source: Mapping[str, Any] | None = None
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
-    bound: ReleasedBound | None = None
-    gap: ReleasedGap | None = None
     seeded: bool = False
 
     @property
@@ -190,55 +184,9 @@ class Release(Generic[Answer]):
         return None if self.counted is None else self.counted.count
 
     @property
-    def combined_counts(self) -> CombinedCounts | None:
-        """`counts`, combined with the gaps: lower variance at no cost. None unless both were released with own noises.
-
-        That is for ``top_k`` of two or more values with ``with_counts=True`` and ``with_gap=True``, where the counts
-        did not come from the noise that selects.
-
-        >>> import dpselect as dps
-        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> asked = {"candidates": range(1, 17), "epsilon": 1.0, "with_counts": True, "with_gap": True}
-        >>> better = people.top_k("education_num", 6, **asked).combined_counts
-        >>> abs(better.counts[0] - 10501) < 120, round(better.variance_ratio, 2)  # 10501 in truth
-        (True, 0.44)
-        """
-        counted, gap = self.counted, self.gap
-        if counted is None or counted.epsilon is None or gap is None or gap.noise != "exponential":
-            return None
-        k = self.arguments.get("k", 1)
-        if k == 1 or counted.count is None:
-            return None
-        noise = noise_of_counts(
-            k,
-            epsilon=counted.epsilon,
-            most_per_unit=self.arguments.get("max_values_per_unit"),
-            neighbours=self.neighbours,
-            groups=self.groups,
-        )
-        return combined_counts(counted.count, gap, noise, k=k, n_candidates=self.candidates["count"])
-
-    @property
     def count_accuracy(self) -> str:
         """The error bound of `counts` in one sentence; empty if there are none."""
         return wording.count_accuracy(QUESTIONS[self.task], self)
-
-    @property
-    def bound_accuracy(self) -> str:
-        """The upper bound that was found first, in one sentence; empty if the bounds were public."""
-        return wording.bound_found(self)
-
-    @property
-    def lead(self) -> str:
-        """By how much the selected candidates are surely ahead, in one sentence; empty if no gaps were released.
-
-        >>> import dpselect as dps
-        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> release = people.most_common("education_num", candidates=range(1, 17), epsilon=1.0, with_gap=True)
-        >>> release.value, 3150 < release.gap.lead < 3240  # 3210 in truth
-        (9, True)
-        """
-        return wording.lead(self)
 
     @property
     def rule(self) -> str:
@@ -253,20 +201,11 @@ class Release(Generic[Answer]):
             usable = replace(usable, count=_shaped(drawn.usable, shape))
         if counted is not None and drawn.counted is not None:
             counted = replace(counted, count=_shaped(drawn.counted, drawn.answer))
-        bound = self.bound
-        if bound is not None and drawn.bounds is not None:
-            found, answer = drawn.bounds, drawn.answer
-            bound = replace(
-                bound, value=dict(zip(answer, found, strict=True)) if isinstance(answer, dict) else found[0]
-            )
-        gap = self.gap
-        if gap is not None and drawn.gaps is not None:
-            gap = replace(gap, value=_gaps_shaped(drawn.gaps, drawn.answer, self.candidates["count"]))
-        return replace(self, value=drawn.answer, usable=usable, counted=counted, bound=bound, gap=gap)
+        return replace(self, value=drawn.answer, usable=usable, counted=counted)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        guarantee, usable, counted, bound, gap = self.guarantee, self.usable, self.counted, self.bound, self.gap
+        guarantee, usable, counted = self.guarantee, self.usable, self.counted
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
             "value": _plain(self.value),
@@ -291,11 +230,10 @@ class Release(Generic[Answer]):
             **arguments,
             **({} if self.groups is None else {"groups": dict(self.groups)}),
             **({} if self.format is None else {"format": dict(self.format)}),
+            **({} if self.where is None else {"where": [dict(each) for each in self.where]}),
             **({} if self.source is None else {"source": dict(self.source)}),
             **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
             **({} if counted is None else {"counts": {"count": _plain(counted.count), **counted.description}}),
-            **({} if bound is None else {"bound": {"value": _plain(bound.value), **bound.description}}),
-            **({} if gap is None else {"gap": {"value": _plain(gap.value), **gap.description}}),
             **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
             "version": self.version,
@@ -408,11 +346,10 @@ class Release(Generic[Answer]):
             arguments=held.get("arguments", {}),
             groups=groups,
             format=held.get("format"),
+            where=held.get("where"),
             source=held.get("source"),
             usable=_noisy_units(held.get("usable"), groups=groups),
             counted=_noisy_units(held.get("counts"), groups=groups),
-            bound=_released_bound(held.get("bound"), groups=groups),
-            gap=_released_gap(held.get("gap"), groups=groups),
             seeded="seeded" in held,
         )
 
@@ -432,8 +369,8 @@ class Release(Generic[Answer]):
         values: object = self.value
         count = len(cast("list[object]", values)) if isinstance(values, list) else None
         ending = "" if count is None else QUESTIONS[self.task].ending(self, count)
-        sure = self.accuracy, self.lead, self.bound_accuracy, self.count_accuracy
-        return ending, *sure, self.rule, self.basis
+        sure = self.accuracy, self.count_accuracy
+        return wording.scope(self.where), ending, *sure, self.rule, self.basis
 
     def __repr__(self) -> str:
         shown = f"value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r}"
@@ -494,8 +431,6 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
         groups=terms.groups,
         usable=terms.usable,
         counted=terms.counted,
-        bound=terms.bound,
-        gap=terms.gap,
     )
 
 
@@ -518,8 +453,6 @@ def question_hash(held: Mapping[str, Any]) -> str:
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
     for numbers in {"usable", "counts"} & set(stated):
         stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}
-    for drawn in {"bound", "gap"} & set(stated):
-        stated[drawn] = {key: value for key, value in stated[drawn].items() if key != "value"}
     if held.get("groups") is not None:
         stated["groups asked"] = [group for group, _ in held["value"]]
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
@@ -535,16 +468,6 @@ def _shaped(numbers: list[int], answer: Answered) -> Numbers:
     return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
 
 
-def _gaps_shaped(gaps: list[float], answer: Answered, n: int) -> Any:
-    """The gaps in the shape of the answer; if all candidates are selected, the last one has none."""
-    rest = iter(gaps)
-
-    def part(of: Value | list[Value]) -> float | list[float]:
-        return [next(rest) for _ in range(gaps_of(len(of), n))] if isinstance(of, list) else next(rest)
-
-    return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
-
-
 def _noisy_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> NoisyUnits | None:
     if held is None:
         return None
@@ -553,28 +476,6 @@ def _noisy_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | 
         within=held["within"],
         epsilon=held.get("epsilon"),
         answer_epsilon=held.get("answer_epsilon"),
-    )
-
-
-def _released_bound(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> ReleasedBound | None:
-    if held is None:
-        return None
-    return ReleasedBound(
-        value=_of_each_group(held["value"], groups),
-        above=held["above"],
-        epsilon=held["epsilon"],
-        answer_epsilon=held["answer_epsilon"],
-    )
-
-
-def _released_gap(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> ReleasedGap | None:
-    if held is None:
-        return None
-    return ReleasedGap(
-        value=_of_each_group(held["value"], groups),
-        step=held["step"],
-        noise=held["noise"],
-        scale=held["scale"],
     )
 
 

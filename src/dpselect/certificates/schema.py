@@ -15,7 +15,6 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, fields
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Check, Fields, wrong
-from dpselect.questions.gap import gaps_of
 
 SEEDED = "seeded: not private"
 """What the field ``seeded`` says; it is there only if known random bits were part of the draw."""
@@ -52,10 +51,6 @@ def parsed(text: object) -> Fields:
     if "counts" in held:
         lengths = [len(cast("list[object]", answer)) if isinstance(answer, list) else None for answer in answers]
         _check_counts(held, "counts", lengths)
-    if "bound" in held:
-        _check_bound(held)
-    if "gap" in held:
-        _check_gaps(held, answers)
     return held
 
 
@@ -84,10 +79,13 @@ def _format(value: object, name: str) -> None:
         raise wrong(name, "the words of a dpselect.Format that differ from the default")
 
 
-def _gap_noise(value: object, name: str) -> None:
-    from dpselect.mechanisms.gap_noise import GAP_NOISES
-
-    fields.one_of(*GAP_NOISES)(value, name)
+def _condition(value: object, name: str) -> None:
+    """One column, and two ends or a list."""
+    held = fields.object_with(value, name, _CONDITION, optional=["between", "values"])
+    if ("between" in held) == ("values" in held):
+        raise wrong(name, "either between or values")
+    if "between" in held and (len(held["between"]) != 2 or held["between"] == [None, None]):
+        raise wrong(f"{name}.between", "two ends, at most one of them null")
 
 
 def _noisy_units(value: object, name: str) -> None:
@@ -96,40 +94,7 @@ def _noisy_units(value: object, name: str) -> None:
         raise wrong(name, "epsilon and answer_epsilon together")
 
 
-def _check_bound(held: Fields) -> None:
-    """One number, or one for each group in the order of the answers."""
-    value, name = held["bound"]["value"], "bound.value"
-    if "groups" not in held:
-        fields.number(value, name)
-        return
-    fields.list_of(_pair)(value, name)
-    pairs = cast("list[list[object]]", value)
-    for _, bound in pairs:
-        fields.number(bound, name)
-    if [group for group, _ in pairs] != [group for group, _ in held["value"]]:
-        raise wrong(name, "one for each group, in the order of the answers")
-
-
-def _check_gaps(held: Fields, answers: list[object]) -> None:
-    """A gap, or a list with one for each answer that has any after it; or this for each group, in their order."""
-    value, name, n = held["gap"]["value"], "gap.value", held["candidates"].get("count", 1)
-    if "groups" in held:
-        fields.list_of(_pair)(value, name)
-        if [group for group, _ in value] != [group for group, _ in held["value"]]:
-            raise wrong(name, "one for each group, in the order of the answers")
-    for answer, gap in zip(answers, [gap for _, gap in value] if "groups" in held else [value], strict=True):
-        if not isinstance(answer, list):
-            fields.not_negative(gap, name)
-            continue
-        fields.list_of(fields.not_negative)(gap, name)
-        if len(gap) != gaps_of(len(cast("list[object]", answer)), n):
-            raise wrong(name, "one for each value that has any after it")
-
-
-ERROR_UNITS = (
-    *("bounds", "ranks", "revenue", "share", "squared widths", "sum", "sum of squares", "value", "weighted rows"),
-    "widths",
-)
+ERROR_UNITS = ("ranks", "revenue", "share", "sum", "sum of squares", "value", "weighted rows")
 """Those of all questions; written down, so that no other question is imported for it."""
 
 _GUARANTEE: dict[str, Check] = {
@@ -173,19 +138,10 @@ _NOISY_UNITS: dict[str, Check] = {
     "epsilon": fields.positive,
     "answer_epsilon": fields.positive,
 }
-_RELEASED_BOUND: dict[str, Check] = {
-    "value": fields.anything,
-    "above": fields.whole(0),
-    "confidence": fields.probability,
-    "epsilon": fields.positive,
-    "answer_epsilon": fields.positive,
-}
-_GAP: dict[str, Check] = {
-    "value": fields.anything,
-    "step": fields.positive,
-    "noise": _gap_noise,
-    "scale": fields.positive,
-    "confidence": fields.probability,
+_CONDITION: dict[str, Check] = {
+    "column": fields.any_text,
+    "between": fields.list_of(fields.or_null(fields.number)),
+    "values": fields.list_of(fields.anything, empty=False),
 }
 _FIELDS: dict[str, Check] = {
     "value": fields.anything,
@@ -200,18 +156,17 @@ _FIELDS: dict[str, Check] = {
     "arguments": fields.anything,
     "groups": fields.anything,
     "format": _format,
+    "where": fields.list_of(_condition, empty=False),
     "source": fields.always(_SOURCE, optional=["schema", "name"], one_of=["files", "table", "frame"]),
     "usable": _noisy_units,
     "counts": _noisy_units,
-    "bound": fields.always(_RELEASED_BOUND),
-    "gap": fields.always(_GAP),
     "seeded": fields.one_of(SEEDED),
     "proofs": fields.list_of(fields.text),
     "version": fields.text,
     "time": fields.utc_time,
     "digest": fields.sha256,
 }
-_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "counts", "bound", "gap", "seeded", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "format", "where", "source", "usable", "counts", "seeded", "digest")
 _GROUPS: dict[str, Check] = {
     "column": fields.any_text,
     "count": fields.count,

@@ -8,8 +8,7 @@ from cyclopts import App
 from cyclopts import CycloptsError as CycloptsError
 
 from dpselect import __version__
-from dpselect.cli.options import with_two_words
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 
 _ABOUT = """\
 Differentially private selection from tables. The files of the examples are
@@ -42,7 +41,7 @@ looking at the data:
 ALIASES = {"best-price": "price"}
 """Other names of commands."""
 
-QUESTIONS = tuple(name.replace("_", "-") for name in COMMANDS)
+QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 """The commands that ask a question of a table."""
 
 _OTHERS = {
@@ -77,7 +76,7 @@ for _name, _place in _OTHERS.items():
 
 def as_parsed(arguments: Sequence[str]) -> list[str]:
     """The arguments as `app` takes them. If they call no command, all are imported, so that help has their texts."""
-    given = with_two_words(arguments)
+    given = list(arguments)
     if _SHOW_COLUMNS in given:
         from dpselect.cli.columns import rewritten
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.shared_options import filled, format_of, options_of
 from dpselect.cli.streams import refuse_unread
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
+from dpselect.questions.arguments import OF_EVERY_QUESTION, arguments_of
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
-    from dpselect.questions.command import Command, Option
+    from dpselect.questions.arguments import Argument
+    from dpselect.questions.declared import Question
     from dpselect.session import Dataset
     from dpselect.summaries import CandidateKind
 
@@ -22,7 +25,7 @@ REFUSED = 2
 """Exit status for bad input, and for a question that is or would be refused."""
 
 
-def ask(about: Command, source: str, column: str | None, options: Mapping[str, Any]) -> int:
+def ask(about: type[Question], source: str, column: str | None, options: Mapping[str, Any]) -> int:
     """Ask the question and print the answer; the exit status is `REFUSED` if an account would refuse it.
 
     Args:
@@ -39,8 +42,9 @@ def ask(about: Command, source: str, column: str | None, options: Mapping[str, A
         return 0
     from dpselect import session
     from dpselect.cli.output import forecast_shown, shown, warning
+    from dpselect.session.described import seen
 
-    own = (*about.positional, *about.options)
+    own = [each for each in arguments_of(about) if each.name != "column"]
     values = {each.name: _read(each, given[each.name], source) for each in own}
     who: dict[str, Any] = {"unit": given["unit"], "neighbours": given["neighbours"]}
     who |= {"ledger": _paying(given), "account": given["account"], "format": format_of(given)}
@@ -52,9 +56,9 @@ def ask(about: Command, source: str, column: str | None, options: Mapping[str, A
                 kinds = () if column is None else data.candidate_kinds(column)
                 values[each.name] = _listed(values[each.name], fitting=kinds, private=source, argument=each.name)
         values.update(_candidates(about, data, column, source, given))
-        values.update(groups_among(data, source, given))
-        values.update({name: given[name] for name in ("epsilon", "usable_epsilon", "request")})
-        return _method(data, about)(column, **values)
+        values.update({each.name: given[each.name] for each in OF_EVERY_QUESTION})
+        view = seen(data, **groups_among(data, source, given))
+        return getattr(view, about.name)(column, **values)
 
     if given["dry_run"]:
         dry: Any = session.DryRun(source=source, table=given["table"], **who)
@@ -78,27 +82,34 @@ def ask(about: Command, source: str, column: str | None, options: Mapping[str, A
 def groups_among(data: Dataset, source: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a question about its groups."""
     by, listed, kind = given["by"], given["groups"], given["groups_as"]
+    where = None if given["where"] is None else _conditions(given["where"], data, source)
     if listed is None:
         if kind is not None:
             raise InvalidParameterError("groups_as", Shown(repr(str(kind))), "--groups together with it")
     else:
         fitting = () if by is None else _kinds(data, by)
         listed = _listed(listed, kind=kind, fitting=fitting, private=source, argument="groups")
-    return {"by": by, "groups": listed, "max_groups_per_unit": given["max_groups_per_unit"]}
+    return {"where": where, "by": by, "groups": listed, "max_groups_per_unit": given["max_groups_per_unit"]}
 
 
-def _kinds(data: Dataset, by: str) -> tuple[CandidateKind, ...]:
+def _conditions(written: Sequence[str], data: Dataset, source: str) -> dict[str, Any]:
+    from dpselect.plans.written_lists import parsed_conditions
+
+    return parsed_conditions(written, partial(_kinds, data, argument="where"), private=source)
+
+
+def _kinds(data: Dataset, column: str, *, argument: str = "by") -> tuple[CandidateKind, ...]:
     try:
-        return data.candidate_kinds(by)
+        return data.candidate_kinds(column)
     except InvalidDataError as error:  # whose text is about a column
-        raise InvalidDataError("by", error.got, error.expected, error.hint) from None
+        raise InvalidDataError(argument, error.got, error.expected, error.hint) from None
 
 
 def _candidates(
-    about: Command, data: Dataset, column: str | None, source: str, given: Mapping[str, Any]
+    about: type[Question], data: Dataset, column: str | None, source: str, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The arguments of a question about its list."""
-    if not about.chooses:
+    if not about.chooses():
         return {}
     listed, kind = given["candidates"], given["candidates_as"]
     if listed is None:
@@ -108,7 +119,7 @@ def _candidates(
     fitting = data.candidate_kinds(str(column))
     may_be_one = not about.needs_several
     listed = _listed(listed, kind=kind, fitting=fitting, private=source, may_be_one=may_be_one)
-    return {"candidates": listed, "allow_many": given["yes"]}
+    return {"candidates": listed}
 
 
 def _listed(text: str, **how: Any) -> Any:
@@ -117,7 +128,7 @@ def _listed(text: str, **how: Any) -> Any:
     return public.parsed(text, **how)
 
 
-def _read(option: Option, given: Any, source: str) -> Any:
+def _read(option: Argument, given: Any, source: str) -> Any:
     """The value of an option as the question takes it."""
     if given is None or option.kind not in ("levels", "prices", "dates"):
         return given
@@ -125,37 +136,18 @@ def _read(option: Option, given: Any, source: str) -> Any:
 
     match option.kind:
         case "levels":
-            return numbers_read(given, option.name, source)
+            return _levels(given, option.name)
         case "prices":
             return public.parsed_prices(given, private=source)
         case _:
             return public.parsed_dates(given, private=source)
 
 
-def numbers_read(text: str, name: str, private: str) -> list[Any]:
-    """Numbers separated by commas, or those of a public file, which is not the `private` one.
-
-    Raises:
-        InvalidParameterError: they are no numbers, or the file is the private one.
-    """
-    if text.startswith("@"):
-        from dpselect.plans import written_lists as public
-
-        return list(public.parsed_prices(text, private=private, argument=name))
+def _levels(text: str, name: str) -> list[float]:
     try:
         return [float(level) for level in text.split(",")]
     except ValueError:
         raise InvalidParameterError(name, typed(text), "numbers separated by commas, such as 0.25,0.5") from None
-
-
-def _method(data: Any, about: Command) -> Callable[..., Any]:
-    found = getattr(data, about.name, None)
-    if found is None:
-        raise NotImplementedError(
-            f"dpselect.questions.COMMANDS has the command {about.name!r}, but Dataset has no method of this name. Add "
-            "it to dpselect.session.choices or dpselect.session.numbers."
-        )
-    return found
 
 
 def _paying(given: Mapping[str, Any]) -> Ledger | None:

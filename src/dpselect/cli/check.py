@@ -18,8 +18,8 @@ from dpselect.cli.progress import scan_progress
 from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
 from dpselect.cli.streams import refuse_readers
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.plans.written_numbers import decimal
 from dpselect.summaries.kinds import CandidateKind
+from dpselect.written_numbers import decimal
 
 
 @Parameter(name="*", group=SHARED, show=False)
@@ -41,7 +41,6 @@ class NoDifference:
     request: str | None = None
     times: str | None = None
     source_name: str | None = None
-    yes: Flag = False
     dry_run: Flag = False
     quiet: Flag = False
 
@@ -111,7 +110,7 @@ def check(
         memory_limit: Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder.
         to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.
     """
-    refuse_readers("check", "the numbers are exact", allowed=to_file_i_keep_private)
+    refuse_readers("the numbers of a check are exact", allowed=to_file_i_keep_private)
     import dpselect as dps
     from dpselect.plans import written_lists as public
 

@@ -15,7 +15,7 @@ _FOLD = re.compile(r"\n {12,}")
 
 NEEDED = Group("Required options", sort_key=1)
 OF_QUESTION = Group("Options of this question", sort_key=2)
-OF_GROUPS = Group("Options for one answer per group", sort_key=3)
+OF_GROUPS = Group("Options for some rows, or one answer per group", sort_key=3)
 SHARED = Group("Options of every question", sort_key=4)
 """The parts of a question's help, in this order, after its arguments: what has to be given comes first."""
 

@@ -12,15 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from cyclopts import CoercionError, Group, Parameter, Token
 
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.plans.written_numbers import MOST_DIGITS, decimal, whole
-from dpselect.questions.command import REQUIRED, Option
+from dpselect.questions.arguments import REQUIRED, Argument
+from dpselect.written_numbers import MOST_DIGITS, decimal, whole
 
 Command = TypeVar("Command", bound=Callable[..., object])
-
-PRIVATE = "private"
-"""In place of two numbers: the upper one is found privately."""
-
-_TWO_NUMBERS = frozenset({"--bounds", "--clip"})
 
 
 def _whole(kind: object, tokens: Sequence[Token]) -> int:
@@ -53,10 +48,6 @@ def _exactly(kind: object, tokens: Sequence[Token]) -> float | Fraction:
 
 
 def _both_exactly(kind: object, tokens: Sequence[Token]) -> tuple[float | Fraction, ...]:
-    if [token.value for token in tokens] == [PRIVATE, PRIVATE]:
-        known = f"this question takes two public numbers, not the word {PRIVATE}"
-        said = f"{known}. If none is known, upper-bound finds a largest one"
-        raise CoercionError(msg=said, token=tokens[0], target_type=tuple)
     numbers: list[float | Fraction] = []
     for token in tokens:
         try:
@@ -64,35 +55,6 @@ def _both_exactly(kind: object, tokens: Sequence[Token]) -> tuple[float | Fracti
         except ValueError as error:  # the parser names the option only if it is told the token
             raise CoercionError(msg=str(error), token=token) from None
     return tuple(numbers)
-
-
-def _both_or_private(kind: object, tokens: Sequence[Token]) -> tuple[float | Fraction, ...] | str:
-    if [token.value for token in tokens] == [PRIVATE, PRIVATE]:
-        return PRIVATE
-    if any(token.value == PRIVATE for token in tokens):
-        said = f"expected two numbers such as 0 120, or the word {PRIVATE} alone"
-        raise CoercionError(msg=said, token=tokens[0], target_type=tuple)
-    return _both_exactly(kind, tokens)
-
-
-def with_two_words(arguments: Sequence[str]) -> list[str]:
-    """The arguments with the word "private" twice where it stands for two numbers: the parser counts them.
-
-    >>> with_two_words(["median", "people.csv", "age", "--bounds", "private", "--epsilon", "1"])
-    ['median', 'people.csv', 'age', '--bounds', 'private', 'private', '--epsilon', '1']
-    >>> with_two_words(["sum", "people.csv", "age", "--clip=private"])
-    ['sum', 'people.csv', 'age', '--clip', 'private', 'private']
-    """
-    found: list[str] = []
-    for place, each in enumerate(arguments):
-        name, _, inline = each.partition("=")
-        if name in _TWO_NUMBERS and inline == PRIVATE:
-            found += [name, PRIVATE, PRIVATE]
-        elif each == PRIVATE and place and arguments[place - 1] in _TWO_NUMBERS:
-            found += [PRIVATE, PRIVATE]
-        else:
-            found.append(each)
-    return found
 
 
 def _as_typed(kind: object, tokens: Sequence[Token]) -> str:
@@ -117,21 +79,6 @@ Bounds = Annotated[
     tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_exactly, n_tokens=2)
 ]
 """Two such numbers."""
-_CALLED: Any = (
-    {"metavar": "FLOAT FLOAT"} if "metavar" in inspect.signature(Parameter).parameters else {}
-)  # since Cyclopts 5
-BoundsOrPrivate = Annotated[
-    tuple[float, float] | Literal["private"],
-    Parameter(
-        allow_leading_hyphen=True,
-        negative="",
-        converter=_both_or_private,
-        n_tokens=2,
-        show_choices=False,
-        **_CALLED,
-    ),
-]
-"""Two such numbers, or the word "private", which `with_two_words` writes twice."""
 Names = Annotated[list[str] | None, Parameter(negative=())]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
@@ -164,31 +111,32 @@ _TYPES: dict[str, Any] = {
     "flag": Flag,
     "json": Json,
     "bounds": Bounds,
-    "bounds or private": BoundsOrPrivate,
     "ends": Annotated[tuple[str, str], Parameter(negative="")],
     "levels": Text,
     "prices": Text,
     "dates": Text,
     "values": Text,
+    "list": Text,
+    "where": Annotated[list[str], Parameter(allow_leading_hyphen=True, negative=())],
 }
-"""How values are typed, by `Option.kind`."""
+"""How values are typed, by `Argument.kind`."""
 
 
-def type_of(option: Option) -> Any:
+def type_of(option: Argument) -> Any:
     """How the value of an option is typed."""
     kind: Any = option.kind
     type_: Any = _TYPES[kind] if isinstance(kind, str) else Literal[kind] if isinstance(kind, tuple) else kind
     return type_ | None if option.default is None else type_
 
 
-def parameter_of(option: Option, group: Group) -> inspect.Parameter:
+def parameter_of(option: Argument, group: Group) -> inspect.Parameter:
     """The option as a parameter of a command, in this part of the help."""
     default = inspect.Parameter.empty if option.default is REQUIRED else option.default
     type_ = Annotated[type_of(option), Parameter(group=group)]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, annotation=type_, default=default)
 
 
-def with_options(*parts: tuple[Group, Sequence[Option]]) -> Callable[[Command], Command]:
+def with_options(*parts: tuple[Group, Sequence[Argument]]) -> Callable[[Command], Command]:
     """Give a command more options, which it takes as keywords; what is not typed, it does not get."""
 
     def decorated(command: Command) -> Command:

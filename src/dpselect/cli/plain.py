@@ -12,15 +12,15 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from dpselect.cli.shared_options import options_of
-from dpselect.plans.written_numbers import decimal, whole
-from dpselect.questions.command import REQUIRED, Command, Option
-from dpselect.questions.commands import COMMANDS
+from dpselect.questions.arguments import REQUIRED, Argument
+from dpselect.questions.declared import BY_NAME, Question
+from dpselect.written_numbers import decimal, whole
 
 
 class PlainQuestion(NamedTuple):
     """A question as it was typed: the arguments of `dpselect.cli.asking.ask`."""
 
-    about: Command
+    about: type[Question]
     source: str
     column: str | None
     options: dict[str, Any]
@@ -40,23 +40,24 @@ def read(arguments: Sequence[str]) -> PlainQuestion | None:
     (None, None)
     """
     name = arguments[0].replace("-", "_") if arguments else ""
-    if name not in COMMANDS or "_" in arguments[0]:
+    if name not in BY_NAME or "_" in arguments[0]:
         return None
     try:
-        return _read(COMMANDS[name], list(arguments[1:]))
+        return _read(BY_NAME[name], list(arguments[1:]))
     except _NotPlainError:
         return None
 
 
-def _read(about: Command, rest: list[str]) -> PlainQuestion:
+def _read(about: type[Question], rest: list[str]) -> PlainQuestion:
     options = [each for part in options_of(about).values() for each in part]
     named = {option_name(each): each for each in options if each.name != "show_columns"}
     positional, given = list[str](), dict[str, Any]()
     while rest:
         first = rest.pop(0)
-        option = named.pop(first, None)
+        option = named.get(first) if first == "--where" else named.pop(first, None)
         if option is not None:
-            given[option.name] = _value(option, rest)
+            value = _value(option, rest)
+            given[option.name] = [*given.get(option.name, []), value] if option.kind == "where" else value
         elif first and not first.startswith("-"):
             positional.append(first)
         else:
@@ -68,21 +69,28 @@ def _read(about: Command, rest: list[str]) -> PlainQuestion:
     return PlainQuestion(about, source, column, given)
 
 
-def option_name(option: Option) -> str:
+def option_name(option: Argument) -> str:
     """As it is typed."""
     return "--json" if option.kind == "json" else f"--{option.name.replace('_', '-')}"
 
 
-def _arguments(about: Command, given: list[str]) -> tuple[str, str | None, dict[str, Any]]:
-    if len(given) == 1 and not about.needs_column:
+def _arguments(about: type[Question], given: list[str]) -> tuple[str, str | None, dict[str, Any]]:
+    if len(given) == 1 and about.argument("column").default is not REQUIRED:
         return given[0], None, {}
     if len(given) != 2 + len(about.positional):
         raise _NotPlainError
     source, column, *texts = given
-    return source, column, {each.name: _value(each, [text]) for each, text in zip(about.positional, texts, strict=True)}
+    return (
+        source,
+        column,
+        {
+            each.name: _value(each, [text])
+            for each, text in zip(map(about.argument, about.positional), texts, strict=True)
+        },
+    )
 
 
-def _value(option: Option, rest: list[str]) -> Any:
+def _value(option: Argument, rest: list[str]) -> Any:
     """The value that follows an option; it is taken from `rest`."""
     kind = option.kind
     if isinstance(kind, str):
@@ -142,12 +150,12 @@ def _flag() -> bool:
 
 
 _KINDS: dict[str, tuple[int, Callable[..., Any]]] = {
-    **dict.fromkeys(("text", "any text", "levels", "prices", "dates", "values"), (1, _text)),
+    **dict.fromkeys(("text", "any text", "levels", "prices", "dates", "values", "list", "where"), (1, _text)),
     **dict.fromkeys(("flag", "json"), (0, _flag)),
-    **dict.fromkeys(("bounds", "bounds or private"), (2, _both)),
     "whole": (1, _whole),
     "number": (1, _number),
     "exact": (1, _exact),
+    "bounds": (2, _both),
     "ends": (2, _ends),
 }
-"""How many values follow, and what they are read as, by `Option.kind`."""
+"""How many values follow, and what they are read as, by `Argument.kind`."""

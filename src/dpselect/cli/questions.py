@@ -1,4 +1,4 @@
-"""The commands that ask a question of a table, for the parser and the help: one for each of `COMMANDS`.
+"""The commands that ask a question of a table, for the parser and the help: one for each of `BY_NAME`.
 
 A command is a function that is made from what the question says of its options, so that a question with other options
 needs nothing here.
@@ -17,8 +17,8 @@ from dpselect.cli.asking import ask
 from dpselect.cli.help_text import NEEDED, OF_GROUPS, OF_QUESTION, SHARED
 from dpselect.cli.options import File, parameter_of, type_of
 from dpselect.cli.shared_options import options_of
-from dpselect.questions import COMMANDS
-from dpselect.questions.command import Command, Option
+from dpselect.questions.arguments import REQUIRED, Argument
+from dpselect.questions.declared import BY_NAME, Question
 
 _SOURCE = (
     "CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as"
@@ -29,7 +29,6 @@ _WRITTEN = {
     "number": "FLOAT",
     "exact": "FLOAT",
     "bounds": "FLOAT FLOAT",
-    "bounds or private": "FLOAT FLOAT",
     "ends": "STR STR",
 }
 """What a value is called in a line about usage."""
@@ -38,11 +37,11 @@ _PARTS = {"needed": NEEDED, "question": OF_QUESTION, "shared": SHARED, "groups":
 """The parts of the help, as `options_of` calls them."""
 
 
-def command_of(about: Command) -> Callable[..., int]:
+def command_of(about: type[Question]) -> Callable[..., int]:
     """The command as a function, whose signature and docstring say what the parser and the help need."""
 
     def command(source: str, column: str | None = None, *arguments: Any, **options: Any) -> int:
-        named = dict(zip((each.name for each in about.positional), arguments, strict=True))
+        named = dict(zip(about.positional, arguments, strict=True))
         return ask(about, source, column, options | named)
 
     parameters = list(_parameters(about))
@@ -58,35 +57,35 @@ def command_of(about: Command) -> Callable[..., int]:
     return command
 
 
-def _parameters(about: Command) -> Iterator[Parameter]:
+def _parameters(about: type[Question]) -> Iterator[Parameter]:
     """What has to be given comes first, then what only this question takes."""
     yield Parameter("source", Parameter.POSITIONAL_ONLY, annotation=File)
-    if about.needs_column:
+    if about.argument("column").default is REQUIRED:
         yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str)
     else:
         yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str | None, default=None)
-    for option in about.positional:
-        yield Parameter(option.name, Parameter.POSITIONAL_ONLY, annotation=type_of(option))
+    for name in about.positional:
+        yield Parameter(name, Parameter.POSITIONAL_ONLY, annotation=type_of(about.argument(name)))
     for part, options in options_of(about).items():
         for option in options:
             yield parameter_of(option, _PARTS[part])
 
 
-def usage_of(about: Command) -> str:
+def usage_of(about: type[Question]) -> str:
     """How the command is typed: its arguments, then the options that it requires."""
     arguments = [
         "SOURCE",
-        "COLUMN" if about.needs_column else "[COLUMN]",
-        *(option.name.upper() for option in about.positional),
+        "COLUMN" if about.argument("column").default is REQUIRED else "[COLUMN]",
+        *map(str.upper, about.positional),
     ]
     needed = options_of(about)["needed"]
     options = [f"--{each.name} {_WRITTEN.get(str(each.kind), 'STR')}" for each in needed]
     return " ".join(["Usage: dpselect", about.name.replace("_", "-"), *arguments, *options, "[OPTIONS]"])
 
 
-def _help(about: Command) -> str:
+def _help(about: type[Question]) -> str:
     positional, options = about.example
-    described = [Option("source", "text", _SOURCE), Option("column", "text", about.column), *about.positional]
+    described = [Argument("text", _SOURCE, "source"), *map(about.argument, ("column", *about.positional))]
     described += [each for part in options_of(about).values() for each in part]
     lines = [
         *(about.does, ""),
@@ -98,9 +97,9 @@ def _help(about: Command) -> str:
 
 def __getattr__(name: str) -> App:
     """The command of a question, made when it is called."""
-    if name not in COMMANDS:
+    if name not in BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    about = COMMANDS[name]
+    about = BY_NAME[name]
     made = App(name=name.replace("_", "-"), usage=usage_of(about), version=__version__)
     made.default(command_of(about))
     return made

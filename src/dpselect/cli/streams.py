@@ -75,13 +75,12 @@ def _has_number(stream: TextIO) -> bool:
     return True
 
 
-def refuse_readers(command: str, why: str, *, allowed: bool) -> None:
+def refuse_readers(why: str, *, allowed: bool) -> None:
     """Refuse to write what only the holder of the data may see to anything but a terminal, unless it is `allowed`."""
     if not (allowed or sys.stdout.isatty()):
         from dpselect.errors import SelectionError
 
-        text = f"{command}: standard output is no terminal, and {why}. If only you read it: --to-file-i-keep-private."
-        raise SelectionError(text)
+        raise SelectionError(f"the output is no terminal, and {why}. If only you read it: --to-file-i-keep-private.")
 
 
 def printable(text: str) -> str:

@@ -4,45 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError
 from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
-from dpselect.errors import InvalidParameterError, SelectionError
+from dpselect.errors import LONGEST_WORD, OTHER_WORDS, InvalidParameterError, SelectionError, words_meant
+from dpselect.questions import BY_NAME
 
-_MOST_COMMON = "Use most-common: the value that the most units have."
-_MEAN = "Use mean: the mean of one value per unit."
-_DENSITY = "Use density: the share of the units in each bin of a column of numbers."
-_EXTREME = "It would show the value of one unit. Use quantile with a level near the end, such as 0.01 or 0.99."
-_HISTOGRAM = "Use histogram: the number of units with each value; or count: the number of units."
-_SUM = "Use sum: what the numbers of a column add up to, a bounded amount for each unit."
-_VALUES = "Use values: the values that enough units have, without a public list."
-_SPREAD = "Use variance: its square root is the standard deviation; or quantiles, such as 0.25,0.75."
-
-MEANT = {
-    "mode": _MOST_COMMON,
-    "argmax": _MOST_COMMON,
-    "average": _MEAN,
-    "avg": _MEAN,
-    "hist": _HISTOGRAM,
-    "counts": _HISTOGRAM,
-    "frequencies": _HISTOGRAM,
-    "total": _SUM,
-    "unique": _VALUES,
-    "distinct": _VALUES,
-    "std": _SPREAD,
-    "stddev": _SPREAD,
-    "spread": _SPREAD,
-    "distribution": _DENSITY,
-    "min": _EXTREME,
-    "max": _EXTREME,
-    "percentile": "Use quantile: its level is from 0 to 1, so the 90th percentile is at 0.9.",
-    "percentiles": "Use quantiles: their levels are from 0 to 1, such as 0.25,0.5,0.75.",
-    "top": "Use top-k: the most common values, best first.",
-    "rarest": "Use least-common: the value that the fewest units have.",
-    "budget": "Use ledger: ledger open makes an account, and ledger show says what is left of it.",
+_USE = {
+    "Use most-common: the value that the most units have.": "mode argmax",
+    "Use mean: the mean of one value per unit.": "average avg",
+    "Use density: the share of the units in each bin of a column of numbers.": "distribution",
+    "It would show the value of one unit. Use quantile with a level near the end, such as 0.01 or 0.99.": "min max",
+    "Use histogram: the number of units with each value; or count: the number of units.": "hist counts frequencies",
+    "Use sum: what the numbers of a column add up to, a bounded amount for each unit.": "total",
+    "Use values: the values that enough units have, without a public list.": "unique distinct",
+    "Use variance: its square root is the standard deviation; or quantiles, such as 0.25,0.75.": "std stddev spread",
+    "Use quantile: its level is from 0 to 1, so the 90th percentile is at 0.9.": "percentile",
+    "Use quantiles: their levels are from 0 to 1, such as 0.25,0.5,0.75.": "percentiles",
+    "Use top-k: the most common values, best first.": "top",
+    "Use least-common: the value that the fewest units have.": "rarest",
+    "Use ledger: ledger open makes an account, and ledger show says what is left of it.": "budget",
 }
+MEANT = {word: said for said, words in _USE.items() for word in words.split()}
 """Other words for a command that there is."""
 
 _SHOW = "Use ledger show: all accounts, what is spent and what is left; or ledger history ACCOUNT: each charge."
@@ -69,14 +53,10 @@ def instead(error: UnknownCommandError, arguments: Sequence[str]) -> str:
 Names = Mapping[str, str]
 """The names of a command's arguments as typed, by their names in Python."""
 
-_ELSEWHERE = {"allow_many": "--yes", "kind": "--candidates-as"}
+_ELSEWHERE = {"kind": "--candidates-as"}
 _HINTS = {
     "--candidates": "They are public values, never read from the column. Without a list use values, or top-k with "
     "--delta.",
-    "--bounds": "It takes two public numbers, the smallest and the largest answer. If none is known, upper-bound finds "
-    "a largest one.",
-    "--clip": "It takes two public numbers, the smallest and the largest amount that one unit may add. If none "
-    "is known, upper-bound finds a largest one.",
     "--delta": "It is the probability with which the guarantee may fail: far below one over the number of units, such "
     "as 1e-6 for up to about 10,000.",
     "K": "It is how many values to select, such as 10.",
@@ -96,17 +76,7 @@ _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists
 _PRIVATE = "--to-file-i-keep-private"
 _LISTED = re.compile(r"(?<=\bThey take )[a-z_]+(, [a-z_]+)*(?=\.)")
 _OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
-_MEANT = {
-    "--bounds": ("--clip", "--between"),
-    "--clip": ("--bounds", "--between"),
-    "--between": ("--bounds", "--clip"),
-    "--range": ("--bounds", "--clip", "--between"),
-    "--values": ("--candidates",),
-    "--candidates": ("--values",),
-    "--eps": ("--epsilon",),
-}
-"""Options of other questions for what an option is for here."""
-_PAIRS = ("--bounds", "--clip")
+_PAIRS = ("--bounds", "--clip", "--between")
 _GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]+[0-9])")
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
 _FRACTION = re.compile(r"\bFraction\((\d+), (\d+)\)")
@@ -167,6 +137,10 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
         return unknown
     if isinstance(error, UnknownCommandError) and (other := instead(error, arguments)):
         return other
+    for option in _PAIRS:
+        if (given := _after(option, arguments)) is not None and len(given) < 2:
+            two = "two dates" if arguments[0] == "best-date" else "two numbers"
+            return f"{option} takes {two}, not {'one' if given else 'none'}.{_hint(option, arguments)} See --help."
     if isinstance(error, UnusedCliTokensError):
         return f"Not understood: {_quoted(error.unused_tokens or [])}. {_BLANKS} See --help."
     if isinstance(error, CoercionError) and error.token is not None and error.token.keyword is None:
@@ -174,19 +148,23 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
         if error.argument is not None and error.target_type in (int, float):
             came = f"{error.argument.name.upper()}={error.token.value[:40]!r}"
             return f"{came}: expected {expected}. See --help."
-    for option in _PAIRS:
-        if (given := _after(option, arguments)) is not None and len(given) < 2:
-            return f"{option} takes two values, not {_counted(given)}. {_HINTS[option]} See --help."
     if not isinstance(error, MissingArgumentError):
-        return str(error)
+        return _quickly(error)
     argument = error.argument
     name = argument.name if argument is not None else ""
     if argument is None or not name or list(argument.tokens):
         return str(error)
     if not argument.required:
         return f"{name} needs a value. See --help."
-    hint = f" {_HINTS[name]}" if name in _HINTS else ""
-    return f"{name} is required.{hint} See --help."
+    return f"{name} is required.{_hint(name, arguments)} See --help."
+
+
+def _quickly(error: CycloptsError) -> str:
+    """The parser's own text, which compares a wrong word with all that there are: in the square of its length."""
+    token = getattr(error, "token", None)
+    words = (error.unused_tokens or [])[:1] if token is None else [token.keyword or "", token.value]
+    long = [each for each in words if len(each) > LONGEST_WORD]
+    return f"Not understood: {_quoted(long)}. See --help." if long else str(error)
 
 
 def _unknown(arguments: Sequence[str], names: Names) -> str:
@@ -195,8 +173,8 @@ def _unknown(arguments: Sequence[str], names: Names) -> str:
     for each in arguments:
         name = each.partition("=")[0]
         if _OPTION.fullmatch(name) and options and name not in (*options, "--help", "-h"):
-            close = _alike(name, options)
-            return f"Unknown option: {name}." + (f" Did you mean {' or '.join(close)}?" if close else " See --help.")
+            close = " or ".join(_alike(name, options))
+            return f"Unknown option: {name[:60]}. " + (f"Did you mean {close}?" if close else "See --help.")
     return ""
 
 
@@ -206,10 +184,8 @@ def _alike(name: str, options: Sequence[str]) -> list[str]:
         return []
     if longer := [each for each in options if each.startswith(name)]:
         return longer
-    if meant := [each for each in _MEANT.get(name, ()) if each in options]:
-        return meant
     # The dashes are not compared: two short options would be similar by them alone.
-    return [f"--{each}" for each in get_close_matches(name[2:], [each[2:] for each in options], n=1)]
+    return [f"--{each}" for each in words_meant(name[2:], [each[2:] for each in options], said=OTHER_WORDS)]
 
 
 def _quoted(values: Sequence[str]) -> str:
@@ -230,8 +206,12 @@ def _after(option: str, arguments: Sequence[str]) -> list[str] | None:
     return None
 
 
-def _counted(given: Sequence[str]) -> str:
-    return "one" if given else "none"
+def _hint(name: str, arguments: Sequence[str]) -> str:
+    """What an argument is for, with a blank before it; of two numbers the help of the command says it."""
+    about = BY_NAME.get(arguments[0].replace("-", "_"))
+    options = about.options() if about is not None and name in _PAIRS else ()
+    said = [each.help for each in options if f"--{each.name}" == name]
+    return f" {said[0] if said else _HINTS.get(name, '')}".rstrip()
 
 
 def _translated(text: str, names: Names) -> str:

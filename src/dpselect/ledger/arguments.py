@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
+from typing import Any, cast
 
+from dpselect.arguments import members_in_order
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.server_urls import HIDDEN, is_login
 
@@ -104,3 +107,12 @@ def seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
         raise InvalidParameterError("wait", value, "a number of seconds, from 0 to below a million")
     return float(value)
+
+
+def tuples_of(value: object, name: str, size: int) -> Sequence[Any]:
+    """Check a list of tuples of one size."""
+    expected = f"a list of tuples of {size}"
+    held: Sequence[Any] = members_in_order(value, name, expected=expected)
+    if not all(isinstance(each, (tuple, list)) and len(cast("Sequence[object]", each)) == size for each in held):
+        raise InvalidParameterError(name, Shown("<other members>"), expected)
+    return held

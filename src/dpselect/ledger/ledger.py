@@ -15,7 +15,7 @@ from dpselect.ledger import store
 from dpselect.ledger.ahead import AHEAD, beginning, charged_ahead
 from dpselect.ledger.anchoring import head_of
 from dpselect.ledger.anchors import Anchor
-from dpselect.ledger.arguments import any_text, moment, short_text
+from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
 from dpselect.ledger.charge_request import ChargeRequest
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.managed import ManagedLedger
@@ -150,9 +150,13 @@ class Ledger(ManagedLedger):
         Proof: ``proofs/ledger.md``.
         """
         refuse_seeded()
+        account = short_text(account, "account")
         charges = [
-            (ChargeRequest.of(account, what, request=request, question=question, certificate=certificate), time)
-            for what, request, question, certificate, time in questions
+            (
+                ChargeRequest.of(account, what, request=request, question=question, certificate=certificate),
+                moment(time, "time"),
+            )
+            for what, request, question, certificate, time in tuples_of(questions, "questions", 5)
         ]
         store_remembered(self._place, self._stored_release)
         patience = Patience(self._wait)
@@ -245,8 +249,10 @@ class Ledger(ManagedLedger):
             For each question its stored answer; or the receipt of a charge that was made ahead and not drawn for; or
             None.
         """
+        account = short_text(account, "account")
         charges = [
-            ChargeRequest.of(account, what, request=request, question=question) for what, request, question in questions
+            ChargeRequest.of(account, what, request=request, question=question)
+            for what, request, question in tuples_of(questions, "questions", 3)
         ]
         store_remembered(self._place, self._stored_release)
         return _after_others(partial(self._looked, account, charges), Patience(self._wait))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, cast
@@ -26,6 +26,7 @@ class QuestionIdentity:
         arguments: the others of the question.
         format: how the table's cells are written, if that was declared.
         named: what certificates say of the table: a label, which makes no other question of it.
+        where: what its rows have to meet, which is also among `arguments`.
     """
 
     task: str
@@ -35,6 +36,7 @@ class QuestionIdentity:
     arguments: dict[str, Any]
     format: Mapping[str, Any] = field(default_factory=dict[str, Any])
     named: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    where: Sequence[Mapping[str, Any]] = ()
 
     @property
     def text(self) -> str:

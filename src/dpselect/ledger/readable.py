@@ -10,13 +10,13 @@ from typing import Self, cast
 
 import sqlalchemy as sa
 
-from dpselect.arguments import positive_count
+from dpselect.arguments import boolean, positive_count
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import described
 from dpselect.ledger.anchoring import Expected, anchor_of, refuse_behind, refuse_missing_accounts, refuse_unless_there
 from dpselect.ledger.anchors import Anchor, Head, unknown
-from dpselect.ledger.arguments import seconds, short_text
+from dpselect.ledger.arguments import seconds, short_text, tuples_of
 from dpselect.ledger.database import Database, has_table
 from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Verified
@@ -136,10 +136,10 @@ class ReadableLedger:
             LedgerForkedError: a different entry is in its place.
             AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
         """
-        if only_new and self._anchor is None:
+        if boolean(only_new, "only_new") and self._anchor is None:
             raise InvalidParameterError("only_new", True, "False, or a ledger with an anchor")
         by_account: dict[str, list[Expected]] = {}
-        for each in expected:
+        for each in tuples_of(expected, "expected", 3):
             if [type(part) for part in each] != [str, int, str]:
                 raise InvalidParameterError("expected", Shown("<another>"), "triples of account, number and hash")
             by_account.setdefault(each[0], []).append(Expected(*each))

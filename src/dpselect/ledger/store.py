@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import sqlalchemy as sa
 
-from dpselect.errors import InvalidAccountError, LedgerDamagedError, Shown
+from dpselect.errors import InvalidAccountError, LedgerDamagedError, did_you_mean, typed
 from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.anchors import Head
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
@@ -72,9 +71,8 @@ def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool
     row = first(connection, _LOCKED if lock else _ACCOUNT, {"account_key": name})
     if row is None:
         names = account_names(connection, ledger=ledger)  # a name that is not text is damage, not a missing account
-        close = [each for each in names if each.casefold() == name.casefold()] or get_close_matches(name, names, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else ""
-        raise InvalidAccountError("account", Shown(repr(name)), "the name of an account of this ledger", hint)
+        hint = did_you_mean(name, names)
+        raise InvalidAccountError("account", typed(name), "the name of an account of this ledger", hint)
     return checked(row, ledger=ledger)
 
 

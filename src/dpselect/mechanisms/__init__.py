@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.above_threshold import AboveThreshold as AboveThreshold
     from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
     from dpselect.mechanisms.best_of_runs import BestRun as BestRun
-    from dpselect.mechanisms.clipping_bound import ClippingBoundMechanism as ClippingBoundMechanism
     from dpselect.mechanisms.concave import ConcaveMechanism as ConcaveMechanism
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
     from dpselect.mechanisms.density_dimensions import CurveMechanism as CurveMechanism
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism as PiecewiseLinearMechanism
     from dpselect.mechanisms.price import PriceMechanism as PriceMechanism
     from dpselect.mechanisms.price_list import PriceListMechanism as PriceListMechanism
-    from dpselect.mechanisms.private_bounds import PrivateBoundsMechanism as PrivateBoundsMechanism
     from dpselect.mechanisms.quantile import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
@@ -69,7 +67,6 @@ else:
         {
             "dpselect.mechanisms.above_threshold": "AboveThreshold",
             "dpselect.mechanisms.best_of_runs": "BestOfRuns BestRun",
-            "dpselect.mechanisms.clipping_bound": "ClippingBoundMechanism",
             "dpselect.mechanisms.concave": "ConcaveMechanism",
             "dpselect.mechanisms.density": "DensityMechanism",
             "dpselect.mechanisms.density_dimensions": "CurveMechanism MarginalsMechanism",
@@ -97,7 +94,6 @@ else:
             "dpselect.mechanisms.piecewise_linear": "PiecewiseLinearMechanism",
             "dpselect.mechanisms.price": "PriceMechanism",
             "dpselect.mechanisms.price_list": "PriceListMechanism",
-            "dpselect.mechanisms.private_bounds": "PrivateBoundsMechanism",
             "dpselect.mechanisms.quantile": "QuantileMechanism",
             "dpselect.mechanisms.quantiles": "QuantilesMechanism QuantilesMethod",
             "dpselect.mechanisms.randomized_response": "CountEstimate RandomizedResponse",

@@ -22,7 +22,7 @@ from dpselect.accounting import (
 )
 from dpselect.accounting.candidates import candidates_epsilon, finite_candidates_epsilon
 from dpselect.accounting.events.kinds import checked_event, has_direction, shape_of_runs
-from dpselect.arguments import delta_below_one, exact_number, positive_count, positive_epsilon, probability
+from dpselect.arguments import delta_below_one, exact_number, function, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.candidates import Pick, checked_candidates
 from dpselect.mechanisms.run_counts import (
@@ -216,10 +216,9 @@ class BestOfRuns(MechanismValue):
         charge: Callable[[Event], object] | None = None,
     ) -> BestRun[Configuration] | None:
         """See `best_of_runs`."""
-        if not callable(run):
-            raise InvalidParameterError("run", run, "a function of a configuration")
-        if charge is not None and not callable(charge):
-            raise InvalidParameterError("charge", charge, "a function of the event, or None")
+        function(run, "run", expected="a function of a configuration")
+        if charge is not None:
+            function(charge, "charge", expected="a function of the event, or None")
         try:
             count = len(configurations)
         except TypeError:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
+from dpselect.arguments import finite_bounds, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.cumulative_counts import Cells, CumulativeCounts, Histograms, Positions
 from dpselect.mechanisms.distance_shells import Shells
@@ -112,8 +112,7 @@ class DensityMechanism(MechanismValue):
         self._set(epsilon=positive_epsilon(self.epsilon))
         if self.k is not None:
             self._set(k=positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
-        if self.base not in ("histograms", "points"):
-            raise InvalidParameterError("base", self.base, "'histograms' or 'points'")
+        one_of(self.base, "base", ("histograms", "points"))
         self._set(neighbours=neighbouring_relation(self.neighbours))
         if self.neighbours is not Neighbours.REPLACE_ONE:
             raise InvalidParameterError(
@@ -132,7 +131,7 @@ class DensityMechanism(MechanismValue):
         """The size of samples from `n` data: `k`, or by default `default_sample_size`, which never looks at them."""
         if self.k is not None:
             return self.k
-        return default_sample_size(positive_count(n, "n"), epsilon=self.epsilon)
+        return default_sample_size(positive_count(n, "n", at_most=2**63), epsilon=self.epsilon)
 
     def plan(self, counts: ScoresLike, widths: ScoresLike | None = None) -> CountsPlan:
         """Prepare samples of binned data: most of a draw's work, to be used for any number of draws.

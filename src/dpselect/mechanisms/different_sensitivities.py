@@ -14,7 +14,7 @@ from numpy.polynomial.legendre import leggauss
 
 from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
-from dpselect.arguments import positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.arguments import one_of, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
@@ -94,9 +94,7 @@ class GeneralizedSelection(MechanismValue):
         neighbours = neighbouring_relation(self.neighbours)
         monotonic = check_monotonic(self.monotonic, neighbours)
         confidence = probability(self.confidence, "confidence")
-        method = cast(object, self.method)
-        if not isinstance(method, str) or method not in _METHODS:
-            raise InvalidParameterError("method", Shown(repr(method)), " or ".join(map(repr, _METHODS)))
+        method = one_of(self.method, "method", _METHODS)
         self._set(epsilon=epsilon, sensitivities=tuple(given.tolist()), monotonic=monotonic, neighbours=neighbours)
         self._set(confidence=confidence, _sensitivities=given)
         if not math.isfinite(self.shift) or not math.isfinite(4.0 * self.shift * float(given.max())):

@@ -17,7 +17,7 @@ from dpselect.accounting.renyi import best_epsilon
 from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.integer_vectors import whole_values
+from dpselect.mechanisms.integer_vectors import offsets_from, whole_value, whole_values
 from dpselect.mechanisms.partition_law import exp_minus, first_count, log_of
 from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike
@@ -119,7 +119,7 @@ class DiscreteGaussianMechanism(MechanismValue):
         reach = np.arange(0.0, math.ceil(40.0 * self.scale) + 1.0)
         weights = np.exp(-(reach**2) / (2.0 * self.variance))
         total = 2.0 * float(weights.sum()) - 1.0
-        offsets = np.asarray(points, np.float64) - value
+        offsets = offsets_from(whole_value(value), points)
         return np.exp(-(offsets**2) / (2.0 * self.variance)) / total
 
     def error_bound(self, confidence: float = 0.99, *, size: int = 1) -> int:
@@ -132,7 +132,9 @@ class DiscreteGaussianMechanism(MechanismValue):
 
         Proof: ``proofs/discrete_gaussian.md``, claim 5.
         """
-        each = -math.expm1(math.log(probability(confidence, "confidence")) / positive_count(size, "size"))
+        each = -math.expm1(
+            math.log(probability(confidence, "confidence")) / positive_count(size, "size", at_most=2**63)
+        )
         from scipy import stats  # not loaded with the package, because draws do not need it
 
         return math.ceil(self.scale * float(stats.norm.isf(each / 2.0)) * (1.0 + 1e-9))
@@ -172,7 +174,21 @@ class DiscreteGaussianMechanism(MechanismValue):
         >>> f"{math.exp(mechanism.difference_bound(20)):.2g}"
         '0.0009'
         """
-        return difference_bound(self.variance, difference)
+        from scipy import stats
+
+        variance = self.variance
+        by_moments = -((difference + 1) ** 2) / (4.0 * variance)
+        total = max(math.sqrt(2.0 * math.pi * variance), 1.0 + 2.0 * math.exp(-1.0 / (2.0 * variance)))
+        narrow = variance / 2.0  # the sum of exp(-x^2 / variance)
+        weights = (
+            math.sqrt(2.0 * math.pi * narrow) * (1.0 + 2.0**-20)
+            if narrow > 1.0
+            else 1.0 + 2.0 * sum(math.exp(-(x**2) / variance) for x in range(1, 12))
+        )
+        factor = math.log(2.0 * math.sqrt(math.pi * variance) * weights) - 2.0 * math.log(total)
+        by_normal = factor + float(stats.norm.logsf(difference / math.sqrt(2.0 * variance)))
+        least = min(by_moments, by_normal)
+        return least + 1e-9 * (1.0 + abs(least))
 
     def tail_bound(self, noise: int) -> Fraction:
         """At most so likely is noise that is at least as large as a number >= 1. Verified by exact arithmetic.
@@ -211,37 +227,6 @@ class DiscreteGaussianMechanism(MechanismValue):
     def _block(self) -> int:
         r"""The scale of the proposals: the whole number after :math:`\sigma`, at which most of them are accepted."""
         return math.isqrt(math.floor(self.variance)) + 1
-
-
-def log_chance_of_noise(variance: float) -> float:
-    """A bound below the logarithm of the probability of any noise at all; so also of two different ones.
-
-    Proof: ``proofs/discrete_gaussian.md``, claim 8: :math:`1/Z_0` bounds the probability of no noise.
-
-    >>> round(math.exp(log_chance_of_noise(1.0)), 4), round(log_chance_of_noise(1e-4))
-    (0.6011, -4999)
-    """
-    wide, narrow = math.sqrt(2.0 * math.pi * variance) - 1.0, math.log(2.0) - 1.0 / (2.0 * variance)
-    more = max(narrow, math.log(wide)) if wide > 0.0 else narrow  # log(Z_0 - 1)
-    return more - math.log1p(math.exp(more)) - 1e-12 * (1.0 + abs(more))
-
-
-def difference_bound(variance: float, difference: int) -> float:
-    """See `DiscreteGaussianMechanism.difference_bound`."""
-    from scipy import stats
-
-    by_moments = -((difference + 1) ** 2) / (4.0 * variance)
-    total = max(math.sqrt(2.0 * math.pi * variance), 1.0 + 2.0 * math.exp(-1.0 / (2.0 * variance)))
-    narrow = variance / 2.0  # the sum of exp(-x^2 / variance)
-    weights = (
-        math.sqrt(2.0 * math.pi * narrow) * (1.0 + 2.0**-20)
-        if narrow > 1.0
-        else 1.0 + 2.0 * sum(math.exp(-(x**2) / variance) for x in range(1, 12))
-    )
-    factor = math.log(2.0 * math.sqrt(math.pi * variance) * weights) - 2.0 * math.log(total)
-    by_normal = factor + float(stats.norm.logsf(difference / math.sqrt(2.0 * variance)))
-    least = min(by_moments, by_normal)
-    return least + 1e-9 * (1.0 + abs(least))
 
 
 def affordable_rho(epsilon: float, delta: float) -> float:

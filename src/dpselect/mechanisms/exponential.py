@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.arguments import probability
+from dpselect.arguments import probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.gaps import Gaps
@@ -128,8 +128,9 @@ class ExponentialMechanism(Mechanism):
         weights = self._weights
         if weights is None:
             raise InvalidParameterError("weights", None, "weights", "Without them use error_bound.")
-        if isinstance(candidate, bool) or not 0 <= candidate < len(weights):
-            raise InvalidParameterError("candidate", candidate, f"an index from 0 to {len(weights) - 1}")
+        expected = f"an index from 0 to {len(weights) - 1}"
+        if not 0 <= whole_number(candidate, "candidate", expected=expected) < len(weights):
+            raise InvalidParameterError("candidate", candidate, expected)
         confidence = probability(confidence, "confidence")
         return self._bound(weights.odds_against(candidate), failure=1.0 - confidence, confidence=confidence)
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.mechanisms.quadrature import gauss_legendre
+from dpselect.mechanisms.score_vectors import plain_points
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -93,7 +94,7 @@ class FallLaw:
 
     def pdf(self, points: npt.ArrayLike) -> FloatArray:
         """Density at each of `points`; at a breakpoint, that of the piece above; 0 outside. May be infinite."""
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         piece, is_inside = self._find(at)
         share = self._share(at, piece)
         logs = self._log_masses()
@@ -103,7 +104,7 @@ class FallLaw:
 
     def cdf(self, points: npt.ArrayLike) -> FloatArray:
         """Probability of a point not above each of `points`."""
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         piece, is_inside = self._find(at)
         share = self._share(at, piece)
         masses = self.masses()

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.arguments import probability
+from dpselect.arguments import probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.partition_selection import divided, moved_counts
@@ -61,11 +61,12 @@ class GaussianThresholdCounts(NoisyThreshold):
 
     def probability(self, count: int) -> float:
         """See `NoisyThreshold.probability`."""
-        if count <= 0:
+        if whole_number(count, "count") <= 0:
             return 0.0
-        missing = self.threshold - count
+        reach = 40 * int(self.noise.scale + 1.0)
+        missing = max(self.threshold - count, -reach)
         least = missing if missing > 0 else 1 - missing
-        beyond = float(self.noise.pmf(0, least + np.arange(40 * int(self.noise.scale + 1.0))).sum())
+        beyond = float(self.noise.pmf(0, least + np.arange(reach)).sum())
         return beyond if missing > 0 else 1.0 - beyond
 
     def count_needed(self, chance: float) -> int:

@@ -175,7 +175,7 @@ class GeometricMechanism(MechanismValue):
             InvalidParameterError: `confidence` is not strictly between 0 and 1, or `size` not a whole number >= 1.
         """
         log_confidence = math.log(probability(confidence, "confidence"))
-        each = -math.expm1(log_confidence / positive_count(size, "size"))
+        each = -math.expm1(log_confidence / positive_count(size, "size", at_most=2**63))
         # Pr[|noise| > m] = 2 a^(m+1) / (1 + a), a = e^(-1/b).
         halves = math.log(2.0 / (1.0 + math.exp(-self._rate))) - math.log(each)
         steps = Fraction(max(halves, 0.0) * (1.0 + 1e-12)) * self.sensitivity / Fraction(self.epsilon)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import boolean, finite_bounds
+from dpselect.arguments import boolean, finite_bounds, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.exponential import ExponentialMechanism
@@ -148,8 +148,7 @@ class GridMechanism(ScaledMechanism):
         return self._mechanism.error_bound(self._grid.count, confidence)
 
     def _scores(self, score: PointScore | VectorScore, *, vectorized: bool) -> NumericArray:
-        if not callable(score):
-            raise InvalidParameterError("score", score, "a function of a point")
+        function(score, "score", expected="a function of a point")
         points = self.points
         if not boolean(vectorized, "vectorized"):
             each = cast(PointScore, score)

@@ -61,7 +61,8 @@ def offsets_from(value: int, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
     is_small = at.dtype.kind in "iu" and (at.size == 0 or max(-int(at.min()), int(at.max())) < 2**62)
     if is_small and abs(value) < 2**62:
         return (at.astype(np.int64) - value).astype(np.float64)
-    return np.array([float(each - value) for each in whole_points(at).ravel()]).reshape(at.shape)
+    apart = [min(max(each - value, -(2**1000)), 2**1000) for each in whole_points(at).ravel()]
+    return np.array(apart, dtype=np.float64).reshape(at.shape)
 
 
 def whole_points(points: npt.ArrayLike) -> npt.NDArray[Any]:

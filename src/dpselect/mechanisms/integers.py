@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import exact_number, whole_number
+from dpselect.arguments import exact_number, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.mechanisms.integer_vectors import whole_points
 from dpselect.mechanisms.native_grids import native_fraction
@@ -171,6 +171,7 @@ class IntegerMechanism(ScaledMechanism):
             InvalidScoresError: a score is not a finite number. Nothing is drawn then, nor if `score` itself fails.
         """
         proposals = self._proposals(ceiling)
+        function(score, "score", expected="a function of a whole number")
         while True:
             point = ceiling.center + proposals.draw()
             gap = ceiling.at(point) - _exact(score(point))
@@ -241,6 +242,7 @@ class IntegerMechanism(ScaledMechanism):
     def _weights(self, score: IntegerScore, ceiling: IntegerCeiling) -> list[tuple[int, float]]:
         """Points outwards from the centre, until the ceiling leaves less than `_TRUNCATION` of the sum."""
         self._proposals(ceiling)  # refuses anything that is not a ceiling
+        function(score, "score", expected="a function of a whole number")
         weights = [(ceiling.center, self._weight(score, ceiling, ceiling.center))]
         total = weights[0][1]
         ends = [math.inf if reach is None else reach for reach in ceiling.reaches]

@@ -17,7 +17,7 @@ from dpselect.grids import Grid
 from dpselect.mechanisms.gaps import Gaps
 from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.scaled import ScaledMechanism
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, plain_points
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -129,7 +129,7 @@ class IntervalMechanism(ScaledMechanism):
         """
         ends, _ = _checked(breakpoints, scores)
         probabilities = self.interval_probabilities(breakpoints, scores)
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, _last_with_length(ends))
         inside = (at >= ends[0]) & (at <= ends[-1])
         piece = np.where(inside, piece, 0)
@@ -145,7 +145,7 @@ class IntervalMechanism(ScaledMechanism):
         """
         ends, _ = _checked(breakpoints, scores)
         sums = np.concatenate([[0.0], np.cumsum(self.interval_probabilities(breakpoints, scores))])
-        at = np.clip(np.asarray(points, dtype=np.float64), ends[0], ends[-1])
+        at = np.clip(plain_points(points), ends[0], ends[-1])
         piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, _last_with_length(ends))
         with np.errstate(over="ignore"):
             factor = np.where(np.isinf(ends[piece + 1] - ends[piece]), 0.5, 1.0)  # so that no length overflows

@@ -14,6 +14,7 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.arguments import exact_number, finite_bounds, positive_epsilon, positive_sensitivity
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms.scaled import MechanismValue, scale_of
+from dpselect.mechanisms.score_vectors import plain_points
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 FloatArray = npt.NDArray[np.float64]
@@ -102,7 +103,7 @@ class LaplaceMechanism(MechanismValue):
             InvalidDataError: as for `draw`.
         """
         center = _checked(value)
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         inside = laplace_cdf(center, at, epsilon=self.epsilon, sensitivity=self.sensitivity)
         return np.where(at < self._ends[0], 0.0, np.where(at >= self._ends[1], 1.0, inside))
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.arguments import exact_number
+from dpselect.arguments import exact_number, function
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.native_grids import native_fraction
@@ -101,8 +101,7 @@ class LazySelection:
 
     def select(self, score: Callable[[Candidate], float | Fraction], candidates: Sequence[Candidate]) -> Candidate:
         """See `select_lazily`."""
-        if not callable(score):
-            raise InvalidParameterError("score", score, "a function of a candidate")
+        function(score, "score", expected="a function of a candidate")
         try:
             count = len(candidates)
         except TypeError:

@@ -5,21 +5,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.arguments import (
+    finite_bounds,
+    one_of,
+    positive_count,
+    positive_epsilon,
+    positive_sensitivity,
+    probability,
+)
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
 from dpselect.mechanisms.quantile import refused_values, with_nan
 from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _LOW_BITS = 31
@@ -83,9 +90,7 @@ class MeanMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         self._set(epsilon=positive_epsilon(self.epsilon))
-        if cast(object, self.score) not in ("absolute", "squared"):
-            given = cast(object, self.score)
-            raise InvalidParameterError("score", Shown(repr(given)) if isinstance(given, str) else given, _SCORES)
+        one_of(self.score, "score", ("absolute", "squared"))
         self._set(_ends=_bounded(self.bounds))
         self._set(_grid=Grid.dividing(*self._ends, step=self.step))
         self._set(neighbours=neighbouring_relation(self.neighbours))
@@ -201,7 +206,7 @@ class MeanMechanism(MechanismValue):
             InvalidDataError: as for `draw`.
         """
         mean, count = self._mean(values)
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "absolute":
             inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=float(self._width * self._share(count)))
@@ -294,9 +299,6 @@ def _rounded_up(number: Fraction) -> float:
         return positive_sensitivity(number)
     except InvalidParameterError:  # it overflows, or underflows to 0
         return math.inf if number > 1 else math.ulp(0.0)
-
-
-_SCORES = "'absolute' or 'squared'"
 
 
 def _bounded(bounds: object) -> tuple[Fraction, Fraction]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
-from typing import Literal, cast
+from typing import Literal
 
-from dpselect.errors import InvalidParameterError, Shown, typed
+from dpselect.arguments import one_of
+from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.laws import Law
 from dpselect.mechanisms.mechanism import Mechanism
@@ -44,10 +45,7 @@ class ReportNoisyMax(Mechanism):
         if weights is not None:
             hint = "Noise of one law for all has no weights. With Gumbel noise they belong to: ExponentialMechanism."
             raise InvalidParameterError("weights", typed(weights), "none for report-noisy-max", hint)
-        noise = cast(object, self.noise)
-        if not isinstance(noise, str) or noise not in _LAW_OF_NOISE:
-            got = Shown(repr(noise)) if isinstance(noise, str) else noise
-            raise InvalidParameterError("noise", got, " or ".join(repr(known) for known in _LAW_OF_NOISE))
+        one_of(self.noise, "noise", _LAW_OF_NOISE)
         Mechanism.__post_init__(self)
 
     @property

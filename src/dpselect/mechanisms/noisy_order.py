@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -183,30 +182,12 @@ class NoisyOrder:
         Raises:
             InvalidDataError: `counts` are not whole numbers.
         """
-        return self._largest(counts, self.k, rarest=rarest)
-
-    def select_with_gaps(self, counts: npt.ArrayLike, *, rarest: bool = False) -> tuple[RankedCounts, list[int]]:
-        """`select`, and by how much each noisy count is ahead of the next one's, at the same cost.
-
-        Returns:
-            The candidates, and a whole number >= 0 for each; if all candidates are selected, the last one has none.
-
-        Raises:
-            InvalidDataError: as for `select`.
-
-        Proof: ``proofs/free_gap.md``, claim 8.
-        """
-        ranked = self._largest(counts, min(self.k + 1, self.n_candidates), rarest=rarest)
-        gaps = [abs(one - next_one) for one, next_one in pairwise(ranked.counts)]
-        return RankedCounts(ranked.positions[: self.k], ranked.counts[: self.k]), gaps
-
-    def _largest(self, counts: npt.ArrayLike, k: int, *, rarest: bool) -> RankedCounts:
         boolean(rarest, "rarest")
         noisy = np.clip(self.noise.draw_many(counts), -_MOST, _MOST)
         keys = noisy if rarest else -noisy
-        worst = np.partition(keys, k - 1)[k - 1]
+        worst = np.partition(keys, self.k - 1)[self.k - 1]
         among = np.flatnonzero(keys <= worst)
-        positions = among[np.argsort(keys[among], kind="stable")][:k]
+        positions = among[np.argsort(keys[among], kind="stable")][: self.k]
         return RankedCounts(positions.tolist(), noisy[positions].tolist())
 
     @property
@@ -274,7 +255,6 @@ def order_noise(
     max_values_per_unit: int | None = None,
     delta: float = 0.0,
     with_counts: bool = False,
-    with_gap: bool = False,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> OrderNoise:
     r"""The rule that decides, from public arguments, how the `k` most common of `n_candidates` are selected.
@@ -299,7 +279,6 @@ def order_noise(
         max_values_per_unit: for how many candidates one unit counts; None for all of them.
         delta: in total, from 0 to below 1, as for `dpselect.top_k`.
         with_counts: whether the number of units with each selected candidate is wanted, too.
-        with_gap: whether gaps are wanted, too: the noise for the order alone is then that of one draw, without a delta.
         neighbours: which data sets the guarantee compares.
 
     Raises:
@@ -318,13 +297,13 @@ def order_noise(
     """
     epsilon = positive_epsilon(epsilon)
     relation = neighbouring_relation(neighbours)
-    with_counts, with_gap = boolean(with_counts, "with_counts"), boolean(with_gap, "with_gap")
+    with_counts = boolean(with_counts, "with_counts")
     n, k, most = _sizes(n_candidates, k, n_candidates if max_values_per_unit is None else max_values_per_unit)
     plan = plan_top_k(
         n,
         k,
         epsilon=left_for_selection(epsilon) if with_counts else epsilon,
-        delta=0.0 if with_gap else delta,
+        delta=delta,
         sensitivity=1.0,
         monotonic=relation is Neighbours.ADD_REMOVE,
         neighbours=relation,

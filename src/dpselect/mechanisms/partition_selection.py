@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
 from dpselect.mechanisms.lazy_coins import heads
@@ -84,7 +84,7 @@ class PartitionSelection(MechanismValue):
         >>> PartitionSelection(epsilon=1.0, delta=1e-6).probability(1)
         1e-06
         """
-        if count == 0:
+        if whole_number(count, "count") == 0:
             return 0.0
         low, high = self._law.bounds(positive_count(count, "count"), self._law.precise_bits)
         return float(Fraction(low + high, 2 << self._law.precise_bits))

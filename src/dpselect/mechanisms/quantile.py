@@ -16,7 +16,7 @@ from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
 from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -142,7 +142,7 @@ class QuantileMechanism(MechanismValue):
         Raises:
             InvalidDataError: as for `draw`.
         """
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         if self._grid is not None:
             sums = np.concatenate([[0.0], np.cumsum(self._grid_law(values, self._grid))])
             not_above = np.searchsorted(native_grid(self._grid).points(), at, side="right")

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, quantile_level
+from dpselect.arguments import (
+    finite_bounds,
+    members_in_order,
+    one_of,
+    positive_count,
+    positive_epsilon,
+    positive_sensitivity,
+    quantile_level,
+)
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.quantile import moves_one_way, plain_values, refused_values, shortest
 from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 QuantilesMethod = Literal["joint", "halving"]
@@ -91,8 +99,7 @@ class QuantilesMechanism(MechanismValue):
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
         self._set(step=None if grid is None else shortest(grid.step))
         self._set(_grid=grid)
-        if self.method not in METHODS:
-            raise InvalidParameterError("method", self.method, '"joint" or "halving"')
+        one_of(self.method, "method", METHODS)
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
             expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
             raise InvalidParameterError("epsilon", self.epsilon, expected, 'For a larger one use method="halving".')
@@ -235,20 +242,16 @@ class QuantilesMechanism(MechanismValue):
         increasing = sorted(self.levels)
         # A value in a wrong group is surplus there and missing in another group.
         law = JointLaw.of(ends, increasing, rate=self.epsilon / (2.0 * self.score_range))
-        at = np.asarray(points, dtype=np.float64)
+        at = plain_points(points)
         return np.array([law.cdf(increasing.index(level), at) for level in self.levels])
 
 
 _MOST_PLANNED = 4000
-_NOT_LISTS: Any = (str, bytes, Mapping)
 
 
 def _different_levels(levels: object) -> tuple[float, ...]:
     expected = "different numbers from 0 to 1, at least one"
-    is_list = hasattr(levels, "__len__") and hasattr(levels, "__iter__")
-    if not is_list or isinstance(levels, _NOT_LISTS):
-        raise InvalidParameterError("levels", levels, expected)
-    checked = tuple(quantile_level(level, "levels") for level in cast("Sequence[object]", levels))
+    checked = tuple(quantile_level(each, "levels") for each in members_in_order(levels, "levels", expected=expected))
     if not checked or len(set(checked)) < len(checked):
         raise InvalidParameterError(
             "levels", Shown(f"<{len(checked)} of them, {len(set(checked))} different>"), expected

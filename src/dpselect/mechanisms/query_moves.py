@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dpselect.accounting import LossIntervalEvent, PureEvent
 from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.arguments import one_of
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 
@@ -55,11 +56,7 @@ def moves_named(moves: object, *, monotonic: bool, neighbours: Neighbours) -> Mo
     """
     if moves is None:
         return Moves.TOGETHER if monotonic else Moves.ANY
-    try:
-        found = Moves(moves)  # type: ignore[arg-type]
-    except (ValueError, TypeError):
-        got = Shown(repr(moves)) if isinstance(moves, str) else moves
-        raise InvalidParameterError("moves", got, ", ".join(repr(str(each)) for each in Moves)) from None
+    found = Moves(one_of(moves, "moves", Moves))
     if monotonic and found is Moves.ANY:
         raise InvalidParameterError("moves", Shown("'any'"), "another one with monotonic=True")
     if neighbours is Neighbours.REPLACE_ONE and found not in _REPLACED:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from numbers import Integral
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
 from dpselect._native import _core
 from dpselect.accounting.candidates import expected_runs
-from dpselect.arguments import decimal_fraction
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.arguments import decimal_fraction, one_of
+from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.lazy_coins import heads
 
 LawName = Literal["geometric", "logarithmic", "negative_binomial", "poisson"]
@@ -218,13 +218,10 @@ def law_named(law: object, eta: object) -> tuple[LawName, float]:
     ('logarithmic', 0.0)
     """
     shapes: dict[LawName, float] = {"geometric": 1.0, "logarithmic": 0.0, "negative_binomial": 0.5, "poisson": 0.0}
-    for name, shape in shapes.items():
-        if law == name:
-            if eta is not None and name != "negative_binomial":
-                raise InvalidParameterError("eta", eta, "none, except with law='negative_binomial'")
-            return name, shape
-    got = Shown(repr(law)) if isinstance(law, str) else law
-    raise InvalidParameterError("law", got, ", ".join(map(repr, shapes)))
+    name = cast(LawName, one_of(law, "law", shapes))
+    if eta is not None and name != "negative_binomial":
+        raise InvalidParameterError("eta", eta, "none, except with law='negative_binomial'")
+    return name, shapes[name]
 
 
 def _context(digits: int) -> Context:

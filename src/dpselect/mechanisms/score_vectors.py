@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeGuard, cast
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.errors import InvalidScoresError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 
 
 class SupportsArrowArray(Protocol):
@@ -237,3 +237,11 @@ def _refusal(got: str, expected: str, hint: str = "") -> InvalidScoresError:
 
 def _type_of(scores: object) -> str:
     return type(scores).__name__
+
+
+def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Where a distribution is looked at: numbers of any shape."""
+    try:
+        return np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):  # whose texts quote what they cannot convert
+        raise InvalidParameterError("points", points, "numbers") from None

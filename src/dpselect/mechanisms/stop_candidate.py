@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.accounting.rounding import fraction_down
-from dpselect.arguments import positive_count, positive_epsilon, probability
+from dpselect.arguments import positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.integer_vectors import whole_values
@@ -106,9 +106,10 @@ class StopCandidate(MechanismValue):
 
         It does not depend on the other values; but these may be the first k.
         """
-        if count <= 0:
+        if whole_number(count, "count") <= 0:
             return 0.0
-        odds = math.log(self.max_values_per_unit) - math.log(self.stop_delta) - (count - 1) * float(self._rate)
+        gained = min(count - 1, 2**62) * float(self._rate)
+        odds = math.log(self.max_values_per_unit) - math.log(self.stop_delta) - gained
         return 1.0 / (1.0 + math.exp(odds)) if odds < 700.0 else 0.0
 
     def count_needed(self, chance: float) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import ApproximateEvent
-from dpselect.arguments import positive_count, positive_epsilon, probability
+from dpselect.arguments import positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.integer_vectors import whole_values
@@ -153,7 +153,7 @@ class ThresholdCounts(NoisyThreshold):
 
     def probability(self, count: int) -> float:
         """The probability that a value of `count` units is released, up to rounding. For planning."""
-        if count <= 0:
+        if whole_number(count, "count") <= 0:
             return 0.0
         return 1.0 - float(self.noise.cdf(0, self.threshold - count - 1))
 

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, overload
+from typing import Any, Literal, TypedDict, TypeVar, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
-from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.arguments import boolean, delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.candidates import checked_candidates
@@ -63,11 +63,6 @@ class TopKPlan:
     def is_at_once(self) -> bool:
         """Whether one draw selects several candidates."""
         return isinstance(self.mechanism, ExponentialNoiseTopK)
-
-    @property
-    def has_no_gaps(self) -> bool:
-        """Whether gaps would cost more than the plan: with several draws, or the exponential mechanism and a delta."""
-        return isinstance(self.mechanism, ExponentialMechanism) or self.rounds > 1
 
     @property
     def event(self) -> ComposedEvent | LaplaceProfileEvent:
@@ -140,7 +135,7 @@ class TopKPlan:
         Proof: ``proofs/free_gap.md``.
         """
         mechanism = self.mechanism
-        if isinstance(mechanism, ExponentialMechanism) or self.has_no_gaps:
+        if isinstance(mechanism, ExponentialMechanism) or self.rounds > 1:
             hint = "Plan with delta=0 and without weights: then one draw selects all of them, and gaps are free."
             raise InvalidParameterError("gap_step", step, "no gaps, as this plan draws several times", hint)
         native = self._native(scores)
@@ -420,9 +415,7 @@ def top_k(
     native = native_scores(scores)
     has_gaps = boolean(with_gap, "with_gap") or gap_step is not None
     delta = delta_below_one(delta)
-    if method not in get_args(TopKMethod):
-        got = Shown(repr(method)) if isinstance(cast(object, method), str) else method
-        raise InvalidParameterError("method", got, " or ".join(repr(word) for word in get_args(TopKMethod)))
+    one_of(method, "method", get_args(TopKMethod))
     if has_gaps and weights is not None:
         raise no_gap(with_gap, gap_step, "with weights", "A draw with weights has no gap.")
     if method == "set":

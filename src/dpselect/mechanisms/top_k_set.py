@@ -121,24 +121,12 @@ class TopKSet(ScaledMechanism):
         117.0
         """
         confidence = probability(confidence, "confidence")
-        return self.bound_at(self.log_odds(n_candidates), confidence)
-
-    def log_odds(self, n_candidates: int) -> float:
-        """The logarithm of the weight of all other sets over that of the lightest, rounded up; without weights, of how
-        many others there are.
-
-        Raises:
-            InvalidParameterError: there are not more than `k` candidates, or not as many as weights.
-        """
         n = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
         k, weights = self._checked_k(n), self._weights
         if weights is not None and n != len(weights):
             raise InvalidParameterError("n_candidates", n, f"{len(weights)}, the number of weights")
         sets = _log_choices(n, k) if weights is None else log_sets(weights, k)
-        return sets + math.log(-math.expm1(-sets))
-
-    def bound_at(self, log_odds: float, confidence: float) -> float:
-        """`error_bound` from what `log_odds` gives, and a confidence that was checked."""
+        log_odds = sets + math.log(-math.expm1(-sets))  # of all other sets over the lightest, rounded up
         theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
         return theta * self.scale * (1.0 + 2.0**-30)
 

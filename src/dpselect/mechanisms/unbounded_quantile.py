@@ -78,7 +78,6 @@ class UnboundedQuantileMechanism(MechanismValue):
     values_per_unit: int = 1
     _share: Fraction = field(init=False, repr=False, compare=False)
     _rates: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _grid: GrowingGrid = field(init=False, repr=False, compare=False)
     _points: FloatArray = field(init=False, repr=False, compare=False)
     _threshold: _core.GeometricSampler = field(init=False, repr=False, compare=False)
     _noise: _core.GeometricSampler = field(init=False, repr=False, compare=False)
@@ -108,7 +107,7 @@ class UnboundedQuantileMechanism(MechanismValue):
         points.setflags(write=False)
         self._set(epsilon=epsilon, level=level, neighbours=neighbours, values_per_unit=per_unit, growth=float(growth))
         self._set(step=shortest(grid.step), lower=shortest(grid.lower))
-        self._set(_share=share, _rates=rates, _grid=grid, _points=points)
+        self._set(_share=share, _rates=rates, _points=points)
         self._set(_threshold=_core.GeometricSampler(rates[0], in_points))
         self._set(_noise=_core.GeometricSampler(rates[1], in_points))
 
@@ -116,11 +115,6 @@ class UnboundedQuantileMechanism(MechanismValue):
     def candidates(self) -> FloatArray:
         """The possible answers, increasing. Public."""
         return self._points
-
-    @property
-    def grid(self) -> GrowingGrid:
-        """The possible answers before they are rounded to doubles."""
-        return self._grid
 
     @property
     def threshold_scale(self) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from hashlib import sha256
 from numbers import Rational
 from typing import Any, cast
 
@@ -149,14 +148,6 @@ class CandidateWeights:
         if native is None:
             native = [native_fraction(each) for each in self._fractions]
         return _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), native)
-
-    def hash(self) -> str:
-        """SHA-256 of the exact weights, whatever types they came in."""
-        members = self._fractions if self._doubles is None else map(Fraction, self._doubles.tolist())
-        digest = sha256()
-        for each in members:
-            digest.update(f"{each.numerator}/{each.denominator},".encode())
-        return digest.hexdigest()
 
     def odds_against(self, best: int | None = None) -> float:
         """All others' weight over that of candidate `best`; by default of the lightest one that is not left out.

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast, get_args
 
 from dpselect.accounting import calibrate_laplace_profile, calibrate_rounds
-from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon
-from dpselect.errors import InvalidParameterError, Shown, typed
+from dpselect.arguments import boolean, delta_below_one, one_of, positive_count, positive_epsilon
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import (
     AboveThreshold,
     BestOfRuns,
@@ -97,9 +97,8 @@ def _chosen(
     selections = positive_count(selections, "selections", at_most=sys.maxsize)
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     boolean(monotonic, "monotonic")
-    if situation is not None and situation not in get_args(Situation):
-        expected = " or ".join(repr(word) for word in get_args(Situation))
-        raise InvalidParameterError("situation", typed(situation), expected)
+    if situation is not None:
+        one_of(situation, "situation", get_args(Situation))
     if max_values_per_unit is not None:
         max_values_per_unit = positive_count(max_values_per_unit, "max_values_per_unit")
     facts = {

@@ -28,7 +28,7 @@ def errors_of(scores: ScoresLike | None, n: int | None, weights: CandidateWeight
         InvalidScoresError: as for `Mechanism.select`, or not as many as weights.
     """
     if weights is not None and scores is None:
-        if n not in (None, len(weights)):
+        if n is not None and positive_count(n, "n") != len(weights):
             raise InvalidParameterError("n", n, f"{len(weights)}, the number of weights")
         return WorstErrors(len(weights), weights)
     if n is None:

@@ -89,12 +89,11 @@ class Answers(Mapping[str, Release[Any]]):
 
     @property
     def notes(self) -> list[str]:
-        """What draws, if that was a choice; from when answers that were stored before are; what was charged again."""
+        """From when answers that were stored before are; what was charged again."""
         stored = self.before.stored_sentence
         if stored and len(self.before.stored) == len(self):
             stored += " No row was read, and nothing was charged."
-        reason = "" if self._division is None else self._division.reason
-        return [*filter(None, (reason, stored, self.before.lost_sentence))]
+        return [*filter(None, (stored, self.before.lost_sentence))]
 
     def _repr_html_(self) -> str:
         rows = [(name, self.words[name], str(release.value), release.accuracy) for name, release in self.items()]

@@ -44,14 +44,12 @@ class Division:
         epsilon: privacy loss of all answers together, rounded up.
         delta: probability with which it may fail, rounded up.
         is_composed: whether it is proved by composition, and the parts add up to more.
-        reason: what draws selections that two mechanisms can draw, and why; empty if there are none.
     """
 
     epsilons: Mapping[str, float]
     epsilon: float
     delta: float
     is_composed: bool = False
-    reason: str = ""
 
 
 def divided(
@@ -84,7 +82,7 @@ def divided(
             raise
         refused = error
     whole = Fraction(delta)
-    own = whole - delta_left(questions, charge, epsilon, delta)
+    own = sum((Fraction(charge(each, epsilon).delta) for each in questions), Fraction(0))
     if whole > own:
         account = NewAccount(epsilon=Fraction(epsilon), delta=whole, set_aside=own)
         composed = _by_composition(questions, price, charge, account, summed, epsilon=epsilon)
@@ -96,11 +94,6 @@ def divided(
     cost = _cost(questions, summed, price)
     deltas = sum((Fraction(price(each, summed[each.name]).delta) for each in questions), Fraction(0))
     return Division(summed, fraction_up(cost), fraction_up(deltas))
-
-
-def delta_left(questions: Sequence[PlannedQuestion], charge: Charge, epsilon: float, delta: float) -> Fraction:
-    """The part of the plan's delta that its questions do not need for deltas of their own; negative if it is short."""
-    return Fraction(delta) - sum((Fraction(charge(each, epsilon).delta) for each in questions), Fraction(0))
 
 
 def _by_composition(

@@ -18,12 +18,11 @@ from dpselect.formats import Format
 from dpselect.ledger import Ledger
 from dpselect.plans.answers import UNNAMED, Answers, new_folder
 from dpselect.plans.before import NOTHING, Before, explained, looked_up
-from dpselect.plans.chosen_draws import divided_by_draws
 from dpselect.plans.division import Division, divided
 from dpselect.plans.plan_forecast import PlanForecast
 from dpselect.plans.planned_question import PlannedQuestion, ask_of
 from dpselect.plans.toml_file import in_folder, read_toml
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions import Terms
 from dpselect.session import Dataset, DryRun
 from dpselect.session.described import Planner, check_keys
@@ -84,7 +83,7 @@ class Plan:
         self,
         *,
         table: object,
-        unit: str,
+        unit: str | EachRow,
         epsilon: float,
         questions: Mapping[str, Mapping[str, Any]],
         delta: float = 0.0,
@@ -226,28 +225,12 @@ class Plan:
         return answers
 
     def _settled(self, table: Planner) -> tuple[list[PlannedQuestion], Division, dict[str, TableQuestion[Any]], Before]:
-        """The questions, the epsilon of each, what is asked, and what the ledger knows of it.
-
-        If it has answers to the same plan with permute-and-flip throughout, as earlier versions asked it, then so.
-        """
-        questions, division = self._divided(table)
-        asked = {each.name: each.planned(table, division.epsilons[each.name]) for each in questions}
-        try:
-            return questions, division, asked, self._before(asked)
-        except RequestReusedError:
-            questions, plain = self._divided(table, by_draws=False)
-            if plain.epsilons == division.epsilons:
-                raise
-            asked = {each.name: each.planned(table, plain.epsilons[each.name]) for each in questions}
-            return questions, plain, asked, self._before(asked)
-
-    def _divided(self, table: Planner, *, by_draws: bool = True) -> tuple[list[PlannedQuestion], Division]:
-        """The questions with their lists, and the epsilon of each."""
+        """The questions with their lists, the epsilon of each, what is asked, and what the ledger knows of it."""
         questions = [each.with_lists(table, self.table, self._folder) for each in self._questions]
-        known: dict[tuple[str, object, float], TableQuestion[Any]] = {}
+        known: dict[tuple[str, float], TableQuestion[Any]] = {}
 
         def planned(question: PlannedQuestion, epsilon: float) -> TableQuestion[Any]:
-            place = question.name, question.arguments.get("method"), epsilon
+            place = question.name, epsilon
             if place not in known:
                 known[place] = question.planned(table, epsilon)
             return known[place]
@@ -258,9 +241,9 @@ class Plan:
         def charge(question: PlannedQuestion, epsilon: float) -> Event:
             return planned(question, epsilon).question.event
 
-        if not by_draws:
-            return questions, divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
-        return divided_by_draws(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
+        division = divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
+        asked = {each.name: planned(each, division.epsilons[each.name]) for each in questions}
+        return questions, division, asked, self._before(asked)
 
     def _before(self, asked: Mapping[str, TableQuestion[Any]]) -> Before:
         """What the ledger knows of these questions."""

@@ -121,7 +121,7 @@ class PlanForecast(Mapping[str, Forecast]):
             *said,
             *filter(
                 None,
-                (composed, self.division.reason, delta, unchecked[:1].upper() + unchecked[1:], *before, self.charge),
+                (composed, delta, unchecked[:1].upper() + unchecked[1:], *before, self.charge),
             ),
         ]
 

@@ -33,8 +33,9 @@ def read_toml(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Path]:
         raise InvalidParameterError("plan", shown, "a readable file in TOML", reason) from None
     try:
         return tomllib.loads(text.replace("\r\n", "\n")), place.absolute().parent
-    except tomllib.TOMLDecodeError as error:
-        hint = f"{error}. Texts are in double quotes, and each question begins with [questions.its_name]."
+    except (ValueError, RecursionError) as error:  # also of too many digits, or brackets in brackets
+        found = f"{error}. " if isinstance(error, tomllib.TOMLDecodeError) and len(str(error)) < 200 else ""
+        hint = f"{found}Texts are in double quotes, and each question begins with [questions.its_name]."
         raise InvalidParameterError("plan", shown, "a file in TOML", hint) from None
 
 

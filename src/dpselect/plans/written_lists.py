@@ -9,14 +9,14 @@ import csv
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from dpselect.errors import InvalidCandidatesError, Shown
-from dpselect.plans.written_numbers import decimal
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
-from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
+from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of, written_interval
+from dpselect.written_numbers import decimal
 
 Listed = TypeVar("Listed", bound=Sequence[Member])
 
@@ -159,7 +159,7 @@ def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
-def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range | Sequence[int | float | Fraction]:
+def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float | Fraction]:
     """The prices that `text` names, as `parsed` names candidates.
 
     Raises:
@@ -168,17 +168,17 @@ def parsed_prices(text: str, *, private: str, argument: str = "prices") -> range
     >>> parsed_prices("1..100", private="offers.csv"), parsed_prices("5, 9.99", private="offers.csv")
     (range(1, 101), [5, 9.99])
     """
-    _refuse_dashed(text, argument)
-    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument=argument)
-    given = members(text, private=private, argument=argument) if column is None else column
-    given = _several(given, text, argument)
+    _refuse_dashed(text, "prices")
+    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
+    given = members(text, private=private, argument="prices") if column is None else column
+    given = _several(given, text, "prices")
     if isinstance(given, range):
         return given
     listed = [member for member in given if isinstance(member, str)]
     if len(listed) < len(given):  # of a Parquet file; checked as prices with the question
         return cast("Sequence[int | float | Fraction]", given)
     if not all(map(DECIMAL.fullmatch, listed)):
-        raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
+        raise InvalidCandidatesError("prices", Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
     return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in listed]
 
 
@@ -196,6 +196,35 @@ def parsed_dates(text: str, *, private: str) -> range | Sequence[Member]:
     return _several(listed, text, "dates")
 
 
+def parsed_conditions(
+    written: Iterable[str], kinds: Callable[[str], Sequence[CandidateKind]], *, private: str
+) -> dict[str, Any]:
+    """Conditions on rows, by the names of their columns: ``age=18..65``, ``age=18..`` or ``region=north,south``.
+
+    Args:
+        written: the texts.
+        kinds: the types that a column can match.
+        private: see `parsed`.
+
+    Raises:
+        InvalidParameterError: one is no such text, or a column has two.
+
+    >>> parsed_conditions(["age=18..", "region=north,south"], lambda column: (), private="people.csv")
+    {'age': (Decimal('18'), None), 'region': ['north', 'south']}
+    """
+    found: dict[str, Any] = {}
+    for text in written:
+        column, separator, condition = text.partition("=")
+        column = column.strip()
+        if not separator or not column or column in found:
+            hint = "Each column once." if column in found else ""
+            raise InvalidParameterError("where", _shown(text), "a column and what it has to be: age=18..65", hint)
+        ends = written_interval(condition)
+        about: dict[str, Any] = {"private": private, "argument": "where", "may_be_one": True}
+        found[column] = ends or parsed(condition, fitting=kinds(column), **about)
+    return found
+
+
 def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument: str) -> list[Member] | None:
     """The members that ``@codes.csv:column`` names; None if `text` has another form.
 
@@ -208,14 +237,12 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
     table = _TABLE.fullmatch(text)
     if table is None or os.path.exists(text[1:]):
         return None
-    from dpselect.backends.public_column import candidates_from, weights_from
+    from dpselect.backends.public_column import candidates_from
 
     path, column = table.groups()
     _refuse_private(path, private, text, argument)
     typed = path.lower().endswith(".parquet")
     try:
-        if argument == "weights":  # one for each candidate, and several may be equal
-            return weights_from(path, column=column)
         return candidates_from(path, column=column, kind=None if typed else kind)
     except InvalidCandidatesError as refused:  # named like the Python argument
         at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""

@@ -1,6 +1,6 @@
 """The questions a table can be asked, one file each: its plan, its cost, its draw, its sentences and its certificate.
 
-A new question is a new file, and an entry in `QUESTIONS` and in `COMMANDS`. Each is imported when it is asked for.
+They are what the declared questions of `BY_NAME` plan. Each is imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from dpselect.questions.best_by import BestBy as BestBy
     from dpselect.questions.best_features import BestFeatures as BestFeatures
     from dpselect.questions.best_price import BestPrice as BestPrice
-    from dpselect.questions.commands import COMMANDS as COMMANDS
     from dpselect.questions.count import Count as Count
     from dpselect.questions.count import condition_given as condition_given
     from dpselect.questions.count import listed_values as listed_values
+    from dpselect.questions.declared import BY_NAME as BY_NAME
     from dpselect.questions.density import Density as Density
     from dpselect.questions.grouped import Grouped as Grouped
     from dpselect.questions.histogram import Histogram as Histogram
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from dpselect.questions.most_common import BestDate as BestDate
     from dpselect.questions.most_common import LeastCommon as LeastCommon
     from dpselect.questions.most_common import MostCommon as MostCommon
-    from dpselect.questions.private_bounds import PrivateBoundsQuantile as PrivateBoundsQuantile
-    from dpselect.questions.private_moments import PrivateBoundsMean as PrivateBoundsMean
-    from dpselect.questions.private_moments import PrivateBoundsVariance as PrivateBoundsVariance
-    from dpselect.questions.private_sum import PrivateClipSum as PrivateClipSum
     from dpselect.questions.quantile import Quantile as Quantile
     from dpselect.questions.quantiles import Quantiles as Quantiles
     from dpselect.questions.question import CONFIDENCE as CONFIDENCE
@@ -42,8 +38,6 @@ if TYPE_CHECKING:
     from dpselect.questions.question import Terms as Terms
     from dpselect.questions.question import Value as Value
     from dpselect.questions.top_k import TopK as TopK
-    from dpselect.questions.top_set import TopSet as TopSet
-    from dpselect.questions.top_set import check_set as check_set
     from dpselect.questions.top_unknown import TopUnknown as TopUnknown
     from dpselect.questions.top_unknown import check_unlisted as check_unlisted
     from dpselect.questions.total import Sum as Sum
@@ -62,7 +56,7 @@ else:
             "dpselect.questions.best_by": "BestBy",
             "dpselect.questions.best_features": "BestFeatures",
             "dpselect.questions.best_price": "BestPrice",
-            "dpselect.questions.commands": "COMMANDS",
+            "dpselect.questions.declared": "BY_NAME",
             "dpselect.questions.count": "Count condition_given listed_values",
             "dpselect.questions.density": "Density",
             "dpselect.questions.grouped": "Grouped",
@@ -70,14 +64,10 @@ else:
             "dpselect.questions.mean": "Mean",
             "dpselect.questions.moments": "FINE_STEPS",
             "dpselect.questions.most_common": "BestDate LeastCommon MostCommon",
-            "dpselect.questions.private_bounds": "PrivateBoundsQuantile",
-            "dpselect.questions.private_moments": "PrivateBoundsMean PrivateBoundsVariance",
-            "dpselect.questions.private_sum": "PrivateClipSum",
             "dpselect.questions.quantile": "Quantile",
             "dpselect.questions.quantiles": "Quantiles",
             "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Question Terms Value",
             "dpselect.questions.top_k": "TopK",
-            "dpselect.questions.top_set": "TopSet check_set",
             "dpselect.questions.top_unknown": "TopUnknown check_unlisted",
             "dpselect.questions.total": "Sum",
             "dpselect.questions.unbounded_quantile": "UnboundedQuantile",
@@ -114,20 +104,15 @@ QUESTIONS: Mapping[str, type[Question[Any]]] = _Registry(
         "histogram": "Histogram",
         "most_common": "MostCommon",
         "top_k": "TopK",
-        "top_k_set": "TopSet",
         "top_unknown": "TopUnknown",
         "values": "Values",
         "least_common": "LeastCommon",
         "sum": "Sum",
-        "private_clip_sum": "PrivateClipSum",
         "mean": "Mean",
         "variance": "Variance",
         "quantile": "Quantile",
         "quantiles": "Quantiles",
         "unbounded_quantile": "UnboundedQuantile",
-        "private_bounds_quantile": "PrivateBoundsQuantile",
-        "private_bounds_mean": "PrivateBoundsMean",
-        "private_bounds_variance": "PrivateBoundsVariance",
         "upper_bound": "UpperBound",
         "density": "Density",
         "best_by": "BestBy",

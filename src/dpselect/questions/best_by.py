@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms import PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.questions import fields
-from dpselect.questions.drawn_by import EXPONENTIAL, checked_method, method_of
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, listed
+from dpselect.questions.list_question import ListQuestion, listed
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.wording import clipped
@@ -40,7 +39,7 @@ class BestBy(ListQuestion[CandidateTotals]):
 
     candidates: PublicCandidates
     clip: PublicClip
-    mechanism: PermuteAndFlip | ExponentialMechanism
+    mechanism: PermuteAndFlip
     neighbours: Neighbours
 
     @classmethod
@@ -51,13 +50,12 @@ class BestBy(ListQuestion[CandidateTotals]):
         *,
         epsilon: float,
         with_counts: bool = False,
-        method: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon`; for half of it if counts are wanted, and cost the other half.
 
         Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, or there is no such method.
+            InvalidParameterError: `epsilon` is not a finite number > 0.
 
         >>> pages, clip = PublicCandidates.given(["/a", "/b"]), PublicClip.given("seconds", (-60, 600))
         >>> BestBy.planned(pages, clip, epsilon=0.5).mechanism.scale  # (600 + 60) / epsilon
@@ -65,8 +63,7 @@ class BestBy(ListQuestion[CandidateTotals]):
         """
         # At the scale sum_range / epsilon, which is all that its proof asks for: the factor is in the range already.
         part = left_for_selection(epsilon) if with_counts else epsilon
-        kind = checked_method(method)
-        mechanism = kind(epsilon=part, sensitivity=sum_range(clip, neighbours), monotonic=True)
+        mechanism = PermuteAndFlip(epsilon=part, sensitivity=sum_range(clip, neighbours), monotonic=True)
         relation = neighbouring_relation(neighbours)
         return cls(candidates=candidates, clip=clip, mechanism=mechanism, neighbours=relation)
 
@@ -79,8 +76,7 @@ class BestBy(ListQuestion[CandidateTotals]):
     def terms(self) -> Terms:
         """What the certificate will contain; sensitivity and error bound are in the unit of the column that is summed.
 
-        Proof: ``proofs/clipped_sums.md`` (the sensitivity), and ``proofs/permute_and_flip.md`` or
-        ``proofs/exponential_mechanism.md`` (the draw).
+        Proof: ``proofs/clipped_sums.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw).
         """
         moved = sum_sensitivity(self.clip, self.neighbours)
         whole = self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE)
@@ -96,15 +92,14 @@ class BestBy(ListQuestion[CandidateTotals]):
             ),
             candidates=self.candidates.description(),
             error_bound=self.clip.error_in_units(whole),
-            proofs=(ROUND_PROOFS[type(self.mechanism)],),
+            proofs=("proofs/permute_and_flip.md",),
             arguments=self.clip.description(),
         )
 
     @property
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
-        drawn = {"method": EXPONENTIAL} if isinstance(self.mechanism, ExponentialMechanism) else {}
-        return {"candidates": self.candidates.values, "clip": self.clip, **drawn}
+        return {"candidates": self.candidates.values, "clip": self.clip}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
         """What the units' amounts add up to for each candidate."""
@@ -160,5 +155,4 @@ class BestBy(ListQuestion[CandidateTotals]):
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`."""
-        method = method_of(stated.mechanism)
-        return cls.planned(stated.candidates(), stated.clip(), **stated.price, method=method)
+        return cls.planned(stated.candidates(), stated.clip(), **stated.price)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.arguments import positive_count
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.arguments import one_of, positive_count
+from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import DensityMechanism, NoisyHistogramMechanism
 from dpselect.mechanisms.density import LARGEST_SAMPLE
 from dpselect.mechanisms.noisy_histogram import shares
@@ -77,15 +77,13 @@ class Density(ValuesQuestion):
         >>> question.error_bound  # in units, of each bin
         14.0
         """
+        one_of(method, "method", ("counts", "sample"))
         if method == "counts":
             for name, given in (("units", units), ("sample_size", sample_size)):
                 if given is not None:
                     raise InvalidParameterError(name, given, "None with method='counts'", "It is for method='sample'.")
             noisy = NoisyHistogramMechanism(epsilon=epsilon, neighbours=neighbours)
             return cls(bins=bins, mechanism=noisy, units=None, neighbours=noisy.neighbours)
-        if method != "sample":
-            got = Shown(repr(method)) if isinstance(method, str) else method
-            raise InvalidParameterError("method", got, "'counts' or 'sample'")
         if units is None:
             hint = "Give the number of units as publicly known; method='counts' does not need it."
             raise InvalidParameterError("units", units, "a whole number >= 1 with method='sample'", hint)

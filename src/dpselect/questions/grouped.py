@@ -100,15 +100,11 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         answers: dict[Value, Value | list[Value]] = {}
         usable: list[int] = []
         counted: list[int] = []
-        bounds: list[float] = []
-        gaps: list[float] = []
         for place, each in enumerate(summary):
             drawn = self.question.released(each)
             assert not isinstance(drawn.answer, dict)
             answers[self.groups.members[place]] = drawn.answer
             usable += drawn.usable or []
             counted += drawn.counted or []
-            bounds += drawn.bounds or []
-            gaps += drawn.gaps or []
         has_counts = self.question.terms.counted is not None
-        return Drawn(answers, usable or None, counted if has_counts else None, bounds or None, gaps or None)
+        return Drawn(answers, usable or None, counted if has_counts else None)

@@ -217,7 +217,7 @@ class Histogram(ListQuestion[CandidateCounts]):
             ends = public["range"]
             past = 1 if ends["step"] > 0 else -1
             listed = range(ends["first"], ends["last"] + past, ends["step"])
-            candidates = PublicCandidates.given(listed, allow_many=True)
+            candidates = PublicCandidates.given(listed)
         else:
             candidates = PublicCandidates.restated(public["kind"], public["values"])
         most, noise = stated.arguments["max_values_per_unit"], stated.arguments.get("noise")

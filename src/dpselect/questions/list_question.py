@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Summary = TypeVar("Summary")
 
-ROUND_PROOFS = {
+_ROUND_PROOFS = {
     PermuteAndFlip: "proofs/permute_and_flip.md",
     ExponentialMechanism: "proofs/exponential_mechanism.md",
     ExponentialNoiseTopK: "proofs/exponential_once.md",
@@ -35,7 +35,7 @@ ROUND_PROOFS = {
 
 def plan_proofs(plan: TopKPlan) -> tuple[str, ...]:
     """The proof pages of several winners."""
-    page = ROUND_PROOFS[type(plan.mechanism)]
+    page = _ROUND_PROOFS[type(plan.mechanism)]
     return (page,) if isinstance(plan.mechanism, ExponentialNoiseTopK) else ("proofs/top_k.md", page)
 
 

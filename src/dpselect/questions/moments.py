@@ -33,7 +33,7 @@ _MOST_STEPS = {1: 2**53, 2: 2**26}
 
 _WIDEST = 2**53
 
-FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
+_FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
 """A bound beyond this, or bounds closer than one over this, would take sums and errors out of the range of doubles."""
 
 
@@ -65,7 +65,7 @@ class MomentSums:
         >>> sums.mechanism.scale, sums.whole  # 120/epsilon
         (240.0, 120)
         """
-        far = FARTHEST[degree]
+        far = _FARTHEST[degree]
         if max(abs(grid.lower), abs(grid.upper)) > far or grid.upper - grid.lower < 1 / far:
             got, most = Shown(f"({float(grid.lower)!r}, {float(grid.upper)!r})"), f"{float(far):g}"
             expected = f"bounds from -{most} to {most}, at least {1.0 / float(far):g} apart"
@@ -161,7 +161,10 @@ def mean_within(release: Planned, units: int) -> float | None:
 
     Proof: ``proofs/moments.md``, claim 5.
     """
-    return None if release.error_bound is None else mean_error(release.error_bound, _width(release), units)
+    if release.error_bound is None:
+        return None
+    width = _width(release)
+    return min(width, _up(release.error_bound / units)) if units else width
 
 
 def variance_within(release: Planned, units: int) -> float | None:
@@ -169,24 +172,17 @@ def variance_within(release: Planned, units: int) -> float | None:
 
     Proof: ``proofs/moments.md``, claim 6.
     """
-    return None if release.error_bound is None else variance_error(release.error_bound, _width(release), units)
+    if release.error_bound is None:
+        return None
+    width = _width(release)
+    if not units:
+        return width**2 / 4.0
+    linear = release.error_bound / units
+    return min(width**2 / 4.0, _up(linear + 2.25 * (linear / width) ** 2))
 
 
 def _width(release: Planned) -> float:
     return release.candidates["upper"] - release.candidates["lower"]
-
-
-def mean_error(bound: float, width: float, units: int) -> float:
-    """Of a mean between bounds `width` apart, where `bound` is the error times the released number of units."""
-    return min(width, _up(bound / units)) if units else width
-
-
-def variance_error(bound: float, width: float, units: int) -> float:
-    """Of a variance; `bound` is the larger part of its error, times the released number of units."""
-    if not units:
-        return width**2 / 4.0
-    linear = bound / units
-    return min(width**2 / 4.0, _up(linear + 2.25 * (linear / width) ** 2))
 
 
 def _up(bound: float) -> float:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection, PermuteAndFlip
+from dpselect.mechanisms import NoisyOrder, PendingSelection, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
-from dpselect.questions.drawn_by import EXPONENTIAL, checked_method, method_of
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.gap import GAP_PROOF, ReleasedGap, checked_with_gap, planned_gap, stated_gap
-from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, counts_or_draw, listed, public_values
+from dpselect.questions.list_question import ListQuestion, counts_or_draw, listed, public_values
 from dpselect.questions.ordering import (
     check_ruled,
     drawn_once,
@@ -26,17 +24,6 @@ from dpselect.questions.ordering import (
 )
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
-from dpselect.questions.weights import (
-    WEIGHTED_PROOFS,
-    WEIGHTS,
-    WeighedCandidates,
-    among,
-    checked_weights,
-    drawn_with,
-    has_weights,
-    refuse_beside_weights,
-    stand_in,
-)
 from dpselect.questions.wording import counted
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
@@ -54,9 +41,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         mechanism: draws once, at the whole cost.
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose the mechanism.
-        gap: what is public of the gap, if it is released, too.
-        weights: the description of the candidates' weights, if they have any: their hash, and the logarithm of the
-            weight of all others over that of the lightest.
     """
 
     name: ClassVar[str] = "most_common"
@@ -64,11 +48,9 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     prefers_rare: ClassVar[bool] = False
 
     candidates: PublicCandidates | DistantCandidates
-    mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder
+    mechanism: PermuteAndFlip | NoisyOrder
     max_values_per_unit: int | None = None
     is_ruled: bool = False
-    gap: ReleasedGap | None = None
-    weights: Mapping[str, Any] | None = None
 
     @classmethod
     def planned(
@@ -78,33 +60,18 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         epsilon: float,
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
-        with_gap: bool = False,
-        weights: object = None,
-        method: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon`; for half of it if counts are wanted and cost the other half.
 
-        With `weights` by the exponential mechanism, as permute-and-flip has none; likewise with this `method`.
-
         Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, `max_values_per_unit` not a whole number from 1
-                to the number of candidates, there is a single candidate and a gap is wanted, or the weights or the
-                method are not valid or not combined with these arguments.
+            InvalidParameterError: `epsilon` is not a finite number > 0, or `max_values_per_unit` not a whole number
+                from 1 to the number of candidates.
 
         >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
         0.5
         """
-        kind = checked_method(
-            method, weights=weights, with_counts=with_counts, max_values_per_unit=max_values_per_unit, with_gap=with_gap
-        )
-        if weights is not None:
-            refuse_beside_weights(with_gap=with_gap, max_values_per_unit=max_values_per_unit)
-            given = checked_weights(weights, len(candidates))
-            part = left_for_selection(epsilon) if with_counts else epsilon
-            weighted = _weighted(given, epsilon=part, neighbours=neighbours)
-            return cls(candidates=candidates, mechanism=weighted, weights=given.description)
-        mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder | None = ruled_order(
+        mechanism: PermuteAndFlip | NoisyOrder | None = ruled_order(
             candidates,
             1,
             epsilon=epsilon,
@@ -114,7 +81,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         )
         if mechanism is None:
             moved = count_sensitivity(neighbours)
-            mechanism = kind(
+            mechanism = PermuteAndFlip(
                 epsilon=left_for_selection(epsilon) if with_counts else epsilon,
                 sensitivity=moved.value,
                 monotonic=moved.monotonic,
@@ -125,7 +92,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             mechanism=mechanism,
             max_values_per_unit=max_values_per_unit,
             is_ruled=with_counts or max_values_per_unit is not None,
-            gap=planned_gap(cast("PermuteAndFlip", mechanism)) if checked_with_gap(with_gap, len(candidates)) else None,
         )
 
     @property
@@ -137,14 +103,12 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     def terms(self) -> Terms:
         """What the certificate will contain.
 
-        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` or
-        ``proofs/exponential_mechanism.md`` (the draw), or ``proofs/noisy_order.md``.
+        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw), or
+        ``proofs/noisy_order.md``.
         """
         arguments = ruled_arguments(self.mechanism, self.max_values_per_unit, is_ruled=self.is_ruled)
         if isinstance(self.mechanism, NoisyOrder):
-            return terms_once(
-                self.mechanism, task=self.name, candidates=self.candidates, arguments=arguments, gap=self.gap
-            )
+            return terms_once(self.mechanism, task=self.name, candidates=self.candidates, arguments=arguments)
         return Terms(
             task=self.name,
             mechanism=type(self.mechanism).__name__,
@@ -152,11 +116,8 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
-            proofs=WEIGHTED_PROOFS
-            if self.weights is not None
-            else (ROUND_PROOFS[type(self.mechanism)], *([GAP_PROOF] if self.gap is not None else [])),
-            arguments=arguments if self.weights is None else {**arguments, "weights": dict(self.weights)},
-            gap=self.gap,
+            proofs=("proofs/permute_and_flip.md",),
+            arguments=arguments,
         )
 
     @property
@@ -169,17 +130,11 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """The public arguments that distinguish this question from others about the same column."""
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
-        ahead = {} if self.gap is None else {"with_gap": True}
-        weighed = {} if self.weights is None else {"weights": dict(self.weights)}
-        is_other = isinstance(self.mechanism, ExponentialMechanism) and self.weights is None
-        drawn = {"method": EXPONENTIAL} if is_other else {}
-        return {"candidates": public_values(self.candidates), **bounded, **ahead, **weighed, **drawn}
+        return {"candidates": public_values(self.candidates), **bounded}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
-        if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
-            return [*self.counts(rows, groups)]
-        if self.weights is not None:  # parts with weights cannot be merged
+        if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None:
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
@@ -201,14 +156,9 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         if isinstance(summary, PendingSelection):
             return Drawn(summary.winner())
         if isinstance(self.mechanism, NoisyOrder):
-            with_gap = self.gap is not None
-            drawn = drawn_once(self.mechanism, summary, self.choices, rarest=self.prefers_rare, with_gap=with_gap)
+            drawn = drawn_once(self.mechanism, summary, self.choices, rarest=self.prefers_rare)
             return drawn._replace(answer=cast("list[Value]", drawn.answer)[0])
-        scores = self.scores(summary).values
-        if self.gap is None:
-            return Drawn(self.choices[self.mechanism.select(scores)])
-        lead = self.mechanism.select_with_gap(scores, step=self.gap.step)
-        return Drawn(self.choices[lead.winner], gaps=[lead.gap])
+        return Drawn(self.choices[self.mechanism.select(self.scores(summary).values)])
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How good each candidate is."""
@@ -218,61 +168,29 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`. Counts are whole numbers, and so are the distances between them."""
-        best = f"the best{' one' * bool(among(release))}{among(release)}"
-        return f"the count of the released {release.column} is within {math.floor(bound):,} of {best}"
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of the best"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
-        if has_weights(held):
-            if held["mechanism"]["name"] != ExponentialMechanism.__name__:
-                raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
-            arguments = dict(cast(Fields, held["arguments"]))
-            fields.object_with(arguments.pop("weights"), "arguments.weights", WEIGHTS)
-            held = {**held, "arguments": arguments}
         check_ruled(held, has_k=False)
         return AnswerFields(listed(held))
 
     @classmethod
-    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
-        """See `Question.described_weights`."""
-        return checked_weights(weights, stated.public["count"]).description
-
-    @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the mechanism by another rule."""
-        mechanism: PermuteAndFlip | ExponentialMechanism | NoisyOrder
+        mechanism: PermuteAndFlip | NoisyOrder
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
-        if (weights := stated.arguments.get("weights")) is not None:
-            alike = stand_in(weights, len(candidates))
-            return cls(candidates=candidates, mechanism=_weighted(alike, **stated.price), weights=weights)
         if stated.is_noise_once:
             mechanism = planned_order(candidates, 1, stated.epsilon, most, stated.neighbours)
         else:
-            mechanism = cls.planned(candidates, **stated.price, method=method_of(stated.mechanism)).mechanism
+            mechanism = cls.planned(candidates, **stated.price).mechanism
         return cls(
             candidates=candidates,
             mechanism=mechanism,
             max_values_per_unit=most,
             is_ruled="rule" in stated.arguments,
-            gap=stated_gap(mechanism, stated.gap_step, len(candidates)),
         )
-
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
-        return f"{super().origin(release)}{drawn_with(release)}"
-
-
-def _weighted(given: WeighedCandidates, *, epsilon: float, neighbours: Neighbours) -> ExponentialMechanism:
-    moved = count_sensitivity(neighbours)
-    return ExponentialMechanism(
-        epsilon=epsilon,
-        sensitivity=moved.value,
-        monotonic=moved.monotonic,
-        neighbours=moved.neighbours,
-        weights=given.weights,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,8 +217,7 @@ class LeastCommon(MostCommon):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        lowest = f"the lowest{' one' * bool(among(release))}{among(release)}"
-        return f"the count of the released {release.column} is within {math.floor(bound):,} of {lowest}"
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of the lowest"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dpselect.mechanisms import (
@@ -17,7 +15,6 @@ from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.questions import fields
 from dpselect.questions.count import LARGEST_COUNT, check_useful
-from dpselect.questions.gap import GAP_PROOF, ReleasedGap
 from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Terms, Value
 from dpselect.questions.scores import noise_sensitivity
 
@@ -35,7 +32,6 @@ def ruled_order(
     delta: float = 0.0,
     max_values_per_unit: int | None,
     with_counts: bool,
-    with_gap: bool = False,
     neighbours: Neighbours,
 ) -> NoisyOrder | None:
     """The plan with noise once on all counts, where `order_noise` prefers it; None: a draw for each value.
@@ -53,7 +49,6 @@ def ruled_order(
         delta=delta,
         max_values_per_unit=max_values_per_unit,
         with_counts=with_counts,
-        with_gap=with_gap,
         neighbours=neighbours,
     )
     if not found.is_once:
@@ -89,7 +84,6 @@ def terms_once(
     task: str,
     candidates: PublicCandidates | DistantCandidates,
     arguments: dict[str, Any],
-    gap: ReleasedGap | None,
 ) -> Terms:
     """The certificate of noise once on all counts.
 
@@ -104,41 +98,20 @@ def terms_once(
         sensitivity=noise_sensitivity(order.noise),
         candidates=candidates.description(),
         error_bound=float(order.error_bound(CONFIDENCE)),
-        proofs=(page, "proofs/noisy_order.md", *([GAP_PROOF] if gap is not None else [])),
+        proofs=(page, "proofs/noisy_order.md"),
         arguments=arguments,
-        gap=gap,
         counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
     )
 
 
 def drawn_once(
-    order: NoisyOrder,
-    summary: CandidateCounts,
-    candidates: PublicCandidates,
-    *,
-    rarest: bool = False,
-    with_gap: bool = False,
+    order: NoisyOrder, summary: CandidateCounts, candidates: PublicCandidates, *, rarest: bool = False
 ) -> Drawn:
     """The selected candidates, best first, and their noisy counts; negative ones are released as 0."""
-    ranked, gaps = order.select_with_gaps(summary.counts, rarest=rarest)
+    ranked = order.select(summary.counts, rarest=rarest)
     counts = [min(max(0, count), LARGEST_COUNT) for count in ranked.counts]
     answer: list[Value] = [candidates[position] for position in ranked.positions]
-    return Drawn(answer, counted=counts, gaps=[float(min(gap, LARGEST_COUNT)) for gap in gaps] if with_gap else None)
-
-
-def gaps_follow(counts: Sequence[int], gaps: Sequence[float]) -> bool:
-    """Whether `drawn_once` can have released these gaps together with these counts, best first: both are of one noise.
-
-    A count of 0 stands for any noisy count up to it, and the largest count for any from it on.
-
-    >>> gaps_follow([250, 150], [100.0, 7.0]), gaps_follow([250, 150], [99.0, 7.0]), gaps_follow([250, 0], [400.0])
-    (True, False, True)
-    """
-    for (one, next_one), gap in zip(pairwise(counts), gaps, strict=False):  # the last gap is to a count not released
-        most = LARGEST_COUNT if one == LARGEST_COUNT or next_one == 0 else one - next_one
-        if not float(max(0, one - next_one)) <= gap <= float(most):
-            return False
-    return True
+    return Drawn(answer, counted=counts)
 
 
 def ruled_arguments(

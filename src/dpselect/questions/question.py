@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism
     from dpselect.privacy import Sensitivity
     from dpselect.questions.fields import AnswerFields, Fields
-    from dpselect.questions.gap import ReleasedGap
     from dpselect.questions.stated import Stated
     from dpselect.summaries import (
         CandidateCounts,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         PublicCondition,
         PublicDomain,
         PublicGroups,
-        UnitTotals,
         UnitValues,
     )
 
@@ -90,40 +88,6 @@ class NoisyUnits:
         return {**accuracy, "epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
 
 
-Bound = float | dict[Value, float]
-"""A released bound; or one for each group."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReleasedBound:
-    """An upper bound that was found with a part of epsilon and is released with the answer: ``release.bound``.
-
-    Attributes:
-        value: values above it count as it; with groups a dictionary with one for each group. None before the draw.
-        above: with `confidence` at most so many units have a value above it, unless it is the last possible one.
-        epsilon: the part of the release's epsilon that was spent on it; with groups, of one group's.
-        answer_epsilon: the part that was spent on the answer; likewise.
-
-    Proof: ``proofs/clipping_bounds.md``.
-    """
-
-    value: Bound | None = None
-    above: int
-    epsilon: float
-    answer_epsilon: float
-
-    @property
-    def confidence(self) -> float:
-        """Confidence level of `above`."""
-        return CONFIDENCE
-
-    @property
-    def description(self) -> dict[str, Any]:
-        """Its accuracy and its cost, as in a certificate."""
-        spent = {"epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
-        return {"above": self.above, "confidence": self.confidence, **spent}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """The contents of a certificate except the answer. They are public, and known before the data is seen.
@@ -142,8 +106,6 @@ class Terms:
         groups: the groups, for a question about groups.
         usable: the accuracy and the cost of a noisy number of units, if one is released, without the number.
         counted: the same of the noisy numbers of units with each selected candidate.
-        bound: the same of an upper bound that is found first, if there is one.
-        gap: what is public of the gaps, if they are released.
     """
 
     task: str
@@ -159,8 +121,6 @@ class Terms:
     groups: Mapping[str, Any] | None = None
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
-    bound: ReleasedBound | None = None
-    gap: ReleasedGap | None = None
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -191,10 +151,6 @@ class Planned(Protocol):
     def usable(self) -> NoisyUnits | None: ...
     @property
     def counted(self) -> NoisyUnits | None: ...
-    @property
-    def bound(self) -> ReleasedBound | None: ...
-    @property
-    def gap(self) -> ReleasedGap | None: ...
 
 
 class RowReader(Protocol):
@@ -214,9 +170,6 @@ class RowReader(Protocol):
     def total(
         self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None
     ) -> list[CandidateTotals]: ...
-    def amounts(
-        self, clip: PublicClip, cuts: tuple[int, ...], groups: PublicGroups | None = None
-    ) -> list[UnitTotals]: ...
     def gather(
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]: ...
@@ -233,16 +186,11 @@ class Drawn(NamedTuple):
         answer: the answer.
         usable: the noisy number of units in each group, one without groups; None if none was released.
         counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
-        bounds: the upper bound that was found first, of each group; None likewise.
-        gaps: by how much each selected candidate is ahead of the next one, of all groups one after another; None
-            likewise.
     """
 
     answer: Answered
     usable: list[int] | None = None
     counted: list[int] | None = None
-    bounds: list[float] | None = None
-    gaps: list[float] | None = None
 
 
 class Priced(ABC, Generic[Summary]):
@@ -433,18 +381,6 @@ class Question(Priced[Summary]):
         """A value as shown in the table."""
         return value
 
-    @classmethod
-    def possible_bounds(cls, stated: Stated) -> Iterable[float]:
-        """The upper bounds that may be found first; none if the bounds are public."""
-        del stated
-        return ()
-
-    @classmethod
-    def allows_below(cls, values: list[Any], bound: float, stated: Stated) -> bool:
-        """Whether the values of one answer are possible if this `bound` was found first."""
-        del values, bound, stated
-        return True
-
     # Certificates.
 
     draws_in_place: ClassVar[bool] = False
@@ -481,15 +417,6 @@ class Question(Priced[Summary]):
         """
 
     @classmethod
-    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
-        """How its certificate describes public weights of the candidates.
-
-        Raises:
-            InvalidParameterError: they are not valid weights of the stated candidates.
-        """
-        raise AssertionError("there are no weights")
-
-    @classmethod
     @abstractmethod
     def allows(cls, values: list[Any], stated: Stated) -> bool:
         """Whether the stated candidates allow the values of one answer.
@@ -507,6 +434,9 @@ class Question(Priced[Summary]):
         del values, units, counts, stated
         return True
 
+
+ROW_CONDITIONS = "proofs/row_conditions.md"
+"""The page that also proves a release about those rows alone that meet conditions."""
 
 PARTIAL_SELECTION = "proofs/partial_selection.md"
 """The page that also proves a release drawn where the rows are."""

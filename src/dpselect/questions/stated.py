@@ -55,7 +55,6 @@ class Stated:
         sensitivity: the most that one unit can change a score.
         monotonic: whether one unit changes all scores in one direction.
         selected: number of values in the answer.
-        gap_step: the step of the gaps; None if none were released.
     """
 
     public: Mapping[str, Any]
@@ -69,7 +68,6 @@ class Stated:
     sensitivity: float
     monotonic: bool
     selected: int
-    gap_step: float | None = None
 
     @property
     def price(self) -> dict[str, Any]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.mechanisms import ExponentialMechanism, NoisyOrder, PendingSelection
+from dpselect.mechanisms import NoisyOrder, PendingSelection
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
-from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.gap import GAP_PROOF, ReleasedGap, checked_with_gap, planned_gap, stated_gap
 from dpselect.questions.list_question import (
     ListQuestion,
     counts_or_draw,
@@ -33,17 +30,6 @@ from dpselect.questions.ordering import (
 )
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
-from dpselect.questions.weights import (
-    ROUND_WEIGHTS,
-    WEIGHTED_PROOFS,
-    among,
-    checked_weights,
-    described_rounds,
-    drawn_with,
-    has_weights,
-    refuse_beside_weights,
-    stand_in,
-)
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
 if TYPE_CHECKING:
@@ -60,9 +46,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         plan: the mechanism of a round, the number of rounds, and the total cost; or noise once on all counts.
         max_values_per_unit: for how many candidates one unit counts; None: for any number.
         is_ruled: whether `order_noise` chose between the two.
-        gap: what is public of the gaps, if they are released, too.
-        weights: the description of the candidates' weights, if they have any: their hash, the logarithm of the weight
-            of all others over that of the lightest, and how many are above zero.
     """
 
     name: ClassVar[str] = "top_k"
@@ -72,8 +55,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     plan: TopKPlan | NoisyOrder
     max_values_per_unit: int | None = None
     is_ruled: bool = False
-    gap: ReleasedGap | None = None
-    weights: Mapping[str, Any] | None = None
 
     @classmethod
     def planned(
@@ -85,22 +66,17 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         delta: float = 0.0,
         max_values_per_unit: int | None = None,
         with_counts: bool = False,
-        with_gap: bool = False,
-        weights: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon` for all `k` together.
 
         With noise once on all counts, where `order_noise` prefers it, the counts come at no cost. Else the plan is for
-        half of `epsilon` if counts are wanted, because the other half pays for them. Gaps are free in one draw only, so
-        with them a `delta` is spent on noise once on all counts, or not at all. With `weights` in rounds of the
-        exponential mechanism.
+        half of `epsilon` if counts are wanted, because the other half pays for them.
 
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of candidates, `epsilon` not a finite number > 0,
-                `delta` not from 0 to below 1, `max_values_per_unit` not a whole number from 1 to the number of
-                candidates, there is a single candidate and gaps are wanted, or the weights are not valid or not
-                combined with these arguments.
+                `delta` not from 0 to below 1, or `max_values_per_unit` not a whole number from 1 to the number of
+                candidates.
 
         >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0)
         >>> round(question.plan.error_bound())
@@ -110,20 +86,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         15
         """
         moved = count_sensitivity(neighbours)
-        if weights is not None:
-            refuse_beside_weights(with_gap=with_gap, max_values_per_unit=max_values_per_unit)
-            given = checked_weights(weights, len(candidates))
-            weighted = plan_top_k(
-                len(candidates),
-                k,
-                epsilon=left_for_selection(epsilon) if with_counts else epsilon,
-                delta=delta,
-                sensitivity=moved.value,
-                monotonic=moved.monotonic,
-                neighbours=moved.neighbours,
-                weights=given.weights,
-            )
-            return cls(candidates=candidates, plan=weighted, weights=described_rounds(given))
         plan: TopKPlan | NoisyOrder | None = ruled_order(
             candidates,
             k,
@@ -131,7 +93,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             delta=delta,
             max_values_per_unit=max_values_per_unit,
             with_counts=with_counts,
-            with_gap=with_gap,
             neighbours=neighbours,
         )
         if plan is None:
@@ -139,7 +100,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
                 len(candidates),
                 k,
                 epsilon=left_for_selection(epsilon) if with_counts else epsilon,
-                delta=0.0 if with_gap else delta,
+                delta=delta,
                 sensitivity=moved.value,
                 monotonic=moved.monotonic,
                 neighbours=moved.neighbours,
@@ -149,7 +110,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             plan=plan,
             max_values_per_unit=max_values_per_unit,
             is_ruled=with_counts or max_values_per_unit is not None,
-            gap=planned_gap(plan) if checked_with_gap(with_gap, len(candidates)) else None,
         )
 
     @property
@@ -176,11 +136,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """
         arguments = ruled_arguments(self.plan, self.max_values_per_unit, is_ruled=self.is_ruled, k=self.plan.k)
         if isinstance(self.plan, NoisyOrder):
-            return terms_once(self.plan, task=self.name, candidates=self.candidates, arguments=arguments, gap=self.gap)
-        proofs = (*plan_proofs(self.plan), *([GAP_PROOF] if self.gap is not None else []))
-        if self.weights is not None:
-            arguments = {"k": self.plan.k, "weights": dict(self.weights)}
-            proofs = (proofs[0], *WEIGHTED_PROOFS)
+            return terms_once(self.plan, task=self.name, candidates=self.candidates, arguments=arguments)
         return Terms(
             task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
@@ -190,9 +146,8 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.plan.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            proofs=proofs,
+            proofs=plan_proofs(self.plan),
             arguments=arguments,
-            gap=self.gap,
         )
 
     @property
@@ -200,16 +155,12 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """The public arguments that distinguish this question from others about the same column."""
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
-        ahead = {} if self.gap is None else {"with_gap": True}
-        weighed = {} if self.weights is None else {"weights": dict(self.weights)}
         asked = {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates)}
-        return {**asked, **bounded, **ahead, **weighed}
+        return {**asked, **bounded}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
-        if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None or self.gap is not None:
-            return [*self.counts(rows, groups)]
-        if self.weights is not None:  # parts with weights cannot be merged
+        if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None:
             return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.plan.mechanism)
 
@@ -228,40 +179,25 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         if isinstance(summary, PendingSelection):
             return Drawn(summary.winners(self.plan.k))
         if isinstance(self.plan, NoisyOrder):
-            return drawn_once(self.plan, summary, self.choices, with_gap=self.gap is not None)
+            return drawn_once(self.plan, summary, self.choices)
         scores = count_scores(summary, self.plan.mechanism.neighbours)
-        if self.gap is None:
-            return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
-        leads = self.plan.select_with_gaps(scores.values, step=self.gap.step)
-        return Drawn([self.choices[position] for position in leads.winners], gaps=[*leads.gaps])
+        return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        return f"each count is within {math.floor(bound):,} of the best one left{among(release)} when it was selected"
+        return f"each count is within {math.floor(bound):,} of the best one left when it was selected"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
-        if has_weights(held):
-            given = fields.object_with(held["arguments"], "arguments", {"k": fields.count, "weights": _weights})
-            if held["mechanism"]["name"] != ExponentialMechanism.__name__:
-                raise fields.wrong("arguments.weights", "weights of an exponential mechanism")
-            return AnswerFields(listed(held), given["k"])
         is_once = check_ruled(held, has_k=True)
         return AnswerFields(listed(held), held["arguments"]["k"] if is_once else selected(held))
-
-    @classmethod
-    def described_weights(cls, weights: object, stated: Stated) -> Mapping[str, Any]:
-        """See `Question.described_weights`."""
-        return described_rounds(checked_weights(weights, stated.public["count"]))
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. Another version may have chosen the plan by another rule."""
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
-        if (weights := stated.arguments.get("weights")) is not None:
-            return cls(candidates=candidates, plan=_weighted_again(stated), weights=weights)
         if stated.is_noise_once:
             plan = planned_order(
                 candidates, stated.selected, stated.epsilon, most, stated.neighbours, delta=stated.delta
@@ -273,30 +209,4 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             plan=plan,
             max_values_per_unit=most,
             is_ruled="rule" in stated.arguments,
-            gap=stated_gap(plan, stated.gap_step, len(candidates)),
         )
-
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
-        return f"{super().origin(release)}{drawn_with(release)}"
-
-
-def _weights(value: object, name: str) -> None:
-    fields.object_with(value, name, ROUND_WEIGHTS)
-
-
-def _weighted_again(stated: Stated) -> TopKPlan:
-    """The plan with weights that have the same error bound, at the epsilon of a round that the event states.
-
-    Raises:
-        InvalidCertificateError: there is no such plan.
-    """
-    weights, k, n = stated.arguments["weights"], stated.arguments["k"], stated.public["count"]
-    if not k <= weights["with_weight"] <= n:
-        raise fields.wrong("arguments.weights", "weights of at least as many candidates as are selected")
-    if stated.rounds != max(1, min(k, weights["with_weight"] - 1)):
-        raise fields.wrong("mechanism.rounds", "as many as such a question takes")
-    plan, alike = stated.plan(count_sensitivity(stated.neighbours)), stand_in(weights, n)
-    mechanism = replace(cast(ExponentialMechanism, plan.mechanism), weights=alike.weights)
-    return replace(plan, mechanism=mechanism)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpselect.accounting import PureEvent
     from dpselect.questions.stated import Stated
 
-MOST_ERROR = 10**15
+_MOST_ERROR = 10**15
 """A larger error bound is of no use, and far larger ones would leave the doubles."""
 
 
@@ -58,7 +58,7 @@ class Sum(Question[CandidateTotals]):
         """
         moved = int(sum_sensitivity(clip, neighbours).value)
         mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours)
-        if Fraction(mechanism.error_bound(CONFIDENCE)) / clip.scale > MOST_ERROR:
+        if Fraction(mechanism.error_bound(CONFIDENCE)) / clip.scale > _MOST_ERROR:
             raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful sum")
         return cls(clip=clip, mechanism=mechanism, neighbours=mechanism.neighbours)
 

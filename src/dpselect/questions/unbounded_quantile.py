@@ -155,7 +155,11 @@ class UnboundedQuantile(ValuesQuestion):
     @classmethod
     def excess(cls, release: Planned) -> str:
         """See `Question.excess`."""
-        return last_of_all(release)
+        last = as_text(release.candidates["upper"])
+        return (
+            f"The last possible answer, {last}, is released if too many values exceed all others, so any number of "
+            f"values of {release.column} may exceed it. A larger step reaches further."
+        )
 
     @classmethod
     def counting(cls, release: Planned) -> str:
@@ -196,12 +200,3 @@ class UnboundedQuantile(ValuesQuestion):
         """See `Question.allows`."""
         known = cls.restated(stated).mechanism.candidates
         return all(value in known for value in values)
-
-
-def last_of_all(release: Planned) -> str:
-    """What it means that the last candidate was released."""
-    last = as_text(release.candidates["upper"])
-    return (
-        f"The last possible answer, {last}, is released if too many values exceed all others, so any number of "
-        f"values of {release.column} may exceed it. A larger step reaches further."
-    )

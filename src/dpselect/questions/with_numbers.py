@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -151,32 +150,6 @@ def noise_of(
     return noise
 
 
-def noise_of_counts(
-    answers: int,
-    *,
-    epsilon: float,
-    most_per_unit: int | None,
-    neighbours: Neighbours,
-    groups: Mapping[str, Any] | None,
-) -> GeometricMechanism:
-    """The noise of the numbers of units with each of so many answers.
-
-    Raises:
-        InvalidParameterError: `epsilon` is too small for a count to be of use.
-
-    Proof: ``proofs/noisy_order.md``, claim 5.
-    """
-    of_a_unit = min(answers, most_per_unit or answers)
-    moved = of_a_unit if neighbours is Neighbours.ADD_REMOVE else min(2 * of_a_unit, answers)
-    return noise_of(
-        epsilon=epsilon,
-        sensitivity=moved * (1 if groups is None else groups["max_per_unit"]),
-        neighbours=neighbours,
-        size=answers,
-        argument="epsilon",
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class WithUsable(WithNumbers[Summary, list[int]], Generic[Summary]):
     """A question, and the number of units it could use with two-sided geometric noise.
@@ -259,12 +232,15 @@ class WithCounts(WithNumbers[Summary, list[CandidateCounts]], Generic[Summary]):
             InvalidParameterError: `epsilon` is too small for a count to be of use.
         """
         of_one, terms = _one(question), question.terms
-        noise = noise_of_counts(
-            of_one.answers,
+        answers, groups, neighbours = of_one.answers, terms.groups, terms.sensitivity.neighbours
+        of_a_unit = min(answers, of_one.most_per_unit or answers)
+        moved = of_a_unit if neighbours is Neighbours.ADD_REMOVE else min(2 * of_a_unit, answers)
+        noise = noise_of(
             epsilon=epsilon,
-            most_per_unit=of_one.most_per_unit,
-            neighbours=terms.sensitivity.neighbours,
-            groups=terms.groups,
+            sensitivity=moved * (1 if groups is None else groups["max_per_unit"]),
+            neighbours=neighbours,
+            size=answers,
+            argument="epsilon",
         )
         return cls(question=question, noise=noise)
 

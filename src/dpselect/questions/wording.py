@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
@@ -239,60 +239,28 @@ def counts_planned(release: Planned) -> str:
     return f"The number of units ({release.unit}) with each answer would be released, {sure}, {cost}."
 
 
-def lead(release: Planned) -> str:
-    """By how much the selected candidates are ahead, in one sentence; what gap would show it; empty without gaps."""
-    gap = release.gap
-    if gap is None:
-        return ""
-    from dpselect.questions.gap import GAP_CONFIDENCE
-
-    sure, value, leads = f"{GAP_CONFIDENCE:.0%} confidence", cast(object, gap.value), gap.lead
-    if value is None:
-        least = rounded_up(gap.least_visible)
-        return f"Gaps would be released at no cost; from {least} on, a gap shows a lead with {sure}."
-    ahead, best = ("below", "rarest") if release.task == "least_common" else ("ahead of", "best")
-    if isinstance(value, float):
-        p_value = f"p-value of its not being the {best}: {_probability(gap.p_value)}"
-        if not leads:
-            return f"It is not sure to be {ahead} all others ({p_value})."
-        return f"With {sure} it is {ahead} all others by at least {leads:,} units ({release.unit}; {p_value})."
-    groups: dict[Any, Any] = cast("dict[Any, Any]", leads) if isinstance(leads, dict) else {None: leads}
-    lists = {group: cast("list[int]", each) if isinstance(each, list) else [each] for group, each in groups.items()}
-    after = "all after it" if any(isinstance(each, list) for each in groups.values()) else "all others"
-    said = [", ".join(f"{lead:,}" if lead else "not sure" for lead in each) for each in lists.values()]
-    named = [f"{as_text(group)}: {each}" for group, each in zip(lists, said, strict=True)]
-    of_each = said[0] if release.groups is None else _some_of(named, separator="; ")
-    leading = f"{ahead} {after} by at least this many units ({release.unit}): {of_each}"
-    return f"With {sure} for each by itself, it is {leading}."
+def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
+    """Of which rows an answer is, in one sentence; empty if of all."""
+    return f"Only rows with {' and '.join(map(_condition, where))} were looked at." if where else ""
 
 
-def _probability(chance: float) -> str:
-    """With two digits, rounded up."""
-    if chance < 1e-300:
-        return "below 1e-300"
-    return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(chance)).normalize():g}"
+def _condition(held: Mapping[str, Any]) -> str:
+    column, values = held["column"], held.get("values")
+    if values is not None:
+        listed = ", ".join(map(as_text, values[:_FEW])) + (", ..." if len(values) > _FEW else "")
+        return f"{column} {listed}" if len(values) == 1 else f"{column} one of {listed}"
+    lower, upper = held["between"]
+    if upper is None:
+        return f"{column} of at least {as_text(lower)}"
+    return (
+        f"{column} of at most {as_text(upper)}"
+        if lower is None
+        else f"{column} from {as_text(lower)} to {as_text(upper)}"
+    )
 
 
-def bound_found(release: Planned) -> str:
-    """The upper bound that is found first, in one sentence; empty if the bounds are public."""
-    bound = release.bound
-    if bound is None:
-        return ""
-    units, spent = f"units ({release.unit})", f"epsilon = {as_text(bound.epsilon)} of it"
-    few = f"with {bound.confidence:.0%} confidence at most {bound.above:,} {units} are above it"
-    last = release.candidates["upper"]
-    if bound.value is None:
-        return f"An upper bound would be found for {spent}; {few}. Values above it count as the bound."
-    if isinstance(bound.value, dict):
-        shown = ", ".join(f"{as_text(group)}: {as_text(each)}" for group, each in bound.value.items())
-        few += " in each group"
-        beyond = [as_text(group) for group, each in bound.value.items() if each == last]
-        if beyond:
-            few += f" (not so in these groups, whose bound is the last possible one: {_some_of(beyond)})"
-        return f"Values above the bound of a group ({shown}) count as it. It was found for {spent}; {few}."
-    if bound.value == last:
-        few = "it is the last possible one, so any number of units may be above it"
-    return f"Values above {as_text(bound.value)} count as this bound. It was found for {spent}; {few}."
+_FEW = 5
+"""Values of a condition named in a sentence."""
 
 
 def rule(release: Planned) -> str:

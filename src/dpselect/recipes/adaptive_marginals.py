@@ -16,6 +16,7 @@ from dpselect.arguments import (
     positive_count,
     positive_counts,
     positive_epsilon,
+    probability,
     whole_number,
 )
 from dpselect.errors import InvalidParameterError, Shown
@@ -24,7 +25,7 @@ from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import EXPECTED_SIZES, codes_within
 from dpselect.recipes.measuring import mean_distance
-from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
+from dpselect.recipes.shared_selections import Selection, shared_selections
 
 _UNIT = 1 << 16
 _MOST_CELLS = 1 << 22
@@ -82,7 +83,7 @@ class AdaptiveMarginals(MechanismValue):
     def __post_init__(self) -> None:
         epsilon, rounds = positive_epsilon(self.epsilon), positive_count(self.rounds, "rounds", at_most=1 << 20)
         relation = neighbouring_relation(self.neighbours)
-        share = budget_share(self.selection_share, "selection_share")
+        share = probability(self.selection_share, "selection_share")
         sizes = positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=EXPECTED_SIZES)
         if not sizes:
             raise InvalidParameterError("sizes", Shown("<0 of them>"), EXPECTED_SIZES)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_counts, positive_epsilon
+from dpselect.arguments import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import codes_within, without_mask
-from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections, unknown_word
+from dpselect.recipes.shared_selections import Selection, shared_selections
 from dpselect.recipes.split_scores import Entropy, Gini, MostFrequentClass, SplitScore
 
 Codes = NDArray[np.int64]
@@ -73,7 +73,7 @@ class DecisionTree(MechanismValue):
     counting: GeometricMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon, share = positive_epsilon(self.epsilon), budget_share(self.leaf_share, "leaf_share")
+        epsilon, share = positive_epsilon(self.epsilon), probability(self.leaf_share, "leaf_share")
         bins = positive_counts(self.bins, "bins", at_most=1 << 20, expected="the number of bins of each feature")
         if not any(each > 1 for each in bins):
             raise InvalidParameterError("bins", Shown(f"<{len(bins)} features>"), "a feature with two bins or more")
@@ -270,12 +270,11 @@ def _check_names(names: object, argument: str, needed: int) -> None:
 
 
 def _score(criterion: Criterion, most_rows: int | None) -> SplitScore:
+    one_of(criterion, "criterion", get_args(Criterion))
     if criterion == "max":
         return MostFrequentClass()
     if criterion == "gini":
         return Gini()
-    if criterion != "entropy":
-        raise unknown_word("criterion", criterion, get_args(Criterion))
     if most_rows is None:
         raise InvalidParameterError("most_rows", None, "a public bound on the number of rows, for the entropy")
     return Entropy(most_rows)

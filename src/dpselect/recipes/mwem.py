@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import without_mask
 from dpselect.recipes.measuring import mean_distance
-from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
+from dpselect.recipes.shared_selections import Selection, shared_selections
 
 _UNIT = 1 << 16
 """Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
@@ -70,8 +70,8 @@ class MWEM(MechanismValue):
         epsilon, rounds = positive_epsilon(self.epsilon), positive_count(self.rounds, "rounds", at_most=1 << 20)
         relation = neighbouring_relation(self.neighbours)
         select, total = (
-            budget_share(self.selection_share, "selection_share"),
-            budget_share(self.total_share, "total_share"),
+            probability(self.selection_share, "selection_share"),
+            probability(self.total_share, "total_share"),
         )
         known = relation is Neighbours.REPLACE_ONE
         rest = epsilon if known else epsilon * (1.0 - total)

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_counts, positive_epsilon
+from dpselect.arguments import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours
 from dpselect.recipes.codes import EXPECTED_SIZES, codes_within
-from dpselect.recipes.shared_selections import Selection, shared_selections, unknown_word
+from dpselect.recipes.shared_selections import Selection, shared_selections
 
 Counts = NDArray[np.int64]
 ParentScore = Literal["mutual_information", "F", "R"]
@@ -139,8 +139,7 @@ class ParentChoice(MechanismValue):
         if len(sizes) < 2:
             raise InvalidParameterError("sizes", Shown(f"<{len(sizes)} attributes>"), "at least two attributes")
         rows = positive_count(self.rows, "rows", at_most=_MOST_ROWS)
-        if self.score not in get_args(ParentScore):
-            raise unknown_word("score", self.score, get_args(ParentScore))
+        one_of(self.score, "score", get_args(ParentScore))
         if self.score == "F" and set(sizes) != {2}:
             raise InvalidParameterError("score", Shown("'F'"), "another score, as F is for attributes with two values")
         selecting = shared_selections(

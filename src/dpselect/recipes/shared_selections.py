@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, get_args
 
 from dpselect.accounting import calibrate
-from dpselect.arguments import probability
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.arguments import one_of
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.planning import recommendation
 from dpselect.privacy import Neighbours
@@ -34,8 +32,7 @@ def shared_selections(
     >>> shared_selections("auto", count=4, epsilon=1.0, delta=0.0, sensitivity=1).epsilon
     0.25
     """
-    if selection not in get_args(Selection):
-        raise unknown_word("selection", selection, get_args(Selection))
+    one_of(selection, "selection", get_args(Selection))
     kinds = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialMechanism}
     kind = recommendation(count, delta, epsilon=epsilon).mechanism if selection == "auto" else kinds[selection]
     return calibrate(
@@ -47,22 +44,3 @@ def shared_selections(
         monotonic=monotonic,
         neighbours=neighbours,
     )
-
-
-def budget_share(value: float, name: str) -> float:
-    """`value`, or an error unless it is strictly between 0 and 1.
-
-    >>> budget_share(0.5, "leaf_share")
-    0.5
-    """
-    return probability(value, name)
-
-
-def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidParameterError:
-    """The error for a word that is none of `known`.
-
-    >>> str(unknown_word("score", "G", ("F", "R")))
-    "score='G': expected 'F' or 'R'."
-    """
-    got = Shown(repr(given)) if isinstance(given, str) else given
-    return InvalidParameterError(name, got, " or ".join(repr(word) for word in known))

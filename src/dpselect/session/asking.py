@@ -1,32 +1,23 @@
-"""How a question is asked: its arguments, its rows and its plan. `paying` answers it."""
+"""How a question is asked of a table: its rows, its groups and its plan. `paying` answers it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import FunctionType
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 from dpselect import mechanisms, questions
-from dpselect.arguments import boolean, decimal_fraction, finite_bounds
-from dpselect.backends.columns import check_numeric
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.errors import OTHER_WORDS, InvalidCandidatesError, InvalidParameterError, Shown, did_you_mean, typed
 from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import Neighbours
+from dpselect.questions.declared import Question
 from dpselect.questions.question import Priced
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows
-from dpselect.summaries import DistantCandidates, PublicCandidates, PublicGroups
+from dpselect.summaries import CandidateKind, DistantCandidates, PublicGroups
 
-_STEP = (
-    "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
-    " bounds; it can be far off if values repeat."
-)
-_SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
 _NO_QUESTIONS = frozenset({"candidate_kinds"})
 """Public methods that are for programs, such as the command line."""
-
-_WHOLE = 2**52
-"""Below it, a step of 1 is one that doubles distinguish."""
 
 
 class QuestionsFirst(type):
@@ -37,134 +28,159 @@ class QuestionsFirst(type):
 
 
 class Asking(metaclass=QuestionsFirst):
-    """The families of questions are subclasses of this one, and a `dpselect.Dataset` inherits from all.
+    """A table, for those who may see nothing but private answers about it.
 
-    A question is a method of two steps: it reads its public arguments, and lets `_ask` plan the question and answer it.
-    The type of the reply is the payer's: a `dpselect.Release`, or the `Forecast` of a `dpselect.DryRun`.
+    A subclass has a method for each question; the type of the reply is the payer's: a `dpselect.Release`, or the
+    `Forecast` of a `dpselect.DryRun`.
     """
 
-    __slots__ = ("_neighbours", "_rows", "_spending")
+    __slots__ = ("_groups", "_neighbours", "_rows", "_spending")
 
+    _groups: PublicGroups | None
     _neighbours: Neighbours
     _rows: Rows
     _spending: Payer[Any]
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let Python call each question by the class that people know: ``Dataset.median() got an unexpected ...``."""
-        super().__init_subclass__(**options)
-        for name, method in vars(cls).items():
-            if isinstance(method, FunctionType) and not name.startswith("_"):
-                method.__qualname__ = f"Dataset.{name}"
-
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in _NO_QUESTIONS]
 
-    def _ask(
-        self,
-        column: str | None,
-        planned: Callable[..., questions.Question[Any]],
-        epsilon: float,
-        groups: PublicGroups | None,
-        request: str | None,
-        usable_epsilon: float | None,
-        with_counts: bool = False,
-    ) -> Any:
-        """The answer to the question that `planned` makes for an epsilon, for each of the `groups` if there are any.
+    if not TYPE_CHECKING:  # to whom every name would be known
 
-        With `with_counts` the question is planned so that counts come with it, or for the part of epsilon that the
-        counts leave to it.
+        def __getattr__(self, name: str) -> Any:
+            known = [] if name.startswith("_") else [each for each in dir(self) if not each.startswith("_")]
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            hint = did_you_mean(name, known, said=OTHER_WORDS)
+            raise AttributeError(f"{text}. {hint}" if hint else text, obj=self)  # Python guesses, too, if it has a name
+
+    def by(self, by: str, *, groups: object = None, max_groups_per_unit: int = 1) -> Any:
+        """The same table, of which every question is answered for each of several groups.
+
+        Together the answers of a question cost its `epsilon`, and the value of its release is a dictionary with an
+        answer for each group. A unit with rows in more groups takes part in as many as `max_groups_per_unit` says, at
+        random, and each group is asked with `epsilon` divided by this number.
+
+        Args:
+            by: name of the column with the group of each row.
+            groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
+            max_groups_per_unit: in how many groups one unit takes part. The error grows with it.
+
+        Raises:
+            InvalidCandidatesError: the groups are no such list.
+            InvalidDataError: there is no such column, or groups of this kind cannot match it.
+            InvalidParameterError: another argument is invalid.
+
+        Proof: ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> graduates = people.by("education_num", groups=[13, 14])
+        >>> [*graduates.median("age", bounds=(0, 120), step=1, epsilon=1.0).value]
+        [13, 14]
         """
-        question: Priced[Any]
+        if self._groups is not None:
+            raise InvalidParameterError("by", typed(by), "a table that is not asked by groups already")
+        found = PublicGroups.given(by, groups, max_groups_per_unit)
+        self._rows.check(found.column, argument="by")
+        self._rows.check_compared(found.members, argument="groups")
+        return self._seen(GroupedQuestions, _groups=found)
+
+    def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Self:
+        """The same table, of which only those rows are looked at that meet public conditions.
+
+        Each row is judged by itself, before contributions are bounded, so it does not change who is protected. The
+        conditions are part of the certificate. Several views nest: a row has to meet all conditions.
+
+        Args:
+            conditions: conditions on columns whose names are no names in Python.
+            named: for a column either the two ends of an interval, both included, as a tuple, one of which may be None:
+                ``age=(18, None)``; or a list of values, given like candidates: ``region=["north", "south"]``. Of dates
+                both ends are needed. Public: never chosen by looking at the rows.
+
+        Raises:
+            InvalidCandidatesError: the values are no such list.
+            InvalidDataError: there is no such column, or its type cannot meet the condition.
+            InvalidParameterError: there is no condition, or it is not one of these.
+
+        Proof: ``proofs/row_conditions.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> old = people.where(age=(65, None), education_num=[13, 14, 15, 16])
+        >>> abs(old.count(epsilon=1.0).value - 317) < 30  # 317 in truth
+        True
+        """
+        both = {**({} if conditions is None else conditions), **named}
+        return self._seen(type(self), _rows=self._rows.filtered(both))
+
+    def _seen(self, view: type[Any], **changes: Any) -> Any:
+        """The same table, seen in another way."""
+        seen = object.__new__(view)
+        for slot in (name for each in view.__mro__ for name in getattr(each, "__slots__", ())):
+            object.__setattr__(seen, slot, changes[slot] if slot in changes else getattr(self, slot))
+        return seen
+
+    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
+        """The kinds of candidates that the type of `column` can match; empty if there is no type, as in CSV.
+
+        Raises:
+            InvalidDataError: no such column.
+        """
+        return self._rows.candidate_kinds(column)
+
+    def _answer(self, question: Question, usable_epsilon: float | None, request: str | None) -> Any:
+        """The reply to a question."""
+        return self._spending.answer(self._planned(question, usable_epsilon, request))
+
+    def _planned(self, question: Question, usable_epsilon: float | None, request: str | None) -> TableQuestion[Any]:
+        """The question as it will be asked: in each of the groups, with counts and a number of usable units."""
+        if usable_epsilon is not None:
+            question.check_usable(usable_epsilon)
+        groups, epsilon = self._groups, question.epsilon
         if groups is None:
-            question = planned(epsilon=epsilon, neighbours=self._neighbours)
+            alone = question.planned(self._rows, epsilon=epsilon, neighbours=self._neighbours)
         else:
-            question = planned(epsilon=groups.share(epsilon), neighbours=self._neighbours)
-        is_paid = with_counts and question.terms.counted is None
+            alone = self._in_one(question, groups)
+        is_paid = getattr(question, "with_counts", False) and alone.terms.counted is None
         part = mechanisms.left_for_selection(epsilon) if is_paid else epsilon
-        if groups is not None:
-            question = questions.Grouped[Any].planned(question, groups, epsilon=part)
-            self._rows.check(groups.column, argument="by")
-            self._rows.check_compared(groups.members, argument="groups")
+        priced: Priced[Any] = alone if groups is None else questions.Grouped[Any].planned(alone, groups, epsilon=part)
         if is_paid:
-            question = questions.WithCounts[Any].planned(question, epsilon=part)
-        question = questions.with_usable(question, usable_epsilon)
-        rows = self._rows.of(column)  # a column that is not there is refused before anything is charged
-        format = {} if self._rows.format is None else self._rows.format.words
+            priced = questions.WithCounts[Any].planned(priced, epsilon=part)
+        priced = questions.with_usable(priced, usable_epsilon)
+        rows = self._rows.of(question.column)  # a column that is not there is refused before anything is charged
+        where = [each.words for each in self._rows.conditions] if self._rows.conditions else []
         identity = QuestionIdentity(
-            question.terms.task,
+            priced.terms.task,
             self._rows.origin,
             self._rows.unit,
-            rows.column.name,
-            question.identity,
-            format=format,
+            rows.column.shown,
+            priced.identity | ({"where": where} if where else {}),
+            format={} if self._rows.format is None else self._rows.format.words,
             named=self._rows.named,
+            where=where,
         )
-        asked = TableQuestion(
-            question=question, gather=lambda: question.read(rows), rows=rows, identity=identity, request=request
+        return TableQuestion(
+            question=priced, gather=lambda: priced.read(rows), rows=rows, identity=identity, request=request
         )
-        return self._spending.answer(asked)
 
-    def _candidates(
-        self, given: object, groups: PublicGroups | None, *, allow_many: bool, counted: bool = False
-    ) -> PublicCandidates | DistantCandidates:
-        """The public candidates: listed locally, or in a frame of the table's own engine, where they are only drawn."""
-        public = self._rows.candidates(given, allow_many=allow_many)
-        if (groups is not None or counted) and isinstance(public, DistantCandidates):
-            asked = "groups" if groups is not None else "counts, gaps, weights, a set and max_values_per_unit"
-            hint = f"Ask without {asked}, or give a list that is short enough to be fetched."
-            got = Shown(f"<{len(public):,} {public.kind}>")
+    def _in_one(self, question: Question, groups: PublicGroups) -> questions.Question[Any]:
+        """The question in one of the groups, with its share of epsilon and delta."""
+        shares: dict[str, Any] = {"epsilon": groups.share(question.epsilon)}
+        delta: Any = getattr(question, "delta", None)
+        if delta is not None:
+            shares["delta"] = groups.share_of_delta(delta)
+        part = replace(question, **shares)
+        priced = part.planned(self._rows, epsilon=part.epsilon, neighbours=self._neighbours)
+        if isinstance(listed := getattr(priced, "candidates", None), DistantCandidates):
+            hint = "Ask without groups, or give a list that is short enough to be fetched."
+            got = Shown(f"<{len(listed):,} {listed.kind}>")
             raise InvalidCandidatesError("candidates", got, "a local list", hint)
-        return public
+        return priced
 
-    def _step(self, column: str, bounds: object, step: float | None, continuous: bool) -> float | None:
-        """The distance between possible answers; None if the caller asked for all numbers between the bounds.
 
-        Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often
-        in the widest gap between them, which says nothing about the rows.
-        """
-        self._check_step(step, continuous)
-        if step is not None or continuous:
-            return step
-        if self._is_whole(column, bounds):
-            return 1
-        raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
+class GroupedQuestions(Asking):
+    """The questions of a table, answered for each of several groups: see `dpselect.Dataset.by`."""
 
-    def _fine_step(self, column: str, bounds: object, step: object, *, lower: object) -> object:
-        """The distance between the numbers that values are rounded to, where the answer need not be one of them."""
-        if lower is not None:
-            raise InvalidParameterError("lower", lower, "None, because the bounds are given")
-        if step is not None:
-            return step
-        lower, upper = finite_bounds(bounds)
-        return 1 if self._is_whole(column, bounds) else (upper - lower) / questions.FINE_STEPS
-
-    def _is_whole(self, column: str, bounds: object) -> bool:
-        """Whether the column's type and the bounds are of whole numbers."""
-        ends, found = finite_bounds(bounds), self._rows.check(column)
-        check_numeric(found)  # else a column of text would be refused for its step
-        return found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends)
-
-    def _smallest_step(self, column: str, lower: object, step: float | None) -> float:
-        """The smallest distance between possible answers without an upper bound: 1 where the type says so."""
-        whole = self._whole_step(column, lower) if step is None else step
-        if whole is not None:
-            return whole
-        raise InvalidParameterError("step", None, "the smallest distance between possible answers", _SMALLEST_STEP)
-
-    def _first_bound(self, column: str, lower: Any, step: Any) -> dict[str, Any]:
-        """The lower bound of a moment, and the distance of the smallest possible upper one from it."""
-        first = 0.0 if lower is None else lower
-        return {"lower": first, "step": self._whole_step(column, first) if step is None else step}
-
-    def _whole_step(self, column: str, lower: object) -> float | None:
-        """1 if the column's type and the lower bound are of whole numbers."""
-        first, found = decimal_fraction(lower, "lower", expected="a finite number"), self._rows.check(column)
-        check_numeric(found)
-        return 1 if found.is_whole and first.denominator == 1 and abs(first) < _WHOLE else None
-
-    def _check_step(self, step: float | None, continuous: object) -> None:
-        if boolean(continuous, "continuous") and step is not None:
-            raise InvalidParameterError("continuous", True, "False, because a step is given")
+    __slots__ = ()
 
 
 def rows_of(asked: Asking) -> Rows:

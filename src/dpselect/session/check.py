@@ -19,7 +19,7 @@ from dpselect.questions.count import condition_given, listed_values
 from dpselect.session.asking import Asking, rows_of
 from dpselect.session.check_by_units import UnitCheck, by_units
 from dpselect.session.findings import Check, Limits
-from dpselect.session.rows import Rows
+from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicCandidates, PublicDomain, PublicGroups
 from dpselect.summaries.dates import public_dates
 
@@ -89,11 +89,11 @@ def check(
     29,849 of 32,561 rows (91.7%) have the same value.
     159 of 32,561 rows (0.5%) are above the upper bound, and are counted as if they were equal to it.
     """
-    rows = _rows(source, unit, table, format, memory_limit)
+    rows, progress = _rows(source, unit, table, format, memory_limit), checked_progress(progress)
     target = _looked_for(column, candidates, values, between, dates, bounds, step, sum, clip)
     if boolean(continuous, "continuous") and step is not None:
         raise InvalidParameterError("continuous", True, "False, because a step is given")
-    parts = PublicGroups.given(by, groups, 1)
+    parts = None if by is None and groups is None else PublicGroups.given(by, groups, 1)
     if target.listed is not None:
         rows.check_compared(target.listed, argument=target.argument)
     if parts is not None:
@@ -233,7 +233,7 @@ def _values_of(
     candidates: object, dates: object, bounds: tuple[object, object] | None, step: float | None
 ) -> tuple[PublicCandidates | None, Ends | None]:
     """The candidates, and the bounds of numbers; what the question would refuse is refused here, too."""
-    between_dates = bounds is not None and any(isinstance(end, str | date) for end in bounds)
+    between_dates = isinstance(bounds, (tuple, list)) and any(isinstance(end, str | date) for end in bounds)
     if dates is not None or between_dates:
         if candidates is not None:
             raise InvalidCandidatesError("candidates", candidates, "nothing, because dates are given")

@@ -6,29 +6,26 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from dpselect.arguments import memory_size
+from dpselect.arguments import members_in_order, memory_size
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.files.finding import is_named
 from dpselect.backends.naming import what_was_opened
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.certificates.release import Release
 from dpselect.formats import Format, declared
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.public_time import Times
 from dpselect.questions.wording import html_table
-from dpselect.session.choices import ChoiceQuestions
-from dpselect.session.counts import CountQuestions
 from dpselect.session.described import ASK, Planner, check_described, planned_by, refuse_shared_requests
-from dpselect.session.numbers import NumberQuestions
+from dpselect.session.methods import PlainQuestions
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.session.rows import Rows
-from dpselect.summaries import CandidateKind
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
 
 
-class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
+class Dataset(PlainQuestions):
     """A table about people (or devices, or visits) that can be asked private questions.
 
     It is a description, not a copy: constructing it reads headers and footers, and each question reads the rows again.
@@ -48,7 +45,8 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
             psycopg or a SQLAlchemy engine that leads there (questions open connections of their own).
             How rows are read, and which are left out, is described in ``docs/files.md`` and ``docs/engines.md``.
         unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value
-            are one unit, in all files; rows without a value are left out.
+            are one unit, in all files; rows without a value are left out. Or `dpselect.ROWS`: each row is another
+            person, which only you can know.
         table: the table on a server, ``name`` or ``schema.name``; not for other sources.
         format: how the cells of a file are written if not as usual, such as ``Format(delimiter=";", decimal=",")``; see
             `dpselect.Format`. Public, never guessed from the rows, and named in certificates.
@@ -95,7 +93,7 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
         self,
         source: object,
         *,
-        unit: str,
+        unit: str | EachRow,
         table: str | None = None,
         format: Format | None = None,
         source_name: str | None = None,
@@ -108,7 +106,7 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
         times: Times | Literal["day", "hour"] = Times.DAY,
     ) -> None:
         source = server_of(source)
-        self._is_named = is_named(source)
+        self._is_named, self._groups = is_named(source), None
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account, times)
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
@@ -147,7 +145,10 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
         """
         table = Planner(self)
         asked: list[TableQuestion[Any]] = []
-        for place, described in enumerate(questions):
+        listed = cast(
+            "list[Mapping[str, Any]]", members_in_order(questions, "questions", expected="a list of dictionaries")
+        )
+        for place, described in enumerate(listed):
             method = check_described(described, f"questions[{place}]")
             given = {name: value for name, value in described.items() if name != ASK}
             asked.append(planned_by(table, method, given, f"questions[{place}]"))
@@ -174,11 +175,3 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
                 "This Dataset may hold rows and cannot be pickled or copied; make a new one from its source"
             )
         return object.__getstate__(self)
-
-    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
-        """The kinds of candidates that the type of `column` can match; empty if there is no type, as in CSV.
-
-        Raises:
-            InvalidDataError: no such column.
-        """
-        return self._rows.candidate_kinds(column)

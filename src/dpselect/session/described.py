@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from inspect import Parameter, signature
 from typing import Any, cast
 
-from dpselect.errors import InvalidParameterError, Shown, typed
+from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
+from dpselect.questions import arguments
+from dpselect.questions.arguments import OF_VIEWS, REQUIRED, Argument
+from dpselect.questions.declared import BY_NAME
 from dpselect.session.asking import Asking, neighbours_of, rows_of
-from dpselect.session.choices import ChoiceQuestions
-from dpselect.session.counts import CountQuestions
-from dpselect.session.numbers import NumberQuestions
+from dpselect.session.methods import PlainQuestions
 from dpselect.session.paying import Collecting, TableQuestion
-from dpselect.summaries import CandidateKind
 
 ASK = "ask"
 """The key that names the method."""
-
-METHODS: dict[str, Callable[..., Any]] = {
-    name: method
-    for family in (CountQuestions, ChoiceQuestions, NumberQuestions)
-    for name, method in vars(family).items()
-    if not name.startswith("_")
-}
-"""The questions of a `dpselect.Dataset`, by name."""
 
 _PAIRS = frozenset({"bounds", "between", "clip"})
 """Arguments that are a pair; files can only write lists."""
 
 
-class Planner(CountQuestions, ChoiceQuestions, NumberQuestions):
+class Planner(PlainQuestions):
     """The questions of a table, planned and not answered: each method returns what it would ask, a `TableQuestion`.
 
     Args:
@@ -41,15 +32,27 @@ class Planner(CountQuestions, ChoiceQuestions, NumberQuestions):
 
     def __init__(self, table: Asking) -> None:
         self._rows, self._neighbours, self._spending = rows_of(table), neighbours_of(table), Collecting()
-
-    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
-        """See `dpselect.Dataset.candidate_kinds`."""
-        return self._rows.candidate_kinds(column)
+        self._groups = None
 
 
-def arguments_of(method: str) -> dict[str, Parameter]:
-    """The arguments of a question, by name."""
-    return {name: each for name, each in signature(METHODS[method]).parameters.items() if name != "self"}
+def arguments_of(method: str) -> dict[str, Argument]:
+    """The arguments of a question, by name, with those of every question and of views."""
+    own = arguments.arguments_of(BY_NAME[method])
+    return {each.name: each for each in (*own, *arguments.OF_EVERY_QUESTION, *arguments.OF_VIEWS)}
+
+
+def seen(data: Any, *, where: Any = None, by: Any = None, groups: Any = None, max_groups_per_unit: Any = 1) -> Any:
+    """`data`, or what it is where conditions and groups are given. An interval may be written as a text: ``"18.."``."""
+    if where is not None:
+        if not isinstance(where, Mapping):
+            raise InvalidParameterError("where", typed(where), 'a condition for each column: {"age": "18..65"}')
+        from dpselect.summaries.texts import written_interval
+
+        conditions = cast("Mapping[str, Any]", where)
+        data = data.where({name: written_interval(given) or given for name, given in conditions.items()})
+    if by is None and groups is None and max_groups_per_unit == 1:
+        return data
+    return data.by(by, groups=groups, max_groups_per_unit=max_groups_per_unit)
 
 
 def method_of(described: Mapping[str, Any], place: str) -> str:
@@ -62,11 +65,13 @@ def method_of(described: Mapping[str, Any], place: str) -> str:
     Raises:
         InvalidParameterError: it names none.
     """
+    if not isinstance(cast(object, described), Mapping):
+        raise InvalidParameterError(place, described, 'a dictionary such as {"ask": "median", "column": "age", ...}')
     name: object = described.get(ASK)
-    if isinstance(name, str) and name in METHODS:
+    if isinstance(name, str) and name in BY_NAME:
         return name
-    hint = _meant(name.replace("-", "_") if isinstance(name, str) else "", METHODS)
-    raise InvalidParameterError(f"{place}.{ASK}", typed(name), f"one of {', '.join(METHODS)}", hint)
+    hint = did_you_mean(name, BY_NAME, said=OTHER_WORDS)
+    raise InvalidParameterError(f"{place}.{ASK}", typed(name), f"one of {', '.join(BY_NAME)}", hint)
 
 
 def check_keys(given: Iterable[object], known: Iterable[str], *, place: str = "", of: str) -> None:
@@ -84,9 +89,9 @@ def check_keys(given: Iterable[object], known: Iterable[str], *, place: str = ""
     known = tuple(known)
     for key in given:
         if key not in known:
-            shown = str(key) if len(str(key)) <= 60 and str(key).isprintable() else "<a key>"
+            shown = key if isinstance(key, str) and len(key) <= 60 and key.isprintable() else "<a key>"
             name = f"{place}.{shown}" if place else shown
-            hint = _meant(shown, known)
+            hint = did_you_mean(key, known, said=OTHER_WORDS)
             raise InvalidParameterError(
                 name, Shown("<unknown key>"), f"one of the keys of {of}: {', '.join(known)}", hint
             )
@@ -110,7 +115,7 @@ def check_described(
     arguments = {name: each for name, each in arguments_of(method).items() if name not in elsewhere}
     check_keys(described, (ASK, *other, *arguments), place=place, of=f"a {method}")
     for name, each in arguments.items():
-        if each.default is Parameter.empty and name not in described:
+        if each.default is REQUIRED and name not in described:
             raise InvalidParameterError(f"{place}.{name}", None, f"a value, which {method} needs")
     return method
 
@@ -124,9 +129,10 @@ def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> 
         given: the arguments. Lists that stand for pairs may be lists.
         place: what comes before a dot and a key in errors.
     """
-    arguments = {name: _as_argument(name, value) for name, value in given.items()}
+    named = {name: _as_argument(name, value) for name, value in given.items()}
+    view = {each.name: named.pop(each.name) for each in OF_VIEWS if each.name in named}
     try:
-        return getattr(data, method)(**arguments)
+        return getattr(seen(data, **view), method)(**named)
     except InvalidParameterError as error:
         if error.name not in arguments_of(method):
             raise
@@ -137,9 +143,11 @@ def refuse_shared_requests(questions: Iterable[TableQuestion[Any]]) -> None:
     """Refuse a request id that two of the questions have; it would be found out only after the first was paid for."""
     seen: set[str] = set()
     for place, each in enumerate(questions):
-        if each.request in seen:
-            raise InvalidParameterError(f"questions[{place}].request", typed(each.request), "an id of its own")
-        seen |= set() if each.request is None else {each.request}
+        if each.request is None:
+            continue
+        if not isinstance(cast(object, each.request), str) or each.request in seen:
+            raise InvalidParameterError(f"questions[{place}].request", typed(each.request), "an id of its own, as text")
+        seen.add(each.request)
 
 
 def _as_argument(name: str, value: Any) -> Any:
@@ -148,10 +156,3 @@ def _as_argument(name: str, value: Any) -> Any:
     if isinstance(value, datetime):
         return value.date() if (value.hour, value.minute, value.second) == (0, 0, 0) else value
     return value
-
-
-def _meant(given: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(given, list(known), n=1)
-    return f"Did you mean {close[0]!r}?" if close else ""

@@ -5,54 +5,22 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable
-from functools import wraps
-from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, cast
+from typing import TYPE_CHECKING, Literal
 
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.formats import Format, declared
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.session.asking import Asking
-from dpselect.session.choices import ChoiceQuestions
-from dpselect.session.counts import CountQuestions
 from dpselect.session.forecast import Forecast, Forecasting
-from dpselect.session.numbers import NumberQuestions
+from dpselect.session.methods import with_questions
 from dpselect.session.rows import Rows, UnopenedTable, UnreadTable
-from dpselect.summaries import CandidateKind
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
 
-Arguments = ParamSpec("Arguments")
 
-
-def _forecast(
-    question: Callable[Concatenate[Any, Arguments], object],
-) -> Callable[Concatenate[DryRun, Arguments], Forecast]:
-    """The same question, as a method that replies with a forecast; `help` and errors about arguments say so."""
-
-    @wraps(question)
-    def forecast(self: DryRun, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Forecast:
-        return cast(Forecast, question(self, *args, **kwargs))
-
-    forecast.__annotations__ = question.__annotations__ | {"return": Forecast}
-    vars(forecast)["__signature__"] = signature(question).replace(return_annotation=Forecast)
-    forecast.__qualname__ = f"DryRun.{question.__name__}"
-    return forecast
-
-
-def _with_all_questions(dry_run: type[DryRun]) -> type[DryRun]:
-    """A new question is a method of `dpselect.Dataset`; here it is without a further line."""
-    for family in (CountQuestions, ChoiceQuestions, NumberQuestions):
-        for name, question in vars(family).items():
-            if not name.startswith("_"):
-                setattr(dry_run, name, _forecast(question))
-    return dry_run
-
-
-@_with_all_questions
 class DryRun(Asking):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
 
@@ -90,7 +58,7 @@ class DryRun(Asking):
     def __init__(
         self,
         *,
-        unit: str,
+        unit: str | EachRow,
         ledger: Ledger | str | Path | None = None,
         account: str | None = None,
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
@@ -98,7 +66,7 @@ class DryRun(Asking):
         table: str | None = None,
         format: Format | None = None,
     ) -> None:
-        self._neighbours = neighbouring_relation(neighbours)
+        self._groups, self._neighbours = None, neighbouring_relation(neighbours)
         self._spending = Forecasting(ledger, account)
         source = server_of(source)
         origin = "" if source is None else origin_of(source, table=table)
@@ -114,13 +82,8 @@ class DryRun(Asking):
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"
 
-    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
-        """The kinds of candidates that the type of `column` can match; empty if it has no type, or is not checked.
 
-        Raises:
-            InvalidDataError: no such column.
-        """
-        return self._rows.candidate_kinds(column)
+with_questions(DryRun, of="DryRun", returns=Forecast)
 
 
 def _unchecked(source: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,8 +14,6 @@ from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
-from dpselect.questions.gap import ReleasedGap
-from dpselect.questions.question import ReleasedBound
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import NothingRead
 
@@ -29,6 +27,7 @@ class Forecast:
         column: the column it is about.
         unit: the column that identifies who is protected.
         event: what would be charged.
+        where: the conditions that rows would have to meet to be looked at.
         account: name of the account that would be charged, or None.
         left: the epsilon left in this account, or None.
         set_aside_left: the delta left in it for questions that have a delta of their own, or None.
@@ -45,6 +44,7 @@ class Forecast:
     column: str
     unit: str
     event: Event
+    where: Sequence[Mapping[str, Any]] = ()
     account: str | None = None
     left: float | None = None
     set_aside_left: float | None = None
@@ -77,24 +77,9 @@ class Forecast:
         return self.terms.counted
 
     @property
-    def bound(self) -> ReleasedBound | None:
-        """The accuracy and the cost of an upper bound, if one would be found first."""
-        return self.terms.bound
-
-    @property
     def task(self) -> str:
         """The name of the question."""
         return self.terms.task
-
-    @property
-    def gap(self) -> ReleasedGap | None:
-        """What is public of the gaps, if they would be released."""
-        return self.terms.gap
-
-    @property
-    def lead(self) -> str:
-        """Which gap would show a lead, in one sentence; empty if no gaps would be released."""
-        return wording.lead(self)
 
     @property
     def error_bound(self) -> float | None:
@@ -132,11 +117,6 @@ class Forecast:
         return wording.rule(self)
 
     @property
-    def bound_accuracy(self) -> str:
-        """The upper bound that would be found first, in one sentence; empty if there would be none."""
-        return wording.bound_found(self)
-
-    @property
     def charge(self) -> str:
         """What would happen to the account, in one sentence."""
         if self.account is None:
@@ -172,10 +152,9 @@ class Forecast:
             "candidates": dict(self.candidates),
             "arguments": dict(self.arguments),
             "groups": None if self.groups is None else dict(self.groups),
+            **({"where": [dict(each) for each in self.where]} if self.where else {}),
             **({} if self.usable is None else {"usable": self.usable.description}),
             **({} if self.counted is None else {"counts": self.counted.description}),
-            **({} if self.bound is None else {"bound": self.bound.description}),
-            **({} if self.gap is None else {"gap": {**self.gap.description, "least_visible": self.gap.least_visible}}),
             "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
             "account": self.account,
             "left": self.left,
@@ -201,7 +180,7 @@ class Forecast:
     @property
     def _sentences(self) -> tuple[str, ...]:
         missing = wording.basis_missing(QUESTIONS[self.terms.task], self, verb="would not be")
-        return self.accuracy, self.lead, self.bound_accuracy, self.count_accuracy, self.rule, self.basis, missing
+        return wording.scope(self.where), self.accuracy, self.count_accuracy, self.rule, self.basis, missing
 
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
@@ -220,7 +199,9 @@ class Forecasting(Payer[Forecast]):
         with suppress(NothingRead):
             asked.gather()
         question, identity, request, run = asked.question, asked.identity, asked.request, asked.run
-        forecast = Forecast(terms=question.terms, column=identity.column, unit=identity.unit, event=run.event)
+        forecast = Forecast(
+            terms=question.terms, column=identity.column, unit=identity.unit, event=run.event, where=identity.where
+        )
         ledger = self.ledger_for(request)
         if ledger is None:
             return forecast

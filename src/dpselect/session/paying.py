@@ -15,10 +15,11 @@ import numpy as np
 
 from dpselect.accounting import Run
 from dpselect.certificates.release import Release, draft
-from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, Shown
+from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms import PendingSelection
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
+from dpselect.questions.question import ROW_CONDITIONS
 from dpselect.questions.with_numbers import CountedSummary
 from dpselect.session.shared_passes import read_all
 
@@ -92,7 +93,7 @@ class Payer(ABC, Generic[Reply]):
     def ledger_for(self, request: str | None) -> Ledger | None:
         """The ledger; a request requires one."""
         if self._ledger is None and request is not None:
-            raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account together with it")
+            raise InvalidParameterError("request", typed(request), "a ledger and an account together with it")
         return self._ledger
 
 
@@ -257,7 +258,9 @@ def _draft(asked: TableQuestion[Any], values: Any, *, time: datetime, seeded: in
     """Write the certificate without its answer, once the rows are read."""
     question, identity = asked.question, asked.identity
     undrawn = draft(question, values, column=identity.column, unit=identity.unit, time=time)
-    about = {"format": dict(identity.format) or None, "source": dict(identity.named) or None}
+    about: dict[str, Any] = {"format": dict(identity.format) or None, "source": dict(identity.named) or None}
+    if identity.where:
+        about |= {"where": [dict(each) for each in identity.where], "proofs": (*undrawn.proofs, ROW_CONDITIONS)}
     undrawn = replace(undrawn, event=asked.run.event, **about)
     return _Draft(asked, values, undrawn, undrawn.question_hash(), seeded)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from datetime import date
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import numpy as np
 
-from dpselect.arguments import boolean
+from dpselect.arguments import function, whole_or_double_bounds
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
-from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
+from dpselect.backends.contract import Amount, Condition, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms.seeding import seeded_draws
+from dpselect.privacy import EACH_ROW, ROWS, is_each_row
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -26,9 +28,9 @@ from dpselect.summaries import (
     PublicCondition,
     PublicDomain,
     PublicGroups,
-    UnitTotals,
     UnitValues,
     candidate_kind,
+    public_dates,
 )
 
 if TYPE_CHECKING:
@@ -42,54 +44,98 @@ class Rows:
     Args:
         table: a description, not a copy; each summary reads the rows again.
         origin: the name of the table in a ledger; see `dpselect.backends.opening.origin_of`.
-        unit: name of the column that identifies whom a row belongs to.
+        unit: name of the column that identifies whom a row belongs to, or `ROWS`.
         progress: called with the share of the work that is done, from 0 to 1.
         format: how cells of text are written, if that was declared.
         named: what certificates say of the table; see `dpselect.backends.naming`.
+        conditions: what its rows have to meet, and are made to meet by `table`.
 
     Raises:
         InvalidDataError: there is no such column, or its type cannot identify units.
     """
 
-    __slots__ = ("format", "named", "origin", "progress", "table", "unit_column")
+    __slots__ = ("conditions", "format", "named", "origin", "progress", "table", "unit", "unit_column")
 
     def __init__(
         self,
         table: Table,
         *,
         origin: str,
-        unit: str,
+        unit: object,
         progress: Callable[[float], None] | None = None,
         format: Format | None = None,
         named: Mapping[str, Any] | None = None,
+        conditions: tuple[Condition, ...] = (),
     ) -> None:
-        self.table = table
+        self.table, self.conditions = table, conditions
         self.named: Mapping[str, Any] = {} if named is None else named
         self.format = format
         self.origin = origin
         self.unit_column = table.unit(unit)
-        self.progress = progress
+        self.unit = self.unit_column.shown
+        self.progress = checked_progress(progress)
 
     def over(self, table: Table) -> Rows:
         """The same rows, read from a table with the same columns."""
-        unit, progress = self.unit_column.name, self.progress
-        return Rows(table, origin=self.origin, unit=unit, progress=progress, format=self.format, named=self.named)
+        return self._with(table, self.conditions)
+
+    def filtered(self, conditions: Mapping[str, object]) -> Rows:
+        """Those rows alone that meet public conditions, each by the name of its column."""
+        if not conditions:
+            raise InvalidParameterError("where", Shown("<nothing>"), "a condition for at least one column")
+        found = tuple(self._condition(name, given) for name, given in conditions.items())
+        return self._with(self.table.filtered(found), (*self.conditions, *found))
+
+    def _with(self, table: Table, conditions: tuple[Condition, ...]) -> Rows:
+        about: dict[str, Any] = {"format": self.format, "named": self.named, "conditions": conditions}
+        return Rows(
+            table,
+            origin=self.origin,
+            unit=ROWS if self.unit_column.each_row else self.unit_column.name,
+            progress=self.progress,
+            **about,
+        )
+
+    def _condition(self, name: str, given: object) -> Condition:
+        column = self.check(name, argument="where")
+        expected = f"for {name}: two ends in a tuple, one of which may be None, or a list of values"
+        if not isinstance(given, tuple):
+            if given is None or isinstance(given, str | bytes):
+                raise InvalidParameterError("where", typed(given), expected)
+            listed = PublicCandidates.given(given, argument="where")
+        else:
+            ends = cast("tuple[object, ...]", given)
+            if len(ends) != 2 or ends == (None, None):
+                raise InvalidParameterError("where", Shown(f"<{len(ends)} ends>"), expected)
+            if not any(isinstance(end, str | date) for end in ends):
+                check_numeric(column, argument="where")
+                given_ends = [end for end in ends if end is not None]
+                between = whole_or_double_bounds((given_ends[0], given_ends[-1]), "where")
+                lower, upper = (end if at is not None else None for end, at in zip(between, ends, strict=True))
+                return Condition(column, None, (lower, upper))
+            listed = public_dates(None, bounds=ends)
+        if len(listed) > MOST_VALUES and not isinstance(listed.values, range):
+            raise InvalidCandidatesError("where", Shown(f"<{len(listed):,} values>"), f"at most {MOST_VALUES:,}")
+        _check_listed(column, listed, argument="where")
+        self.check_compared(listed, argument="where")
+        return Condition(column, listed)
 
     @property
     def shown(self) -> str:
         """Text for the table in a ``repr``."""
         return self.table.shown
 
-    @property
-    def unit(self) -> str:
-        """Name of the column that identifies whom a row belongs to."""
-        return self.unit_column.name
-
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
         """The kinds of candidates that the type of `column` can match; empty if it has no type."""
         return candidate_kinds(self.table.column(column))
 
-    def name_kind(self, column: str, given: object) -> CandidateKind:
+    def is_whole(self, column: str, /) -> bool:
+        """Whether the type of a column of numbers is an integer type; other columns are refused."""
+        found = self.check(column)
+        check_numeric(found)  # else a column of text would be refused for its step
+        return found.is_whole
+
+    def name_kind(self, column: str, given: object, /) -> CandidateKind:
         """The kind in which the values of `column` are read as names: the caller's, or else that of its type."""
         return name_kind(self.check(column)) if given is None else candidate_kind(given)
 
@@ -105,19 +151,32 @@ class Rows:
         """The rows, read for a question about `column`, or `InvalidDataError`; None: about the units alone."""
         return ColumnRows(self, self.unit_column if column is None else self.check(column))
 
-    def candidates(self, given: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates:
-        """The public candidates: listed locally, or in a frame of the table's own engine."""
-        boolean(allow_many, "allow_many")
-        found = self.table.listed(given, allow_many=allow_many) if isinstance(self.table, DrawsInPlace) else None
+    def candidates(self, given: object, /, *, are_counted: bool) -> PublicCandidates | DistantCandidates:
+        """The public candidates: listed locally, or in a frame of the table's own engine, where they are only drawn."""
+        found = self.table.listed(given) if isinstance(self.table, DrawsInPlace) else None
+        if are_counted and found is not None:
+            hint = "Ask without counts and max_values_per_unit, or give a list that is short enough to be fetched."
+            got = Shown(f"<{len(found):,} {found.kind}>")
+            raise InvalidCandidatesError("candidates", got, "a local list", hint)
         if found is not None:
             return found
-        public = PublicCandidates.given(given, allow_many=allow_many)
+        return self.listed(given)
+
+    def listed(self, given: object, /) -> PublicCandidates:
+        """The public candidates, listed locally."""
+        public = PublicCandidates.given(given)
         self.check_compared(public)
         return public
 
-    def check_compared(self, members: PublicCandidates, *, argument: str = "candidates") -> None:
+    def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that the declared format makes the same."""
         compared(members, self.format, argument=argument)
+
+
+def checked_progress(progress: Callable[[float], None] | None) -> Callable[[float], None] | None:
+    """What is called during long scans."""
+    expected = "a function of a number from 0 to 1, or None"
+    return None if progress is None else function(progress, "progress", expected=expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,18 +246,6 @@ class ColumnRows:
             candidates=candidates,
             amount=Amount(summed, clip.scale, clip.lower, clip.upper),
             grouping=self._grouping(groups, candidates),
-            progress=self.rows.progress,
-        )
-
-    def amounts(self, clip: PublicClip, cuts: tuple[int, ...], groups: PublicGroups | None = None) -> list[UnitTotals]:
-        """The units' clipped amounts in bands between the cuts, in each group."""
-        check_numeric(self.column)
-        check_near(self.column, *clip.ends)
-        return self.rows.table.amounts(
-            unit=self.rows.unit_column,
-            amount=Amount(self.column, clip.scale, clip.lower, clip.upper),
-            cuts=cuts,
-            grouping=self._grouping(groups, cuts),
             progress=self.rows.progress,
         )
 
@@ -272,6 +319,10 @@ def _check_listed(
         check_near(column, largest, argument="by" if argument == "groups" else "column")
 
 
+MOST_VALUES = 10_000
+"""Of a condition on rows. They are all written into the certificate."""
+
+
 class NothingRead(Exception):  # noqa: N818 - nothing is wrong
     """Every column fits the question, and reading would begin here; a dry run ends so."""
 
@@ -281,11 +332,15 @@ class _NeverRead:
 
     __slots__ = ()
 
+    def filtered(self, conditions: object) -> Self:
+        """Itself: no row is looked at."""
+        return self
+
     def count(self, **_: object) -> NoReturn:
         """Where reading would begin."""
         raise NothingRead
 
-    total = amounts = gather = units = names = count
+    total = gather = units = names = count
 
 
 class UnopenedTable(_NeverRead):
@@ -305,6 +360,8 @@ class UnopenedTable(_NeverRead):
 
     def unit(self, name: object) -> Column:
         """As `column`."""
+        if is_each_row(name):
+            return Column(EACH_ROW, Holds.NOTHING, each_row=True)
         return self.column(name, argument="unit")
 
 

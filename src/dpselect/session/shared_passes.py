@@ -84,9 +84,6 @@ class _KnownTable(UnreadTable):
     def total(self, **arguments: Any) -> Any:
         return self._next("total", arguments)
 
-    def amounts(self, **arguments: Any) -> Any:
-        return self._next("amounts", arguments)
-
     def gather(self, **arguments: Any) -> Any:
         return self._next("gather", arguments)
 

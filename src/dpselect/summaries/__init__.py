@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
-    from dpselect.summaries.candidates import MANY_CANDIDATES as MANY_CANDIDATES
     from dpselect.summaries.candidates import MOST_CANDIDATES as MOST_CANDIDATES
     from dpselect.summaries.candidates import DistantCandidates as DistantCandidates
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
@@ -25,13 +24,12 @@ if TYPE_CHECKING:
     from dpselect.summaries.private import CandidateTotals as CandidateTotals
     from dpselect.summaries.private import NameCounts as NameCounts
     from dpselect.summaries.private import RuleCounts as RuleCounts
-    from dpselect.summaries.private import UnitTotals as UnitTotals
     from dpselect.summaries.private import UnitValues as UnitValues
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
-            "dpselect.summaries.candidates": "DistantCandidates MANY_CANDIDATES MOST_CANDIDATES PublicCandidates",
+            "dpselect.summaries.candidates": "DistantCandidates MOST_CANDIDATES PublicCandidates",
             "dpselect.summaries.clip": "PublicClip",
             "dpselect.summaries.condition": "PublicCondition",
             "dpselect.summaries.dates": "public_dates",
@@ -39,6 +37,6 @@ else:
             "dpselect.summaries.features": "HIGHEST_WEIGHT MOST_CELLS PublicFeatures",
             "dpselect.summaries.groups": "PublicGroups",
             "dpselect.summaries.kinds": "CandidateKind candidate_kind",
-            "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitTotals UnitValues",
+            "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitValues",
         },
     )

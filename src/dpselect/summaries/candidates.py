@@ -18,9 +18,6 @@ from dpselect.summaries.kinds import CandidateKind
 MOST_CANDIDATES = 100_000_000
 """More than this is refused: the counts alone would need gigabytes."""
 
-MANY_CANDIDATES = 10_000_000
-"""More than this need `allow_many`: a range with a zero too many is refused before it takes minutes."""
-
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
 _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
@@ -107,13 +104,13 @@ class PublicCandidates:
         (datetime.date(2026, 11, 21),)
         """
         read = [date.fromisoformat(member) for member in members] if kind == CandidateKind.DATE else members
-        public = cls.given(read, allow_many=True)
+        public = cls.given(read)
         if public.kind != kind:
             raise _refusal(members, f"{kind}")
         return public
 
     @classmethod
-    def given(cls, candidates: object, *, argument: str = "candidates", allow_many: bool = False) -> PublicCandidates:
+    def given(cls, candidates: object, *, argument: str = "candidates") -> PublicCandidates:
         """`candidates` as the caller gave them.
 
         Args:
@@ -121,7 +118,6 @@ class PublicCandidates:
                 pandas, Polars, Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a
                 frame of one such column.
             argument: their name in errors.
-            allow_many: allow more than `MANY_CANDIDATES`.
 
         Raises:
             InvalidCandidatesError: missing, empty, duplicated, mixed, with a missing value inside, or too many. The
@@ -139,18 +135,11 @@ class PublicCandidates:
             of = "values to choose from" if argument == "candidates" else argument
             raise InvalidCandidatesError(argument, None, f"the public list of {of}", hint)
         try:
-            public = cls._checked(candidates)
-        except InvalidCandidatesError as refused:
-            expected = refused.expected.replace("candidates", argument)
-            problem = InvalidCandidatesError(argument, refused.got, expected, refused.hint)
-        else:
-            if len(public) <= MANY_CANDIDATES or allow_many:
-                return public
-            hint = "To allow more, use allow_many=True; each needs 8 bytes and a little time."
-            problem = InvalidCandidatesError(
-                argument, Shown(f"<{len(public):,} {public.kind}>"), f"at most {MANY_CANDIDATES:,}", hint
-            )
-        raise problem
+            return cls._checked(candidates)
+        except InvalidCandidatesError as error:
+            refused = error  # raised below, so that the other one is not its context
+        expected = refused.expected.replace("candidates", argument)
+        raise InvalidCandidatesError(argument, refused.got, expected, refused.hint)
 
     @classmethod
     def _checked(cls, candidates: object) -> PublicCandidates:

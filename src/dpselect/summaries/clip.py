@@ -65,26 +65,6 @@ class PublicClip:
             )
         return cls(column, factor, *map(int, ends))
 
-    @classmethod
-    def below(cls, column: object, *, lower: object = 0, scale: object = 1) -> PublicClip:
-        """From `lower`, in the unit of the column, to the largest amount that can be added: where no clip is known.
-
-        Raises:
-            InvalidParameterError: `lower` times `scale` is not whole, or not from -2^31 to below 2^31.
-
-        >>> PublicClip.below("paid", lower=-1.5, scale=100).lower
-        -150
-        """
-        first = decimal_fraction(lower, "lower", expected="a finite number")
-        factor = _scale(scale)
-        end = first * factor
-        if end.denominator != 1 or not -_LARGEST <= end < _LARGEST:
-            expected = "a number that is whole when multiplied by the scale, from -2^31 to below 2^31"
-            raise InvalidParameterError("lower", lower, expected)
-        if not isinstance(column, str):
-            raise InvalidParameterError("column", column, "the name of a column, as text")
-        return cls(column, factor, int(end), _LARGEST)
-
     @property
     def ends(self) -> tuple[Fraction, Fraction]:
         """The bounds in the unit of the column."""

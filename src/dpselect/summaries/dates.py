@@ -72,6 +72,8 @@ def _listed(dates: object) -> object:
         if callable(getattr(values, method, None)):
             values = getattr(values, method)()
             break
+    if getattr(values, "ndim", 1) != 1:
+        return values
     members: list[object] = list(islice(values, _MOST + 1))
     if not any(isinstance(member, str | datetime | np.datetime64) for member in members):
         return members

@@ -28,26 +28,20 @@ class PublicGroups:
     max_per_unit: int
 
     @classmethod
-    def given(cls, by: object, groups: object, max_groups_per_unit: object) -> PublicGroups | None:
-        """The groups given by the caller; None: all rows together.
+    def given(cls, by: object, groups: object, max_groups_per_unit: object) -> PublicGroups:
+        """The groups given by the caller.
 
         Raises:
             InvalidCandidatesError: `groups` is not a valid public list; the rules are those of candidates.
-            InvalidParameterError: only one of `by` and `groups` is given; or `max_groups_per_unit` is not a whole
-                number from 1 to the number of groups.
+            InvalidParameterError: `by` is no name, or `max_groups_per_unit` is not a whole number from 1 to the
+                number of groups.
 
         >>> PublicGroups.given("city", ["Oslo", "Rome"], 1).members
         PublicCandidates(<2 text>)
         """
-        if by is None:
-            if groups is not None:
-                raise InvalidParameterError("by", None, "the column with the group of each row")
-            if positive_count(max_groups_per_unit, "max_groups_per_unit") > 1:
-                raise InvalidParameterError("by", None, "a column of groups, because max_groups_per_unit is given")
-            return None
         if not isinstance(by, str):
-            raise InvalidParameterError("by", by, "the name of a column, as text")
-        members = PublicCandidates.given(groups, argument="groups", allow_many=True)  # too many are refused below
+            raise InvalidParameterError("by", by, "the name of the column with the group of each row, as text")
+        members = PublicCandidates.given(groups, argument="groups")
         if len(members) > MOST_GROUPS:
             raise InvalidParameterError("groups", Shown(f"<{len(members):,} groups>"), f"at most {MOST_GROUPS:,}")
         most = positive_count(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from dpselect.errors import InvalidParameterError, typed
+from dpselect.errors import InvalidCandidatesError, typed
 
 
 class CandidateKind(StrEnum):
@@ -17,11 +17,11 @@ class CandidateKind(StrEnum):
     BOOLEAN = "booleans"
 
 
-def candidate_kind(value: object, argument: str = "kind") -> CandidateKind:
+def candidate_kind(value: object) -> CandidateKind:
     """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``.
 
     Raises:
-        InvalidParameterError: it is none of these words.
+        InvalidCandidatesError: it is none of these words.
 
     >>> candidate_kind("integer") is CandidateKind.INTEGER
     True
@@ -32,4 +32,4 @@ def candidate_kind(value: object, argument: str = "kind") -> CandidateKind:
         if isinstance(value, str) and value in (kind.name.lower(), kind.value):
             return kind
     words = ", ".join(repr(kind.name.lower()) for kind in CandidateKind)
-    raise InvalidParameterError(argument, typed(value), f"one of {words}")
+    raise InvalidCandidatesError("kind", typed(value), f"one of {words}")

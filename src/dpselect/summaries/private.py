@@ -68,43 +68,6 @@ class CandidateTotals(PrivateNumbers):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class UnitTotals(PrivateNumbers):
-    """The units' clipped amounts by public bands: up to the first cut, from there to the next, and so on.
-
-    Attributes:
-        counts: shape ``(n,)``, int64, read-only: how many units have an amount in each band.
-        totals: shape ``(n,)``, int64, read-only: what their amounts add up to. Adding all rows of one more unit raises
-            one of the counts by 1, and moves the total of the same band by its amount (proof:
-            ``proofs/clipping_bounds.md``).
-        cuts: the ends of the bands, increasing whole numbers; no amount is above the last.
-
-    >>> bands = UnitTotals(np.array([2, 1, 4]), np.array([0, 1, 8]), cuts=(0, 1, 2))
-    >>> bands, bands.above(), bands.clipped_to(1)
-    (UnitTotals(<3 private numbers>), [5, 4, 0], 5)
-    """
-
-    counts: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    cuts: tuple[int, ...] = field(kw_only=True)
-
-    def _numbers(self) -> NDArray[np.int64]:
-        return self.counts
-
-    def __post_init__(self) -> None:
-        self.counts.setflags(write=False)
-        self.totals.setflags(write=False)
-
-    def above(self) -> list[int]:
-        """How many amounts are above each cut."""
-        counts = self.counts.tolist()
-        return [sum(counts[place + 1 :]) for place in range(len(counts))]
-
-    def clipped_to(self, place: int) -> int:
-        """The sum of all amounts, where those above the cut at this place count as the cut."""
-        return sum(self.totals[: place + 1].tolist()) + self.cuts[place] * self.above()[place]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NameCounts(PrivateNumbers):
     """The values that occur in a column, and how many different units count for each. Both are private.
 

@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import MissingExtraError, SelectionError
-from dpselect.questions import COMMANDS
+from dpselect.questions import BY_NAME
 from dpselect.session.check import check
 from dpselect.session.findings import WARNING
 from dpselect.web import planning
-from dpselect.web.forms import PRIVATE, START, Form
+from dpselect.web.forms import START, Form
 from dpselect.web.pages import Pages, route
 from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
 from dpselect.web.planning import (
@@ -120,7 +120,7 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
             about["narrow_point"] = curve.place(epsilon, bound, svg, width=NARROW)
         except MissingExtraError as missing:
             about["no_chart"] = str(missing)
-    said = forecast.bound_accuracy, forecast.count_accuracy, forecast.basis
+    said = forecast.count_accuracy, forecast.basis
     return ShownPlan(
         epsilon=text,
         place=place,
@@ -147,12 +147,12 @@ def _error_at(place: int, lowest: float, highest: float) -> float:
 
 def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """What can be asked, and what was answered."""
-    return pages.shown("home.html", commands=COMMANDS.values(), answered=pages.questions.answered)
+    return pages.shown("home.html", commands=BY_NAME.values(), answered=pages.questions.answered)
 
 
 def ask(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The form of a question, empty, or as it was filled in for another answer or with what is wrong."""
-    about = COMMANDS.get(request.path_params["question"])
+    about = BY_NAME.get(request.path_params["question"])
     if about is None:
         return pages.error(404, "No such question", "There is no question of this name.")
     wrong = pages.questions.wrong(request.query_params.get("wrong", ""))
@@ -175,7 +175,7 @@ def _form_page(pages: Pages, form: Form, status: int = 200) -> Response:
 
 def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The plan after a field or a slider was moved, with the sentences of errors beside their fields."""
-    about = COMMANDS.get(request.path_params["question"])
+    about = BY_NAME.get(request.path_params["question"])
     if about is None:
         return pages.error(404, "No such question", "There is no question of this name.")
     moved = request.headers.get("hx-trigger-name", "")
@@ -197,7 +197,7 @@ def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 def curve(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The curve of a plan that is shown already. Its points end with the connection: the question was changed."""
-    about = COMMANDS.get(request.path_params["question"])
+    about = BY_NAME.get(request.path_params["question"])
     if about is None:
         return pages.error(404, "No such question", "There is no question of this name.")
 
@@ -230,7 +230,7 @@ def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respons
 
     Both are pages that can be loaded again.
     """
-    about = COMMANDS.get(request.path_params["question"])
+    about = BY_NAME.get(request.path_params["question"])
     if about is None:
         return pages.error(404, "No such question", "There is no question of this name.")
     form = Form.read(about, pages.site, typed)
@@ -260,13 +260,13 @@ def _is_right(pages: Pages, form: Form) -> bool:
 
 def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """Begin to count which rows the question would read, for the holder's eyes."""
-    about = COMMANDS.get(request.path_params["question"])
+    about = BY_NAME.get(request.path_params["question"])
     if about is None or pages.site.source is None:
         return pages.error(404, "No such question", "There is no question of this name.")
     form = Form.read(about, pages.site, typed)
     if not form.unit or form.errors:
         return _not_looked(pages, "Fill in the form first.")
-    given = {name: value for name, value in form.arguments.items() if name in _CHECKED and value != PRIVATE}
+    given = {name: value for name, value in form.arguments.items() if name in _CHECKED}
     column = given.pop("column", None)
     if column is None:
         return _not_looked(pages, "Choose a column first: it is the column that is looked at.")

@@ -1,4 +1,4 @@
-"""The fields of a question's form, from what the registry says of its options."""
+"""The fields of a question's form, from the arguments that it declares."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from dpselect.questions.command import REQUIRED, Command, Option
+from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
+from dpselect.questions.declared import Question
 from dpselect.summaries import CandidateKind
 from dpselect.web.site import NOBODY, Site
 
 LOWER, UPPER = "lower-end", "upper-end"
 """The parts of a field that is two numbers."""
-
-FOUND = ".found"
-"""Ends the name of a field that has two numbers found privately."""
 
 _MORE = frozenset({"lower", "units", "method", "sample_size", "scale", "kind", "max_rows_per_unit"})
 """Options that few need."""
@@ -30,7 +28,7 @@ class Field:
 
     Attributes:
         name: of the argument.
-        kind: how it is typed; see `Option.kind`. Also "column" and "list".
+        kind: how it is typed; see `Argument.kind`. Also "column" and "choice".
         help: one or two sentences.
         is_needed: whether it may not stay empty.
         default: what it shows at first.
@@ -49,8 +47,7 @@ class Field:
     @property
     def label(self) -> str:
         """Its name in words."""
-        name, _, found = self.name.partition(".")
-        return f"{name} found privately" if found else name.replace("_", " ")
+        return self.name.replace("_", " ")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -60,7 +57,7 @@ class Field:
         return (self.name,)
 
 
-def fields_of(about: Command, site: Site) -> list[Field]:
+def fields_of(about: type[Question], site: Site) -> list[Field]:
     """The fields of a question, in the order in which they are filled in."""
     found: list[Field] = []
     columns = tuple(
@@ -72,53 +69,29 @@ def fields_of(about: Command, site: Site) -> list[Field]:
         found.append(
             Field(name="unit", kind="column", help=about_unit, is_needed=True, default=default, choices=columns)
         )
-    if about.needs_column or about.options:
-        default = "value" if site.source is None and about.needs_column else ""
-        others = tuple(each for each in columns if each[0] != site.unit)
-        found.append(
-            Field(
-                name="column",
-                kind="column",
-                help=about.column,
-                is_needed=about.needs_column,
-                default=default,
-                choices=others,
-            )
-        )
-    examples = about.example[0].split()[2:]  # after the table and the column
-    found += [_field(each, columns, example=example) for each, example in zip(about.positional, examples, strict=True)]
-    if about.chooses:
-        one = "Public values to choose from, whether or not they occur: 1..100, or red,green,blue, or one on each line."
-        without = "" if about.needs_list else " Without them, give a delta."
-        found.append(Field(name="candidates", kind="list", help=one + without, is_needed=about.needs_list))
-    own = sorted(about.options, key=lambda option: option.default is not REQUIRED)
-    found += [_field(option, columns) for option in own if option.name not in _MORE]
-    for option in own:
-        if option.kind == "bounds or private":
-            help = f"Instead of {option.name}: a part of epsilon finds the upper one."
-            found.append(Field(name=option.name + FOUND, kind="flag", help=help, part="more"))
-    found += [_field(option, columns, part="more") for option in own if option.name in _MORE]
-    if about.chooses:
-        found.append(_kind_of("candidates", "more"))
-        many = Option("allow_many", "flag", "Allow more than ten million candidates.", False)
-        found.append(_field(many, columns, part="more"))
-    units = "Epsilon for the number of units that could be used, with noise, on top: a warning if it is small."
-    found.append(_field(Option("usable_epsilon", "number", units, None), columns, part="more"))
-    by = "Column with the group of each row, for one answer for each group."
-    found.append(Field(name="by", kind="column", help=by, choices=columns, part="groups"))
+    column = about.argument("column")
+    is_needed = column.default is REQUIRED
+    default = "value" if site.source is None and is_needed else ""
+    others = tuple(each for each in columns if each[0] != site.unit)
     found.append(
-        Field(name="groups", kind="list", help="Public list of groups, written like candidates.", part="groups")
+        Field(name="column", kind="column", help=column.help, is_needed=is_needed, default=default, choices=others)
     )
-    found.append(_kind_of("groups", "groups"))
-    most = "Groups per unit. A unit in more groups takes part in this many, chosen at random. The error grows with it."
-    found.append(_field(Option("max_groups_per_unit", "whole", most, 1), columns, part="groups"))
+    examples = dict(zip(about.positional, about.example[0].split()[2:], strict=True))  # after table and column
+    own = [each for each in arguments_of(about) if each.name not in ("column", "epsilon")]
+    own.sort(key=lambda each: (each.name not in examples, each.default is not REQUIRED))
+    found += [_field(each, columns, example=examples.get(each.name, "")) for each in own if each.name not in _MORE]
+    found += [_field(each, columns, part="more") for each in own if each.name in _MORE]
+    if about.chooses():
+        found.append(_kind_of("candidates", "more"))
+    found += [_field(each, columns, part="more") for each in OF_EVERY_QUESTION if each.name != "request"]
+    for each in OF_VIEWS:
+        found.append(_field(each, columns, part="more" if each.name == "where" else "groups"))
+        if each.name == "groups":
+            found.append(_kind_of("groups", "groups"))
     return found
 
 
-_FOR_PAGES = (
-    (re.compile(r"(or )?@file( with one per line, or @codes\.csv:column)?(?=\.)"), "or one on each line"),
-    (re.compile(r"--(bounds|clip) private"), r"\1 found privately"),
-)
+_FOR_PAGES = ((re.compile(r"(or )?@file(( with one per line,)? or @codes\.csv:column)?(?=\.)"), "or one on each line"),)
 """Words of the command line, and the same on a page."""
 
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
@@ -127,8 +100,8 @@ _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 def _on_page(help: str) -> str:
     """The help of an option in the words of a page.
 
-    >>> _on_page("Instead of --step: with --bounds private spend half of --epsilon, see --max-values-per-unit.")
-    'Instead of step: with bounds found privately spend half of epsilon, see max values per unit.'
+    >>> _on_page("Instead of --step: spend half of --epsilon, see --max-values-per-unit.")
+    'Instead of step: spend half of epsilon, see max values per unit.'
     >>> _on_page("Public: a range 1..100, a list 4.99,9.99, @file with one per line, or @codes.csv:column. The rest")
     'Public: a range 1..100, a list 4.99,9.99, or one on each line. The rest'
     """
@@ -137,7 +110,7 @@ def _on_page(help: str) -> str:
     return _OPTION.sub(lambda found: found[1].replace("-", " "), help)
 
 
-def _field(option: Option, columns: tuple[tuple[str, str], ...], part: Part = "main", example: str = "") -> Field:
+def _field(option: Argument, columns: tuple[tuple[str, str], ...], part: Part = "main", example: str = "") -> Field:
     needed = option.default is REQUIRED
     default = example if needed or option.default in (None, False) else str(option.default).removesuffix(".0")
     kind, choices = option.kind, tuple[tuple[str, str], ...]()
@@ -146,10 +119,8 @@ def _field(option: Option, columns: tuple[tuple[str, str], ...], part: Part = "m
         kind = "choice"
     elif kind == "text":  # every one of them names a column
         kind, choices, default = "column", columns, ""
-    elif kind in ("values", "prices", "dates"):
+    elif kind in ("values", "prices", "dates") or option.name in ("groups", "where"):
         kind = "list"
-    elif kind == "bounds or private":
-        kind = "bounds"
     help = _on_page(option.help)
     return Field(name=option.name, kind=kind, help=help, is_needed=needed, default=default, choices=choices, part=part)
 

@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import Parameter
 from typing import Any
 
 from dpselect.arguments import positive_epsilon
@@ -18,18 +17,17 @@ from dpselect.errors import (
     Shown,
     typed,
 )
-from dpselect.plans.written_lists import parsed, parsed_dates, parsed_prices
-from dpselect.plans.written_numbers import decimal, whole
-from dpselect.questions.command import Command
+from dpselect.plans.written_lists import parsed, parsed_conditions, parsed_dates, parsed_prices
+from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
+from dpselect.questions.declared import Question
 from dpselect.questions.wording import as_text, counted
 from dpselect.session import Forecast
-from dpselect.session.described import arguments_of
+from dpselect.session.described import seen
 from dpselect.summaries import CandidateKind
-from dpselect.web.fields import FOUND, KINDS, Field, fields_of
+from dpselect.web.fields import KINDS, Field, fields_of
 from dpselect.web.site import Site
 from dpselect.web.titles import title
-
-PRIVATE = "private"
+from dpselect.written_numbers import decimal, whole
 
 START = "0.5"
 """Where the slider of epsilon stands first: somewhere it has to."""
@@ -58,7 +56,7 @@ class Form:
         understood: how each list was read, by the name of its field.
     """
 
-    about: Command
+    about: type[Question]
     site: Site
     fields: list[Field]
     typed: dict[str, str]
@@ -69,7 +67,7 @@ class Form:
     understood: dict[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
-    def read(cls, about: Command, site: Site, typed: Mapping[str, str]) -> Form:
+    def read(cls, about: type[Question], site: Site, typed: Mapping[str, str]) -> Form:
         """The form with what was typed into it, every field read by itself."""
         fields = fields_of(about, site)
         names = [part for each in fields for part in each.parts]
@@ -83,7 +81,7 @@ class Form:
         return form
 
     @classmethod
-    def empty(cls, about: Command, site: Site) -> Form:
+    def empty(cls, about: type[Question], site: Site) -> Form:
         """The form as it is shown first."""
         fields = fields_of(about, site)
         return cls.read(about, site, {**{each.name: each.default for each in fields}, "epsilon": START})
@@ -131,8 +129,10 @@ class Form:
 
     def reply(self, data: Any, epsilon: float, **more: Any) -> Any:
         """The reply of a `Dataset` or `DryRun`."""
-        arguments = {name: value for name, value in self.arguments.items() if name != "column"}
-        return getattr(data, self.about.name)(self.arguments.get("column"), **arguments, epsilon=epsilon, **more)
+        arguments = dict(self.arguments)
+        view = {each.name: arguments.pop(each.name) for each in OF_VIEWS if each.name in arguments}
+        column = arguments.pop("column", None)
+        return getattr(seen(data, **view), self.about.name)(column, **arguments, epsilon=epsilon, **more)
 
     def fail(self, error: SelectionError) -> None:
         """Keep the sentence of an error beside the field that it is about."""
@@ -150,10 +150,7 @@ class Form:
         if any(len(text) > _LONGEST for text in texts):
             self.errors[each.name] = f"{each.name}: expected at most {_LONGEST:,} characters."
             return
-        if each.name in ("unit", "candidates_as", "groups_as") or each.name.endswith(FOUND):
-            return
-        if self.typed.get(each.name + FOUND) == "on":
-            self.arguments[each.name] = PRIVATE
+        if each.name in ("unit", "candidates_as", "groups_as"):
             return
         if not any(texts):
             if each.is_needed:
@@ -167,7 +164,7 @@ class Form:
         except SelectionError as error:
             self.errors[each.name] = str(error)
             return
-        if each.kind == "list":
+        if each.kind == "list" and each.name != "where":
             self.understood[each.name] = said_back(each.name, value)
         if value != _default(self.about, each.name):
             self.arguments[each.name] = value
@@ -192,6 +189,9 @@ class Form:
                 return text, texts[1]
             case "levels":
                 return [_number(level.strip(), each.name) for level in text.split(",")]
+            case "list" if each.name == "where":
+                lines = [line.strip() for line in text.splitlines() if line.strip()]
+                return parsed_conditions(lines, self.site.dry(self.unit).candidate_kinds, private="")
             case "list":
                 return self._listed(each.name, text)
             case "choice":
@@ -235,9 +235,9 @@ class Form:
         return parsed(text, kind=kind, fitting=kinds, private="", argument=name, may_be_one=alone)
 
 
-def _default(about: Command, name: str) -> Any:
-    found = arguments_of(about.name).get(name)
-    return Parameter.empty if found is None else found.default
+def _default(about: type[Question], name: str) -> Any:
+    known = (*arguments_of(about), *OF_EVERY_QUESTION, *OF_VIEWS)
+    return next((each.default for each in known if each.name == name), REQUIRED)
 
 
 def _number(text: str, name: str) -> float:

@@ -92,7 +92,7 @@ def _question_of(release: str | None) -> str:
         held = json.loads(release or "{}")
         task, column = held.get("task"), held.get("column")
         is_median = task == "quantile" and held.get("arguments", {}).get("level") == 0.5
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return ""  # `verify` tells that it is damaged
     if not isinstance(task, str):
         return ""

@@ -59,8 +59,6 @@ WHY = {
     "NoisyHistogramMechanism": "each unit is in one bin, so that noise does not grow with their number",
     "QuantileMechanism": "it weighs each possible answer by how many ranks it is off",
     "QuantilesMechanism": "it draws all levels together, instead of paying for each of them",
-    "PrivateBoundsMechanism": "no upper bound is known, so that a part of epsilon finds one first",
-    "ClippingBoundMechanism": "no largest value is known, so that a part of epsilon finds one first",
     "UnboundedQuantileMechanism": "no upper bound is known, and it asks one possible answer after the other",
     "MeanMechanism": "the number of units is public, so that no part of epsilon is spent on it",
     "DensityMechanism": "it draws a sample whose distribution is close to that of the column",
@@ -332,11 +330,9 @@ def rounded(exact: Fraction) -> str:
 def why(forecast: Forecast) -> str:
     """Which mechanism draws the answer and why, in a sentence."""
     name = forecast.terms.mechanism
-    was_asked_for = name == "ExponentialMechanism" and not forecast.terms.delta  # by its name, or by weights
-    reason = "" if was_asked_for else WHY.get(name, "")
+    reason = WHY.get(name, "")
     rounds = f", in {forecast.terms.rounds} rounds" if forecast.terms.rounds > 1 else ""
-    weighed = ", with public weights" if "weights" in forecast.terms.arguments else ""
-    drawn = f"Drawn by {name}{rounds}{weighed}"
+    drawn = f"Drawn by {name}{rounds}"
     if forecast.rule:
         return f"{drawn}. {forecast.rule}"
     return f"{drawn}: {reason}." if reason else f"{drawn}."

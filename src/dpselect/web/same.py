@@ -15,9 +15,10 @@ from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
+from dpselect.questions.arguments import OF_VIEWS, REQUIRED
 from dpselect.questions.wording import as_text
 from dpselect.summaries import CandidateKind
-from dpselect.web.forms import PRIVATE, Form
+from dpselect.web.forms import Form
 from dpselect.web.releasing import PageRequest
 from dpselect.web.site import Site, shown_address
 
@@ -33,7 +34,9 @@ def in_python(asked: PageRequest) -> str:
     if words := _format_words(site.format):
         opened.append(f"format=dps.Format({', '.join(f'{name}={value!r}' for name, value in words.items())})")
     arguments = dict(form.arguments)
-    told = [repr(arguments.pop("column", None))] if "column" in arguments or form.about.needs_column else []
+    view = {each.name: arguments.pop(each.name) for each in OF_VIEWS if each.name in arguments}
+    needs_column = form.about.argument("column").default is REQUIRED
+    told = [repr(arguments.pop("column", None))] if "column" in arguments or needs_column else []
     told += [f"{name}={value!r}" for name, value in arguments.items()]
     told.append(f"epsilon={asked.epsilon!r}")
     if site.ledger is not None:
@@ -41,9 +44,15 @@ def in_python(asked: PageRequest) -> str:
     lines = ["import dpselect as dps"]
     if any(map(_has_fraction, arguments.values())):
         lines.insert(0, "from fractions import Fraction\n")
-    if "datetime.date(" in " ".join(told):
+    if "datetime.date(" in " ".join([*told, repr(view)]):
         lines.insert(0, "import datetime\n")
-    lines += ["", f"data = dps.Dataset({', '.join(opened)})", f"release = data.{form.about.name}({', '.join(told)})"]
+    data = "data"
+    if where := view.pop("where", None):
+        data = f"data.where({where!r})"
+    if view:
+        of_groups = ", ".join(f"{name}={value!r}" for name, value in view.items() if name != "by")
+        data = f"{data}.by({view.get('by')!r}, {of_groups})"
+    lines += ["", f"data = dps.Dataset({', '.join(opened)})", f"release = {data}.{form.about.name}({', '.join(told)})"]
     return "\n".join([*lines, "print(release)"])
 
 
@@ -56,8 +65,15 @@ def on_the_command_line(asked: PageRequest) -> str:
         named.append(str(column))
     options = _option("unit", form.unit)
     typed = {name: form.typed.get(f"{name}_as", "") for name in ("candidates", "groups")}
-    positional = [each.name for each in form.about.positional]
+    positional = form.about.positional
     written: dict[str, list[str]] = {}
+    conditions: dict[str, Any] = arguments.pop("where", {})
+    for name, condition in conditions.items():
+        ends = cast("tuple[Any, Any]", condition) if isinstance(condition, tuple) else None
+        found = _interval(ends) if ends is not None else _list(form, name, cast("Sequence[Any]", condition))
+        if found is None:
+            return ""
+        options += _option("where", f"{name}={found}")
     for name, value in arguments.items():
         found = _written(form, name, value)
         if found is None:
@@ -66,8 +82,7 @@ def on_the_command_line(asked: PageRequest) -> str:
     for name in positional:
         named += written.pop(name)
     for name, words in written.items():
-        option = "yes" if name == "allow_many" else name
-        options += _option(option) if arguments[name] is True else _option(option, *words)
+        options += _option(name) if arguments[name] is True else _option(name, *words)
         if typed.get(name):
             options += _option(f"{name}_as", CandidateKind(typed[name]).name.lower())
     options += _option("epsilon", as_text(asked.epsilon))
@@ -96,7 +111,7 @@ def _option(name: str, *words: str) -> list[str]:
 
 def _misread(word: str) -> bool:
     """Whether a name is taken for an option even after ``--``."""
-    return word.partition("=")[0] in ("--help", "-h", "--version", "--show-columns", "--bounds", "--clip")
+    return word.partition("=")[0] in ("--help", "-h", "--version", "--show-columns")
 
 
 def _reading(site: Site) -> dict[str, Any]:
@@ -121,16 +136,18 @@ def _format_words(format: Format) -> dict[str, Any]:
 
 def _written(form: Form, name: str, value: Any) -> list[str] | None:
     """The words of a value on the command line; None if there are none that mean it."""
-    if value == PRIVATE and name not in _LISTS:
-        return [PRIVATE]
     if name in _LISTS:
         found = _list(form, name, value)
         return None if found is None else [found]
     if isinstance(value, tuple):
         return [_number(each) for each in cast("tuple[object, ...]", value)]
-    if isinstance(value, list):  # levels or weights
+    if isinstance(value, list):  # levels
         return [",".join(map(_number, cast("list[object]", value)))]
     return [_number(value)]
+
+
+def _interval(ends: tuple[Any, Any]) -> str:
+    return "..".join("" if end is None else str(end) for end in ends)
 
 
 def _list(form: Form, name: str, value: range | Sequence[Any]) -> str | None:

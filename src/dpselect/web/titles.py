@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpselect.questions.command import Command
+from dpselect.questions.declared import Question
 from dpselect.questions.wording import as_text
 
 _ANY = {"top_k": "What are the most common values?"}
@@ -35,27 +35,27 @@ _WORDS = {
 _QUARTILES = [0.25, 0.5, 0.75]
 
 
-def in_few_words(about: Command) -> str:
+def in_few_words(about: type[Question]) -> str:
     """What a question is called in few words, beside its title.
 
-    >>> from dpselect.questions import COMMANDS
-    >>> [in_few_words(COMMANDS[name]) for name in ("mean", "quantile")]
+    >>> from dpselect.questions import BY_NAME
+    >>> [in_few_words(BY_NAME[name]) for name in ("mean", "quantile")]
     ['average', 'percentile']
     """
     return _WORDS.get(about.name, about.name.replace("_", " "))
 
 
-def title(about: Command, arguments: Mapping[str, Any] | None = None) -> str:
+def title(about: type[Question], arguments: Mapping[str, Any] | None = None) -> str:
     """The question as a heading; with the arguments as far as they are known.
 
-    >>> from dpselect.questions import COMMANDS
-    >>> title(COMMANDS["top_k"])
+    >>> from dpselect.questions import BY_NAME
+    >>> title(BY_NAME["top_k"])
     'What are the most common values?'
-    >>> title(COMMANDS["top_k"], {"k": 5, "with_counts": True})
+    >>> title(BY_NAME["top_k"], {"k": 5, "with_counts": True})
     'What are the 5 most common values, and how many have each?'
-    >>> title(COMMANDS["quantile"], {"level": 0.75}), title(COMMANDS["median"])
+    >>> title(BY_NAME["quantile"], {"level": 0.75}), title(BY_NAME["median"])
     ('Below which number do 75% of the values lie?', 'What is the median?')
-    >>> title(COMMANDS["quantiles"]), title(COMMANDS["quantiles"], {"levels": [0.1, 0.5]})
+    >>> title(BY_NAME["quantiles"]), title(BY_NAME["quantiles"], {"levels": [0.1, 0.5]})
     ('What are the quartiles?', 'What are the quantiles?')
     """
     given = arguments or {}

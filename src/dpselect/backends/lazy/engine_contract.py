@@ -151,7 +151,7 @@ class DrawingQuery(EngineQuery, Protocol):
         """With more candidates than this, scores stay in the engine."""
         ...
 
-    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+    def listed(self, candidates: object) -> PublicCandidates | DistantCandidates | None:
         """The public candidates in a frame of the same engine; None if `candidates` is not such a frame."""
         ...
 

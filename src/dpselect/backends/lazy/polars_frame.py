@@ -214,7 +214,9 @@ def _read(frame: Any, values: Mapping[str, RowValue]) -> Any:
 
     names, expressions = rules(values, POLARS)
     cells = frame.select(**{name: _cell(column) for column, name in names.items()})
-    return cells.select(**{name: pl.sql_expr(sql) for name, sql in expressions.items()})
+    numbered = pl.int_range(pl.len(), dtype=pl.Int64)
+    read = {name: numbered if POLARS.row_number in sql else pl.sql_expr(sql) for name, sql in expressions.items()}
+    return cells.select(**read)
 
 
 def _cell(column: Column) -> Any:

@@ -154,7 +154,7 @@ def ibis_type(value: RowValue) -> str:
     """The type in Ibis of a value of a row."""
     match value:
         case Unit(column):
-            return _UNIT_TYPES.get(column.holds, "string")
+            return "int64" if column.each_row else _UNIT_TYPES.get(column.holds, "string")
         case Value(_, kind) | Name(_, kind):
             return IBIS_TYPES[kind]
         case Number():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
-from dpselect.backends.contract import Amount, Grouping, Needed
+from dpselect.backends.contract import Amount, Condition, Grouping, Needed
 from dpselect.backends.lazy.engine_contract import ChoosingQuery, EngineQuery, Frame, matched
 from dpselect.backends.row_rules import Name, Number, RowValue, Unit, Value, Within
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates, PublicDomain
@@ -21,6 +21,7 @@ def counts(
     candidates: PublicCandidates | DistantCandidates,
     most: int | None,
     grouping: Grouping | None,
+    conditions: Sequence[Condition] = (),
 ) -> Frame:
     """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``.
 
@@ -28,7 +29,7 @@ def counts(
     candidates, every value that occurs is counted: they are joined with the counts, not with the rows.
     """
     read: dict[str, RowValue] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
-    rows = _grouped(query, read, grouping)
+    rows = _grouped(query, read, grouping, conditions)
     if isinstance(candidates, PublicCandidates):
         rows = matched(rows, "what", candidates, query)
     keys = _keys(grouping, "what")
@@ -47,6 +48,7 @@ def totals(
     amount: Amount,
     listed: tuple[Column, PublicCandidates] | None,
     grouping: Grouping | None,
+    conditions: Sequence[Condition] = (),
 ) -> Frame:
     """``number``: the units' clipped amounts for each ``what`` (and ``part``). Proof: ``proofs/clipped_sums.md``.
 
@@ -55,7 +57,7 @@ def totals(
     read: dict[str, RowValue] = {"who": Unit(unit), "added": amount}
     if listed is not None:
         read["what"] = Value(listed[0], listed[1].kind)
-    rows = _grouped(query, read, grouping).filter(~nw.col("added").is_null())
+    rows = _grouped(query, read, grouping, conditions).filter(~nw.col("added").is_null())
     if listed is not None:
         rows = matched(rows, "what", listed[1], query)
     keys = _keys(grouping, *([] if listed is None else ["what"]))
@@ -66,22 +68,6 @@ def totals(
     return within.group_by(*keys).agg(number) if keys else within.select(number)
 
 
-def bands(
-    query: EngineQuery, *, unit: Column, amount: Amount, cuts: tuple[int, ...], grouping: Grouping | None
-) -> Frame:
-    """``number`` of units and ``total`` of their clipped amounts for each ``band`` between cuts (and ``part``).
-
-    Proof: ``proofs/clipping_bounds.md``.
-    """
-    rows = _grouped(query, {"who": Unit(unit), "added": amount}, grouping).filter(~nw.col("added").is_null())
-    units = rows.group_by("who", *_keys(grouping)).agg(nw.col("added").sum())
-    clipped = units.with_columns(nw.col("added").clip(amount.lower, amount.upper))
-    band = sum(((nw.col("added") > cut).cast(nw.Int32) for cut in cuts[:-1]), nw.lit(0, nw.Int32))
-    within = _within_groups(query, clipped, grouping).with_columns(band=band)
-    found = within.group_by(*_keys(grouping, "band"))
-    return found.agg(nw.len().alias("number"), nw.col("added").sum().alias("total"))
-
-
 def values(
     query: EngineQuery,
     *,
@@ -90,6 +76,7 @@ def values(
     domain: PublicDomain,
     max_rows_per_unit: int,
     grouping: Grouping | None,
+    conditions: Sequence[Condition] = (),
 ) -> Frame:
     """``value``: numbers within the bounds, at most `max_rows_per_unit` of each unit (in each ``part``).
 
@@ -97,7 +84,7 @@ def values(
     count. So every set of that many rows is equally likely, and the choice for one unit depends only on its own rows
     and on chance. Proof: ``proofs/unit_values.md``.
     """
-    rows = _grouped(query, {"who": Unit(unit), "number": Number(column)}, grouping)
+    rows = _grouped(query, {"who": Unit(unit), "number": Number(column)}, grouping, conditions)
     rows = _within_groups(query, rows.filter(~nw.col("number").is_null()), grouping)
     whose = ["who", *_keys(grouping)]
     placed = rows.with_columns(place=nw.col("number").cum_count().over(*whose, order_by="number"))
@@ -107,7 +94,9 @@ def values(
     return chosen.select(*_keys(grouping), value=nw.col("number").clip(domain.lower, domain.upper))
 
 
-def units(query: EngineQuery, *, unit: Column, needed: Needed, grouping: Grouping | None) -> Frame:
+def units(
+    query: EngineQuery, *, unit: Column, needed: Needed, grouping: Grouping | None, conditions: Sequence[Condition] = ()
+) -> Frame:
     """``number`` of units with a row that a question can use (for each ``part``). Proof: ``proofs/usable_units.md``."""
     read: dict[str, RowValue] = {"who": Unit(unit)}
     if needed.number is not None:
@@ -116,7 +105,7 @@ def units(query: EngineQuery, *, unit: Column, needed: Needed, grouping: Groupin
     if needed.matched is not None:
         column, candidates = needed.matched
         read["what"] = Value(column, candidates.kind)
-    rows = _grouped(query, read, grouping)
+    rows = _grouped(query, read, grouping, conditions)
     if needed.number is not None:
         rows = rows.filter(~nw.col("number").is_null())
     if needed.matched is not None:
@@ -128,13 +117,20 @@ def units(query: EngineQuery, *, unit: Column, needed: Needed, grouping: Groupin
 
 
 def names(
-    query: EngineQuery, *, unit: Column, column: Column, kind: CandidateKind, most: int, grouping: Grouping | None
+    query: EngineQuery,
+    *,
+    unit: Column,
+    column: Column,
+    kind: CandidateKind,
+    most: int,
+    grouping: Grouping | None,
+    conditions: Sequence[Condition] = (),
 ) -> Frame:
     """``number`` of units for each ``what`` that occurs (in each ``part``). Proof: ``proofs/unknown_candidates.md``.
 
     A unit counts for `most` of its values (in each group), chosen at random.
     """
-    rows = _grouped(query, {"who": Unit(unit), "what": Name(column, kind)}, grouping)
+    rows = _grouped(query, {"who": Unit(unit), "what": Name(column, kind)}, grouping, conditions)
     known, whose = rows.filter(~nw.col("what").is_null()), ["who", *_keys(grouping)]
     if most == 1 and isinstance(query, ChoosingQuery):
         few = query.one_of_each(_within_groups(query, known, grouping), whose, "what", kind)
@@ -149,15 +145,28 @@ def chooses(grouping: Grouping | None) -> bool:
     return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
 
 
-def _grouped(query: EngineQuery, read: dict[str, RowValue], grouping: Grouping | None) -> Frame:
-    """The rows that have a unit and, if there are groups, one of the groups."""
+def _grouped(
+    query: EngineQuery, read: dict[str, RowValue], grouping: Grouping | None, conditions: Sequence[Condition]
+) -> Frame:
+    """The rows that meet the conditions and have a unit and, if there are groups, one of the groups."""
     if grouping is not None:
         read = {**read, "part": Value(grouping.column, grouping.groups.kind)}
-    rows = query.rows(read).filter(~nw.col("who").is_null())
+    looked_at: dict[str, RowValue] = {}
+    for at, each in enumerate(conditions):
+        within = Within(each.column, *each.between) if each.listed is None else Value(each.column, each.listed.kind)
+        looked_at[f"condition{at}"] = within
+    rows = query.rows({**read, **looked_at}).filter(~nw.col("who").is_null())
+    for name, each in zip(looked_at, conditions, strict=True):
+        is_met = ~nw.col(name).is_null()
+        rows = rows.filter(is_met) if each.listed is None else matched(rows, name, each.listed, query)
+    if conditions:
+        rows = rows.select(*read)
     return rows if grouping is None else matched(rows, "part", grouping.groups, query)
 
 
-def _within_groups(query: EngineQuery, rows: Frame, grouping: Grouping | None) -> Frame:
+def _within_groups(
+    query: EngineQuery, rows: Frame, grouping: Grouping | None, conditions: Sequence[Condition] = ()
+) -> Frame:
     """The rows in the groups chosen for their unit: those of its groups with the smallest lots."""
     if grouping is None or not chooses(grouping):
         return rows

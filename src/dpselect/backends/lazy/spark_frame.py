@@ -20,10 +20,11 @@ from dpselect.backends.row_rules import Dialect, RowValue, Value, rules
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
 from dpselect.mechanisms.seeding import key_of_a_choice
-from dpselect.summaries import MANY_CANDIDATES, CandidateKind, DistantCandidates, PublicCandidates
+from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 
 class _Spark(Dialect):
+    row_number = "monotonically_increasing_id()"
     types: ClassVar = {
         CandidateKind.INTEGER: "bigint",
         CandidateKind.NUMBER: "double",
@@ -137,7 +138,7 @@ _PUBLIC = (
 )
 
 
-def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> PublicCandidates | DistantCandidates:
+def listed(given: Any, rows: Any, *, most_fetched: int) -> PublicCandidates | DistantCandidates:
     """The candidates in a Spark frame, which has to contain each of them once.
 
     They are public, so errors may say what is wrong with them; it is found before anything is charged. A frame may
@@ -147,7 +148,6 @@ def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> Pub
         given: the frame of the candidates, with one column.
         rows: the frame that will be asked, of the same Spark.
         most_fetched: a longer list stays in Spark.
-        allow_many: whether more than `MANY_CANDIDATES` are allowed.
 
     Raises:
         InvalidCandidatesError: it is not such a frame, it is made of the same files as `rows`, or values are missing or
@@ -176,9 +176,7 @@ def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> Pub
         if found["number"] <= most_fetched:
             fetched = frame.toArrow().column(0)
             few = fetched.to_numpy() if kind is CandidateKind.INTEGER else fetched
-            return PublicCandidates.given(few, allow_many=allow_many)
-    if found["number"] > MANY_CANDIDATES and not allow_many:
-        raise _refused(f"at most {MANY_CANDIDATES:,} candidates", "To allow more, use allow_many=True.")
+            return PublicCandidates.given(few)
     return DistantCandidates(kind, frame, found["number"], f"{found['mixed']} {found['added']}")
 
 
@@ -243,7 +241,7 @@ class SparkFrame:
     def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
         with reading(self.shown):
-            frame = as_opened(self.frame, [each.column for each in values.values()], self.shown)
+            frame = as_opened(self.frame, [each.column.source for each in values.values()], self.shown)
             return nw.from_native(read(frame, values))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
@@ -285,12 +283,12 @@ class SparkFrame:
         """With more candidates than this, scores stay in Spark."""
         return MOST_ON_THE_DRIVER
 
-    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+    def listed(self, candidates: object) -> PublicCandidates | DistantCandidates | None:
         """The public candidates in a Spark frame; None if `candidates` is not one."""
         if not is_spark(candidates):
             return None
         with unlogged():
-            return listed(candidates, self.frame, most_fetched=self.most_fetched, allow_many=allow_many)
+            return listed(candidates, self.frame, most_fetched=self.most_fetched)
 
     def scores(self, counted: Frame, candidates: PublicCandidates | DistantCandidates) -> PersistedScores:
         """The scores of all candidates, kept in Spark; candidates not in `counted` score 0."""

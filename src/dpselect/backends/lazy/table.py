@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
-from dpselect.backends.contract import Amount, Grouping, Needed, Progress, check_groups
+from dpselect.backends.columns import Column, check_match, check_numeric, find_column, unit_of
+from dpselect.backends.contract import Amount, Condition, Grouping, Needed, Progress, check_groups
 from dpselect.backends.lazy import queries
-from dpselect.backends.lazy.engine_contract import DrawingQuery, Engine, EngineQuery, Frame, positions
+from dpselect.backends.lazy.engine_contract import DrawingQuery, Engine, Frame, positions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import pa
 from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
@@ -25,7 +25,6 @@ from dpselect.summaries import (
     NameCounts,
     PublicCandidates,
     PublicDomain,
-    UnitTotals,
     UnitValues,
 )
 
@@ -40,9 +39,11 @@ class LazyTable:
 
     Attributes:
         engine: the engine that holds the rows.
+        conditions: what all rows that are looked at have to meet.
     """
 
     engine: Engine
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -55,9 +56,11 @@ class LazyTable:
 
     def unit(self, name: object) -> Column:
         """The column called `name`, if its type can identify units."""
-        column = self.column(name, argument="unit")
-        check_unit(column)
-        return column
+        return unit_of(self.engine.columns, name, listed=True)
+
+    def filtered(self, conditions: tuple[Condition, ...]) -> LazyTable:
+        """The same table with those rows alone that meet all conditions."""
+        return replace(self, conditions=(*self.conditions, *conditions))
 
     def count(
         self,
@@ -77,10 +80,10 @@ class LazyTable:
         table = self._answer(query, partial(_tabulated, candidates=candidates, grouping=grouping), progress)
         return [CandidateCounts(each) for each in table]
 
-    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+    def listed(self, candidates: object) -> PublicCandidates | DistantCandidates | None:
         """The public candidates in a frame of the table's own engine; None if `candidates` is not such a frame."""
         query = self.engine.query()
-        return query.listed(candidates, allow_many=allow_many) if isinstance(query, DrawingQuery) else None
+        return query.listed(candidates) if isinstance(query, DrawingQuery) else None
 
     def select(
         self,
@@ -100,7 +103,15 @@ class LazyTable:
         check_match(column, candidates.kind)
 
         with reading(self.shown):
-            counted = queries.counts(query, unit=unit, column=column, candidates=candidates, most=None, grouping=None)
+            counted = queries.counts(
+                query,
+                unit=unit,
+                column=column,
+                candidates=candidates,
+                most=None,
+                grouping=None,
+                conditions=self.conditions,
+            )
             scores = query.scores(counted, candidates)
 
         def draw(rounds: int) -> list[Any]:
@@ -133,22 +144,6 @@ class LazyTable:
         query = partial(queries.totals, unit=unit, amount=amount, listed=listed, grouping=grouping)
         table = self._answer(query, partial(_tabulated, candidates=candidates, grouping=grouping), progress)
         return [CandidateTotals(each) for each in table]
-
-    def amounts(
-        self,
-        *,
-        unit: Column,
-        amount: Amount,
-        cuts: tuple[int, ...],
-        grouping: Grouping | None = None,
-        progress: Progress | None = None,
-    ) -> list[UnitTotals]:
-        """How many units have a clipped amount between the cuts, and what they add up to."""
-        check_numeric(amount.column)
-        check_groups(grouping)
-        query = partial(queries.bands, unit=unit, amount=amount, cuts=cuts, grouping=grouping)
-        table = self._answer(query, partial(_banded, bands=len(cuts), grouping=grouping), progress)
-        return [UnitTotals(*each, cuts=cuts) for each in table]
 
     def gather(
         self,
@@ -205,13 +200,11 @@ class LazyTable:
         query = partial(queries.names, unit=unit, column=column, kind=kind, most=most, grouping=grouping)
         return self._answer(query, partial(_names, kind=kind, grouping=grouping), progress)
 
-    def _answer(
-        self, ask: Callable[[EngineQuery], Frame], read: Callable[[Any], Answer], progress: Progress | None
-    ) -> Answer:
+    def _answer(self, ask: Callable[..., Frame], read: Callable[[Any], Answer], progress: Progress | None) -> Answer:
         """The result of the query that `ask` writes, converted by `read`."""
         with reading(self.shown):
             query = self.engine.query()
-            answer = read(query.fetched(ask(query)))
+            answer = read(query.fetched(ask(query, conditions=self.conditions)))
         if progress is not None:
             progress(1.0)
         return answer
@@ -246,15 +239,6 @@ def _tabulated(found: Any, *, candidates: PublicCandidates | None, grouping: Gro
     at = np.zeros(numbers.size, np.int64) if candidates is None else positions(found.column("what"), candidates)
     table[parts, at] = numbers
     return table
-
-
-def _banded(found: Any, *, bands: int, grouping: Grouping | None) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """For each group the numbers and totals of all bands, 0 where there is no unit."""
-    numbers, totals = np.zeros((2, 1 if grouping is None else len(grouping.groups), bands), np.int64)
-    part = 0 if grouping is None else positions(found.column("part"), grouping.groups)
-    at = (part, _numbers(found.column("band")))
-    numbers[at], totals[at] = _numbers(found.column("number")), _numbers(found.column("total"))
-    return [*zip(numbers, totals, strict=True)]
 
 
 def _numbers(found: Any) -> NDArray[np.int64]:

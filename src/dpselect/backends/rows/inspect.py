@@ -190,7 +190,7 @@ def inspected(
         "SELECT coalesce(sum(n), 0), coalesce(sum(owned), 0), coalesce(sum(owned) FILTER (what IS NOT NULL), 0)"
         " FROM grouped WHERE by_value",
     )
-    names = "lower(who)" if unit.holds in _TEXT else "NULL::VARCHAR"
+    names = "lower(who)" if unit.holds in _TEXT and not unit.each_row else "NULL::VARCHAR"
     units, usable_units, several, most, largest, no_names, named, different = _one(
         connection,
         "SELECT count(*), count(*) FILTER (usable > 0), count(*) FILTER (usable > 1), coalesce(max(usable), 0),"

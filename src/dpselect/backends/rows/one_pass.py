@@ -86,7 +86,7 @@ class OnePass:
         for at, each in enumerate(self.readings):
             if at not in found:
                 selected = ", ".join(f"{place} AS {name}" for name, place in self.names[at].items())
-                connection.execute(f"CREATE OR REPLACE TEMP VIEW rows AS SELECT {selected} FROM {_TABLE}")
+                connection.execute(f"CREATE OR REPLACE TEMP VIEW {each.table} AS SELECT {selected} FROM {_TABLE}")
                 found[at] = each.query(connection)
         return [found[at] for at in range(len(self.readings))]
 

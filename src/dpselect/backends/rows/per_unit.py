@@ -151,38 +151,19 @@ def _places(
 def totalled(amount: Amount) -> UnitNumbers:
     """What `queries.totalled` finds, without candidates and groups."""
 
-    def found(numbers: list[NDArray[Any]]) -> NDArray[np.int64]:
-        total = sum(int(each.sum()) for each in numbers)  # of numbers of 33 bits, so that no batch overflows
-        return np.array([[max(-_LARGEST - 1, min(_LARGEST, total))]], np.int64)
-
-    return UnitNumbers(_sum_of(amount), lambda held: _clipped(held, amount), found)
-
-
-def banded(amount: Amount, cuts: tuple[int, ...]) -> UnitNumbers:
-    """What `queries.banded` finds, without groups."""
-
-    def found(numbers: list[NDArray[Any]]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        counts, totals = np.zeros((2, len(cuts)), np.int64)
-        for each in numbers:
-            bands = np.searchsorted(np.array(cuts[:-1], np.int64), each, side="left")
-            counts += np.bincount(bands, minlength=len(cuts))
-            np.add.at(totals, bands, each)
-        return [(counts, totals)]
-
-    return UnitNumbers(_sum_of(amount), lambda held: _clipped(held, amount), found)
-
-
-def _sum_of(amount: Amount) -> Held:
     def held(rows: Relation, prefix: str, names: Mapping[str, str]) -> str:
         rows.compute(f"{prefix}_added", rule(amount, names["amount"], DUCKDB), required=False)
         return f"sum({prefix}_added)"
 
-    return held
+    def clipped(held: str) -> str:
+        number = f"greatest({amount.lower}, least({amount.upper}, {held}))::BIGINT"
+        return f"CASE WHEN {held} IS NOT NULL THEN {number} END"  # else null becomes a bound
 
+    def found(numbers: list[NDArray[Any]]) -> NDArray[np.int64]:
+        total = sum(int(each.sum()) for each in numbers)  # of numbers of 33 bits, so that no batch overflows
+        return np.array([[max(-_LARGEST - 1, min(_LARGEST, total))]], np.int64)
 
-def _clipped(total: str, amount: Amount) -> str:
-    clipped = f"greatest({amount.lower}, least({amount.upper}, {total}))::BIGINT"
-    return f"CASE WHEN {total} IS NOT NULL THEN {clipped} END"  # else null becomes a bound
+    return UnitNumbers(held, clipped, found)
 
 
 def found_together(

@@ -74,7 +74,9 @@ def tabulated(
     return table
 
 
-_SMALLEST, _LARGEST = f"({-(2**63)})::HUGEINT", f"({2**63 - 1})::HUGEINT"
+def saturated(sql: str) -> str:
+    """A whole number of 128 bits as one of 64 bits: the nearest that fits."""
+    return f"greatest(({-(2**63)})::HUGEINT, least(({2**63 - 1})::HUGEINT, {sql}))::BIGINT"
 
 
 def totalled(
@@ -110,41 +112,6 @@ def totalled(
         f"SELECT {', '.join([*keys, f'{sums} AS number'])} FROM ({within_groups(units, grouping)}) {by}"
     ).fetchnumpy()
     return tabulated(found, None if matched is None else matched[1], grouping)
-
-
-def banded(
-    connection: Connection,
-    *,
-    unit: Column,
-    amount: Amount,
-    cuts: tuple[int, ...],
-    grouping: Grouping | None,
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """For each group how many units have a clipped amount in each band, and what they add up to: see `Table.amounts`.
-
-    Proof: ``proofs/clipping_bounds.md``; with groups ``proofs/groups.md``.
-    """
-    rows = Relation(connection, unit=unit, grouping=grouping)
-    rows.compute("added", rule(amount, "amount", DUCKDB))
-    keys = [] if grouping is None else ["part"]
-    whose = ", ".join(["who", *keys])
-    clipped = f"greatest({amount.lower}, least({amount.upper}, sum(added)))"
-    units = f"SELECT {whose}, {clipped} AS added FROM ({rows.sql}) WHERE added IS NOT NULL GROUP BY {whose}"
-    band = " + ".join(["0", *(f"(added > {cut})::INTEGER" for cut in cuts[:-1])])
-    within = f"SELECT *, {band} AS band FROM ({within_groups(units, grouping)})"
-    by = ", ".join([*keys, "band"])
-    found = connection.execute(
-        f"SELECT {by}, count(*)::BIGINT AS number, {saturated('sum(added)')} AS total FROM ({within}) GROUP BY {by}"
-    ).fetchnumpy()
-    numbers, totals = np.zeros((2, 1 if grouping is None else len(grouping.groups), len(cuts)), np.int64)
-    at = (0 if grouping is None else np.asarray(found["part"], np.int64), np.asarray(found["band"], np.int64))
-    numbers[at], totals[at] = np.asarray(found["number"], np.int64), np.asarray(found["total"], np.int64)
-    return [*zip(numbers, totals, strict=True)]
-
-
-def saturated(sql: str) -> str:
-    """SQL for the nearest number of 64 bits to one of 128 bits."""
-    return f"greatest({_SMALLEST}, least({_LARGEST}, {sql}))::BIGINT"
 
 
 def units_counted(

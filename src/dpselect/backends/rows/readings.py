@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from dpselect.backends.columns import Column, check_match, check_numeric
-from dpselect.backends.contract import Amount, Grouping, Needed, check_groups
+from dpselect.backends.contract import Amount, Condition, Grouping, Needed, check_groups
 from dpselect.backends.rows import per_unit
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.declared import compared, compared_groups
 from dpselect.backends.rows.per_unit import Places, UnitNumbers
-from dpselect.backends.rows.queries import banded, counted, gathered, named, totalled, units_counted
-from dpselect.backends.rows.relation import candidates_of, columns_of
+from dpselect.backends.rows.queries import counted, gathered, named, totalled, units_counted
+from dpselect.backends.rows.relation import candidates_of, columns_of, meets
 from dpselect.formats import Format
 from dpselect.summaries import (
     CandidateCounts,
@@ -23,7 +23,6 @@ from dpselect.summaries import (
     DistantCandidates,
     PublicCandidates,
     PublicDomain,
-    UnitTotals,
     UnitValues,
 )
 
@@ -40,6 +39,7 @@ class Reading:
         query: finds what the summary is made of in a database with the table ``rows``.
         summary: makes the summary.
         together: finds the same in one query with other summaries, or None if it needs a query of its own.
+        table: what `query` has in place of ``rows``, from which it makes them.
     """
 
     columns: Mapping[str, Column]
@@ -49,6 +49,7 @@ class Reading:
     query: Callable[[Connection], Any]
     summary: Callable[[Any], Any] = list
     together: Places | UnitNumbers | None = None
+    table: str = "rows"
 
 
 def count(
@@ -95,22 +96,6 @@ def total(
         query=partial(totalled, unit=unit, amount=amount, matched=matched, grouping=grouping),
         summary=lambda found: [CandidateTotals(totals) for totals in found],
         together=per_unit.totalled(amount) if matched is None and grouping is None else None,
-    )
-
-
-def amounts(
-    format: Format | None, *, unit: Column, amount: Amount, cuts: tuple[int, ...], grouping: Grouping | None = None
-) -> Reading:
-    """See `dpselect.backends.contract.Table.amounts`."""
-    check_numeric(amount.column)
-    check_groups(grouping)
-    grouping = compared_groups(grouping, format)
-    return Reading(
-        columns=columns_of(unit, grouping, amount=amount.column),
-        candidates=candidates_of(grouping),
-        query=partial(banded, unit=unit, amount=amount, cuts=cuts, grouping=grouping),
-        summary=lambda found: [UnitTotals(*each, cuts=cuts) for each in found],
-        together=per_unit.banded(amount, cuts) if grouping is None else None,
     )
 
 
@@ -174,10 +159,32 @@ def names(
     )
 
 
+def filtered(reading: Reading, conditions: Sequence[Condition], format: Format | None) -> Reading:
+    """The same summary of those rows alone that meet the conditions. Proof: ``proofs/row_conditions.md``."""
+    named = {f"condition{at}": each for at, each in enumerate(conditions)}
+    listed = {name: compared(each.listed, format) for name, each in named.items() if each.listed is not None}
+
+    def query(connection: Connection) -> Any:
+        met = (meets(connection, name, each.column, listed.get(name), each.between) for name, each in named.items())
+        columns, conditions = ", ".join(reading.columns), " AND ".join(met)
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW rows AS SELECT {columns} FROM {_ALL} WHERE {conditions}")
+        return reading.query(connection)
+
+    return replace(
+        reading,
+        columns={**reading.columns, **{name: each.column for name, each in named.items()}},
+        candidates={**reading.candidates, **listed},
+        query=query,
+        together=None,
+        table=_ALL,
+    )
+
+
+_ALL = "all_rows"
+
 READINGS: Mapping[str, Callable[..., Reading]] = {
     "count": count,
     "total": total,
-    "amounts": amounts,
     "gather": gather,
     "units": units,
     "names": names,

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
-from dpselect.backends.row_rules import Value, rule, unit_is_known, unit_key
+from dpselect.backends.row_rules import Value, Within, rule, unit_is_known, unit_key
 from dpselect.backends.rows.arrow import of_numpy, pa
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
@@ -89,6 +89,23 @@ class Relation:
         selected = f"SELECT {', '.join(self._selected)} FROM ({read}){self._joins}"
         known = " AND ".join(f"{name} IS NOT NULL" for name in self._required)
         return f"SELECT * FROM ({selected}) WHERE {known}" if known else selected
+
+
+def meets(
+    connection: Connection,
+    name: str,
+    column: Column,
+    listed: PublicCandidates | None,
+    between: tuple[int | float | None, int | float | None],
+) -> str:
+    """SQL for whether a row of ``all_rows``, which has the column as `name`, meets a `Condition`."""
+    if listed is None:
+        return f"{rule(Within(column, *between), name, DUCKDB)} IS NOT NULL"
+    value, members = rule(Value(column, listed.kind), name, DUCKDB), listed.values
+    if isinstance(members, range) and members.step == 1:
+        return f"{value} BETWEEN {members[0]} AND {members[-1]}"
+    connection.register(f"{name}_table", candidate_table(listed, "place"))
+    return f"{value} IN (SELECT candidate FROM {name}_table)"
 
 
 def chooses(grouping: Grouping | None) -> bool:

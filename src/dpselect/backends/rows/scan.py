@@ -124,7 +124,10 @@ class Scan:
         table: str = "rows",
         kept: bool = False,
     ) -> None:
-        self.columns, self.table, self.kept = dict(columns), table, kept
+        self.columns = dict(columns)
+        if columns["unit"].each_row:
+            self.columns["unit"] = columns["unit"].source
+        self.table, self.kept = table, kept
         self._short = {name: ShortValues.of(candidates.get(name)) for name in columns if name != "unit"}
         self.failure: SelectionError | None = None
         self._source, self._format = source, format

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
-from dpselect.backends.contract import Progress, SummaryRequest
+from dpselect.backends.columns import Column, check_match, check_numeric, find_column, unit_of
+from dpselect.backends.contract import Condition, Progress, SummaryRequest
 from dpselect.backends.failures import cut_off
 from dpselect.backends.rows import readings
 from dpselect.backends.rows.connection import Connection
@@ -26,7 +26,6 @@ from dpselect.summaries import (
     CandidateTotals,
     NameCounts,
     PublicCandidates,
-    UnitTotals,
     UnitValues,
 )
 
@@ -45,11 +44,13 @@ class StreamTable:
         source: the source of the rows.
         memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
         format: how cells of text are written, if that was declared.
+        conditions: what all rows that are looked at have to meet.
     """
 
     source: Source
     memory_limit: int | None = None
     format: Format | None = None
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -63,42 +64,41 @@ class StreamTable:
 
     def unit(self, name: object) -> Column:
         """The column called `name`, if its type can identify units."""
-        column = self.column(name, argument="unit")
-        check_unit(column)
-        return column
+        with cut_off:
+            return unit_of(self.source.columns, name, listed=self.source.listed)
+
+    def filtered(self, conditions: tuple[Condition, ...]) -> StreamTable:
+        """The same table with those rows alone that meet all conditions."""
+        return replace(self, conditions=(*self.conditions, *conditions))
 
     def count(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
-        return self._read(readings.count(self.format, **asked), progress)
+        return self._read("count", asked, progress)
 
     def total(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateTotals]:
         """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
-        return self._read(readings.total(self.format, **asked), progress)
-
-    def amounts(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitTotals]:
-        """How many units have a clipped amount between the cuts, and what they add up to."""
-        return self._read(readings.amounts(self.format, **asked), progress)
+        return self._read("total", asked, progress)
 
     def gather(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitValues]:
         """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit."""
-        return self._read(readings.gather(self.format, **asked), progress)
+        return self._read("gather", asked, progress)
 
     def units(self, *, progress: Progress | None = None, **asked: Any) -> list[int]:
         """How many different units have at least one row that a question can use."""
-        return self._read(readings.units(self.format, **asked), progress)
+        return self._read("units", asked, progress)
 
     def names(self, *, progress: Progress | None = None, **asked: Any) -> list[NameCounts]:
         """How many different units have at least one row with each value that occurs."""
-        return self._read(readings.names(self.format, **asked), progress)
+        return self._read("names", asked, progress)
 
     def in_one_pass(self, asked: Sequence[SummaryRequest], *, progress: Progress | None = None) -> list[list[Any]]:
         """The summaries that several calls of the methods above would give, from one pass over the rows.
 
         If the rows do not fit into memory and temporary disk space together, they are read for each summary.
         """
-        wanted = [readings.READINGS[each.method](self.format, **each.arguments) for each in asked]
-        if len(wanted) == 1:
-            return [self._read(wanted[0], progress)]
+        if len(asked) == 1:
+            return [self._read(asked[0].method, asked[0].arguments, progress)]
+        wanted = [self._reading(each.method, each.arguments) for each in asked]
         from dpselect.backends.rows.one_pass import OnePass
 
         shared = OnePass.of(wanted)
@@ -108,7 +108,7 @@ class StreamTable:
         except SelectionError as error:
             if type(error) is not SelectionError:  # what is said of a table does not depend on how it is read
                 raise
-            return [self._read(each, progress) for each in wanted]
+            return [self._read(each.method, each.arguments, progress) for each in asked]
         return [each.summary(one) for each, one in zip(wanted, found, strict=True)]
 
     def inspect(
@@ -178,8 +178,14 @@ class StreamTable:
             return Unread(BLANK, 0)
         return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
 
-    def _read(self, reading: Reading, progress: Progress | None) -> list[Any]:
-        scan = Scan(self.source, reading.columns, candidates=reading.candidates, format=self.format)
+    def _reading(self, method: str, asked: Mapping[str, Any]) -> Reading:
+        found = readings.READINGS[method](self.format, **asked)
+        return readings.filtered(found, self.conditions, self.format) if self.conditions else found
+
+    def _read(self, method: str, asked: Mapping[str, Any], progress: Progress | None) -> list[Any]:
+        reading = self._reading(method, asked)
+        about: dict[str, Any] = {"candidates": reading.candidates, "format": self.format, "table": reading.table}
+        scan = Scan(self.source, reading.columns, **about)
         return reading.summary(self._answer(scan, reading.query, progress))
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:

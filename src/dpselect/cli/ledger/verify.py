@@ -9,8 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli.asking import numbers_read
-from dpselect.cli.options import File, Json, Text
+from dpselect.cli.options import File, Json
 from dpselect.errors import InvalidCertificateError, Shown
 
 if TYPE_CHECKING:
@@ -19,35 +18,29 @@ if TYPE_CHECKING:
 _LARGEST = 100_000_000
 
 
-def verify(
-    certificate: File, /, *, ledger: str | None = None, weights: Text | None = None, as_json: Json = False
-) -> None:
+def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = False) -> None:
     """Recompute the guarantee of a release from its certificate.
 
     dpselect verify release.json --ledger sqlite:///budget.db
 
     What was drawn is certified only for a release with a request id (--request), which its ledger stored: the value,
-    and if there are any, the numbers usable.count and counts.count and the bound bound.value. Otherwise these may have
-    been edited unnoticed. Without --ledger this is true of every field that the certificate states only once, such as
-    the column.
+    and if there are any, the numbers usable.count and counts.count. Otherwise these may have been edited unnoticed.
+    Without --ledger this is true of every field that the certificate states only once, such as the column.
 
     Args:
         certificate: File with what --json printed.
         ledger: Also look up its charge in this ledger.
-        weights: Also compare its hash of the candidates' public weights with these, such as 1,2,5 or @codes.csv:share.
         as_json: Print a JSON object instead of sentences.
     """
     from dpselect.certificates import check
     from dpselect.ledger import Ledger
 
     with nullcontext() if ledger is None else Ledger(ledger) as opened:
-        given = None if weights is None else numbers_read(weights, "weights", "")
-        checked = check(_text(certificate), ledger=opened, weights=given)
+        checked = check(_text(certificate), ledger=opened)
     release = checked.release
     if as_json:
         found = {"epsilon": checked.epsilon, "delta": release.delta, "charged": checked.charged}
         found |= {"error_bound": checked.error_bound, "question": checked.question, "value": checked.value}
-        found |= {} if checked.weights is None else {"weights": checked.weights}
         print(json.dumps(found, sort_keys=True))
         return
     print(release.promise)
@@ -56,15 +49,13 @@ def verify(
         print(release.accuracy + (" Recomputed." if checked.error_bound else ""))
     else:
         print("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
-    for sentence in filter(None, (release.lead, release.count_accuracy, release.rule, release.basis)):
+    for sentence in filter(None, (release.count_accuracy, release.rule, release.basis)):
         print(sentence)
     receipt = release.receipt or {}
     if release.source is not None:
         print(_source_told(release.source))
     if release.format is not None:
         print(f"Declared format: {', '.join(f'{name} = {word!r}' for name, word in release.format.items())}.")
-    if checked.weights is not None:
-        print(_weights_told(checked))
     print(_question_told(checked))
     if checked.charged:
         print(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
@@ -88,12 +79,6 @@ def _source_told(source: Mapping[str, Any]) -> str:
     return f"Asked of the {kind} {', '.join(map(repr, names))}{called}.{columns}"
 
 
-def _weights_told(checked: Checked) -> str:
-    if checked.weights:
-        return "The candidates' weights are those given."
-    return "The candidates' weights, on which the bound depends, were not compared with their hash: see --weights."
-
-
 def _question_told(checked: Checked) -> str:
     if checked.release.receipt is None:
         return "The question is not certified: there is no receipt."
@@ -111,10 +96,6 @@ def _numbers_drawn(release: Release[Any]) -> Iterator[str]:
         yield "counts.count"
     if release.usable is not None:
         yield "usable.count"
-    if release.bound is not None:
-        yield "bound.value"
-    if release.gap is not None:
-        yield "gap.value"
 
 
 def _text(path: str) -> str:

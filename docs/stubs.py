@@ -1,0 +1,78 @@
+"""The types of a data set's methods, from what questions declare: ``python docs/stubs.py`` writes them.
+
+``src/dpselect/session/methods.pyi`` is kept up to date by ``make readme``; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter
+from pathlib import Path
+
+from dpselect.questions import BY_NAME
+from dpselect.questions.declared import Question
+from dpselect.session.methods import signature_of
+
+PLACE = Path(__file__).parent.parent / "src" / "dpselect" / "session" / "methods.pyi"
+
+_WIDTH = 120
+
+_BEGINNING = '''\
+"""The methods of a data set, for type checkers and editors: written by ``make readme``, from what questions declare."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from fractions import Fraction
+from inspect import Signature
+from typing import Any, Literal
+
+from dpselect.certificates.release import Release
+from dpselect.questions.declared import Question
+from dpselect.session.asking import Asking
+
+def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]: ...
+def signature_of(question: type[Question], *, returns: object = None) -> Signature: ...
+def doc_of(question: type[Question]) -> str: ...
+def in_python(help: str) -> str: ...
+def with_questions(family: type[Any], *, of: str = "Dataset", returns: object = "Release[{value}]") -> type[Any]: ...
+'''
+
+_BY = """\
+    def by(self, by: str, *, groups: object = None, max_groups_per_unit: int = 1) -> GroupedQuestions: ...
+"""
+"""A table that is seen by groups has no smaller ones."""
+
+
+def text() -> str:
+    """The stub as it is stored."""
+    plain = _class("PlainQuestions", lambda value: f"Release[{value}]")
+    grouped = _class("GroupedQuestions", lambda value: f"Release[dict[Any, {value}]]")
+    return "\n".join([_BEGINNING, plain + _BY, grouped])
+
+
+def _class(name: str, returns: Callable[[str], str]) -> str:
+    methods = "".join(_method(each, returns(each.value)) for each in BY_NAME.values())
+    return f"class {name}(Asking):\n{methods}"
+
+
+def _method(question: type[Question], returns: str) -> str:
+    """A method, on as few lines as the formatter leaves it."""
+    listed, is_named = ["self"], False
+    for each in [*signature_of(question).parameters.values()][1:]:
+        if each.kind is Parameter.KEYWORD_ONLY and not is_named:
+            listed.append("*")
+            is_named = True
+        default = "" if each.default is Parameter.empty else f" = {each.default!r}"
+        listed.append(f"{each.name}: {each.annotation}{default}".replace("'", '"'))
+    first, last = f"    def {question.name}(", f") -> {returns}: ..."
+    joined = ", ".join(listed)
+    if len(first + joined + last) <= _WIDTH:
+        return f"{first}{joined}{last}\n"
+    if len(joined) + 8 <= _WIDTH:
+        return f"{first}\n        {joined}\n    {last}\n"
+    lines = "".join(f"        {each},\n" for each in listed)
+    return f"{first}\n{lines}    {last}\n"
+
+
+if __name__ == "__main__":
+    PLACE.write_text(text(), encoding="utf-8")

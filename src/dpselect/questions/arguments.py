@@ -1,0 +1,396 @@
+"""Each type of argument of a question, once: how it is written as text, how it is checked, and its one explanation.
+
+A question declares its arguments as annotated fields. Its method, command, form, plan and documents follow from them.
+Data alone: help and forms load nothing that answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from enum import StrEnum
+from fractions import Fraction
+from functools import cache
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+from dpselect.arguments import boolean, positive_epsilon
+
+REQUIRED = object()
+"""In place of a default."""
+
+Written = Literal[
+    "text",
+    "any text",
+    "whole",
+    "number",
+    "exact",
+    "flag",
+    "bounds",
+    "ends",
+    "levels",
+    "prices",
+    "dates",
+    "values",
+    "list",
+    "where",
+    "json",
+]
+"""How a value is written: text, text that may begin with a dash, a whole number, a number, one that is taken exactly,
+nothing (a flag), two numbers, two dates as text, several shares, public prices, dates, values of the column, candidates
+or conditions on rows; "json" is the flag of that name. A tuple or an enumeration instead: one of these words."""
+
+Exact = float | Fraction
+"""A number that is taken exactly: a float stands for the shortest decimal that denotes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One public argument.
+
+    Attributes:
+        kind: how it is written as text.
+        help: its explanation, with other arguments as the command line writes them: ``--step``.
+        name: the same in Python, in plans, in certificates; with dashes on the command line.
+        default: its default, or `REQUIRED`.
+        check: what makes of a value the one that is meant, or refuses it.
+        is_list: whether Python may leave it out, to be refused with a hint of its own.
+        type: as a stub writes it.
+    """
+
+    kind: Written | tuple[str, ...] | type[StrEnum]
+    help: str
+    name: str = ""
+    default: object = REQUIRED
+    check: Callable[[Any, str], Any] | None = None
+    is_list: bool = False
+    type: str = ""
+
+
+@cache
+def arguments_of(question: type[Any]) -> tuple[Argument, ...]:
+    """The arguments that a question declares, in their order."""
+    hints, written = get_type_hints(question, include_extras=True), dict[str, str]()
+    for each in reversed(question.__mro__):
+        written |= vars(each).get("__annotations__", {})
+    found: list[Argument] = []
+    for each in fields(question):
+        type_, said = get_args(hints[each.name])
+        default = REQUIRED if each.default is MISSING or said.is_list else each.default
+        found.append(replace(said, name=each.name, default=default, type=_written(type_)))
+    return tuple(found)
+
+
+def _written(type_: object) -> str:
+    """A type as a stub writes it."""
+    if isinstance(type_, type):
+        return type_.__name__
+    return str(type_).replace("typing.", "").replace("collections.abc.", "").replace("fractions.", "")
+
+
+_LIST = "1..100, red,green,blue, @file or @codes.csv:column"
+_VALUES = "Oslo,Rome, a range 1..5, or @file"
+_DATES = "a list 2026-12-01,2026-12-08, @file with one per line, or @codes.csv:column"
+_PRICES = "a range 1..100, a list 4.99,9.99, @file with one per line, or @codes.csv:column"
+_LEVELS = ", separated by commas"
+IN_PYTHON = {
+    _LIST: "a range, a list, an array or a frame of one column",
+    _VALUES: "a list or a range",
+    _DATES: "a list or an array",
+    _PRICES: "a range, a list or an array",
+    _LEVELS: "",
+}
+"""How lists are typed in a shell, and what Python takes instead."""
+
+Epsilon = Annotated[
+    float,
+    Argument(
+        "number",
+        "Privacy loss of the whole answer. Smaller is more private and less accurate.",
+        check=positive_epsilon,
+    ),
+]
+Values = Annotated[str, Argument("text", "Column with the values.")]
+Numbers = Annotated[str, Argument("text", "Column of numbers.")]
+Dates = Annotated[str, Argument("text", "Column of dates.")]
+Offers = Annotated[str, Argument("text", "Column of numbers: the most that each unit would pay.")]
+ColumnIfAny = Annotated[str | None, Argument("text", "Column of the condition. Without one, every unit is counted.")]
+
+Candidates = Annotated[
+    object,
+    Argument(
+        "list",
+        f"Public values to choose from, whether or not they occur, never read from the column: {_LIST}.",
+        is_list=True,
+    ),
+]
+CandidatesIfAny = Annotated[
+    object,
+    Argument(
+        "list",
+        f"Public values to choose from, never read from the column: {_LIST}."
+        " Without them, and with a --delta above 0, the values that enough units have.",
+    ),
+]
+WithCounts = Annotated[
+    bool,
+    Argument(
+        "flag",
+        "Also release how many units have each answer, with noise. If the counts do not come at no cost, half of"
+        " --epsilon selects and half counts.",
+        check=boolean,
+    ),
+]
+MaxValues = Annotated[
+    int | None,
+    Argument(
+        "whole",
+        "Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is"
+        " small, noise is added once to all counts: far less noise, and the counts come with the answer. Default: any"
+        " number; for top-k without candidates, 1.",
+    ),
+]
+MaxValuesCounted = Annotated[
+    int,
+    Argument(
+        "whole",
+        "Number of values for which one unit counts. If a unit has more, this many are chosen at random. The larger it"
+        " is, the more noise there is; without a list, values then need more units to be named.",
+    ),
+]
+K = Annotated[int, Argument("whole", "Number of values to select.")]
+Delta = Annotated[
+    float,
+    Argument(
+        "number",
+        "Probability with which the guarantee may fail. Choose it far below one over the number of units, such as 1e-6"
+        " for up to about 10,000 units.",
+    ),
+]
+DeltaIfLess = Annotated[
+    float,
+    Argument(
+        "number",
+        "Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. Above 0, the"
+        " counts get Gaussian noise if its error is smaller, and selecting many values takes less noise.",
+    ),
+]
+Kind = Annotated[
+    str | None,
+    Argument(
+        ("integer", "number", "text", "date", "boolean"),
+        "How unknown values are read. Default: the column's type; in CSV and JSON lines, text.",
+    ),
+]
+ValuesIfAny = Annotated[
+    object,
+    Argument("values", f"Count units with one of these values of COLUMN: {_VALUES}."),
+]
+Between = Annotated[
+    tuple[float, float] | None,
+    Argument("bounds", "Count units with a number in COLUMN that is not below the first and not above the second."),
+]
+
+Bounds = Annotated[
+    tuple[float, float],
+    Argument(
+        "bounds",
+        "Smallest and largest possible value. Public, never taken from the column; values beyond a bound count as that"
+        " bound. If none is known, ask for an upper bound first.",
+    ),
+]
+BoundsIfKnown = Annotated[
+    tuple[float, float] | None,
+    Argument(
+        "bounds",
+        "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
+        " bound. Without them, --lower is the smallest, and answers that grow apart are tested in order, with a larger"
+        " error.",
+    ),
+]
+Lower = Annotated[Exact, Argument("exact", "Smallest possible answer. Public; smaller values count as this.")]
+LowerIfUnbounded = Annotated[
+    Exact | None,
+    Argument(
+        "exact",
+        "Smallest possible answer where there are no --bounds. Public; smaller values count as this. Default: 0.",
+    ),
+]
+Step = Annotated[
+    Exact | None,
+    Argument(
+        "exact",
+        "Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide"
+        " the distance between the bounds. Default: 1 if the column's type is an integer type (CSV has no types).",
+    ),
+]
+FineStep = Annotated[
+    Exact | None,
+    Argument(
+        "exact",
+        "Values are rounded to multiples of this above the lower bound; it has to divide the distance between the"
+        " bounds. Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the"
+        " distance.",
+    ),
+]
+SmallestStep = Annotated[
+    Exact | None,
+    Argument(
+        "exact",
+        "Smallest distance between possible answers, such as 1 for ages in years; far from --lower they are 1% of the"
+        " distance from it apart. Default: 1 if the column's type is an integer type (CSV has no types).",
+    ),
+]
+Continuous = Annotated[
+    bool,
+    Argument(
+        "flag",
+        "Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two are"
+        " equal; there is no error bound.",
+        check=boolean,
+    ),
+]
+MaxRows = Annotated[
+    int,
+    Argument(
+        "whole",
+        "Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it.",
+    ),
+]
+Level = Annotated[float, Argument("number", "Share of the values below the quantile, from 0 to 1.")]
+Levels = Annotated[Sequence[float], Argument("levels", f"Different shares of the values, from 0 to 1{_LEVELS}.")]
+Quantiles = Annotated[
+    Literal["joint", "halving"],
+    Argument(
+        ("joint", "halving"),
+        "joint draws all quantiles at once. halving draws the middle one first, then the others on each side; it is"
+        " better for very many levels.",
+    ),
+]
+Units = Annotated[
+    int | None,
+    Argument(
+        "whole",
+        "Number of units, if it is publicly known; units without a value then count as the midpoint of the bounds."
+        " Default: it is private, and released with noise.",
+    ),
+]
+UnitsOfSample = Annotated[
+    int | None,
+    Argument("whole", "For a sample, the number of units (in each group), as publicly known."),
+]
+SampleSize = Annotated[
+    int | None,
+    Argument("whole", "For a sample, its number of points. Default: computed from epsilon and the number of units."),
+]
+Density = Annotated[
+    Literal["counts", "sample"],
+    Argument(
+        ("counts", "sample"),
+        "counts adds noise to the count of each bin and is nearly always more accurate. sample draws a sample that is"
+        " close to the units in Kolmogorov-Smirnov distance.",
+    ),
+]
+BinBounds = Annotated[
+    tuple[float, float],
+    Argument(
+        "bounds",
+        "Start of the first bin and end of the last. Public, never taken from the column; values beyond belong to the"
+        " outer bins. If no end is known, ask for an upper bound first.",
+    ),
+]
+Bins = Annotated[int, Argument("whole", "Number of bins of equal width.")]
+
+Summed = Annotated[str, Argument("text", "Column of numbers to add up.")]
+Clip = Annotated[
+    tuple[Exact, Exact],
+    Argument(
+        "bounds",
+        "Smallest and largest amount that one unit may add; public. The noise grows with it. If none is"
+        " known, ask for an upper bound first.",
+    ),
+]
+Scale = Annotated[
+    Exact,
+    Argument("number", "Multiply the numbers by this and round them to whole numbers: 100 counts cents."),
+]
+
+DatesToChoose = Annotated[
+    object,
+    Argument(
+        "dates",
+        f"Public dates to choose from: {_DATES}.",
+    ),
+]
+DateBounds = Annotated[tuple[object, object] | None, Argument("ends", "First and last date, instead of a list.")]
+DateStep = Annotated[int, Argument("whole", "With --bounds, the number of days from one date to the next.")]
+Prices = Annotated[
+    object,
+    Argument(
+        "prices",
+        f"Public prices to choose from: {_PRICES}. The error grows with the highest price. Give either this or"
+        " --bounds.",
+    ),
+]
+PriceBounds = Annotated[
+    tuple[float, float] | None,
+    Argument("bounds", "Smallest and largest price, public, together with --step or --continuous."),
+]
+
+UsableEpsilon = Annotated[
+    float | None,
+    Argument(
+        "number",
+        "Epsilon for the number of units that could be used, with noise, on top of --epsilon: a warning if it is"
+        " small.",
+    ),
+]
+Request = Annotated[
+    str | None,
+    Argument(
+        "text",
+        "An id of your choice, with a ledger. Repeating the same question under the same id returns the same answer at"
+        " no cost.",
+    ),
+]
+Where = Annotated[
+    Mapping[str, Any] | None,
+    Argument(
+        "where",
+        "Public condition on each row alone: age=18.., age=18..65 or region=north,south. Only rows that meet all are"
+        " looked at. May be given several times.",
+    ),
+]
+By = Annotated[
+    str | None,
+    Argument("text", "Column with the group of each row, for one answer per group in --groups."),
+]
+Groups = Annotated[object, Argument("any text", "Public list of groups, written like candidates.")]
+MaxGroups = Annotated[
+    int,
+    Argument(
+        "whole",
+        "Groups per unit. A unit in more groups takes part in this many, chosen at random. The error grows with it.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Besides:
+    """What can be given with every question, besides its own arguments."""
+
+    usable_epsilon: UsableEpsilon = None
+    request: Request = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _View:
+    """Of which rows a question is answered; see `dpselect.Dataset.by`."""
+
+    where: Where = None
+    by: By = None
+    groups: Groups = None
+    max_groups_per_unit: MaxGroups = 1
+
+
+OF_EVERY_QUESTION = arguments_of(_Besides)
+OF_VIEWS = arguments_of(_View)

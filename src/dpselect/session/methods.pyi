@@ -1,0 +1,424 @@
+"""The methods of a data set, for type checkers and editors: written by ``make readme``, from what questions declare."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from fractions import Fraction
+from inspect import Signature
+from typing import Any, Literal
+
+from dpselect.certificates.release import Release
+from dpselect.questions.declared import Question
+from dpselect.session.asking import Asking
+
+def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]: ...
+def signature_of(question: type[Question], *, returns: object = None) -> Signature: ...
+def doc_of(question: type[Question]) -> str: ...
+def in_python(help: str) -> str: ...
+def with_questions(family: type[Any], *, of: str = "Dataset", returns: object = "Release[{value}]") -> type[Any]: ...
+
+class PlainQuestions(Asking):
+    def count(
+        self,
+        column: str | None = None,
+        *,
+        values: object = None,
+        between: tuple[float, float] | None = None,
+        epsilon: float,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[int]: ...
+    def histogram(
+        self,
+        column: str,
+        *,
+        candidates: object,
+        epsilon: float,
+        max_values_per_unit: int = 1,
+        delta: float = 0.0,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[int]]: ...
+    def values(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        delta: float,
+        max_values_per_unit: int = 1,
+        kind: str | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[Any]]: ...
+    def most_common(
+        self,
+        column: str,
+        *,
+        candidates: object,
+        epsilon: float,
+        max_values_per_unit: int | None = None,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[Any]: ...
+    def least_common(
+        self,
+        column: str,
+        *,
+        candidates: object,
+        epsilon: float,
+        max_values_per_unit: int | None = None,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[Any]: ...
+    def top_k(
+        self,
+        column: str,
+        k: int,
+        *,
+        candidates: object = None,
+        epsilon: float,
+        delta: float = 0.0,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[Any]]: ...
+    def best_date(
+        self,
+        column: str,
+        *,
+        dates: object = None,
+        bounds: tuple[object, object] | None = None,
+        step: int = 1,
+        epsilon: float,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[date]: ...
+    def sum(
+        self,
+        column: str,
+        *,
+        clip: tuple[float | Fraction, float | Fraction],
+        epsilon: float,
+        scale: float | Fraction = 1.0,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
+    def best_by(
+        self,
+        column: str,
+        sum: str,
+        *,
+        clip: tuple[float | Fraction, float | Fraction],
+        scale: float | Fraction = 1.0,
+        candidates: object,
+        epsilon: float,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[Any]: ...
+    def median(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float] | None = None,
+        epsilon: float,
+        lower: float | Fraction | None = None,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
+    def quantile(
+        self,
+        column: str,
+        level: float,
+        *,
+        bounds: tuple[float, float] | None = None,
+        epsilon: float,
+        lower: float | Fraction | None = None,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
+    def quantiles(
+        self,
+        column: str,
+        levels: Sequence[float],
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        method: Literal["joint", "halving"] = "joint",
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[float]]: ...
+    def upper_bound(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        lower: float | Fraction = 0.0,
+        step: float | Fraction | None = None,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
+    def mean(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        units: int | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
+    def variance(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
+    def density(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        bins: int,
+        epsilon: float,
+        method: Literal["counts", "sample"] = "counts",
+        units: int | None = None,
+        sample_size: int | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[float]]: ...
+    def best_price(
+        self,
+        column: str,
+        *,
+        prices: object = None,
+        bounds: tuple[float, float] | None = None,
+        epsilon: float,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
+    def by(self, by: str, *, groups: object = None, max_groups_per_unit: int = 1) -> GroupedQuestions: ...
+
+class GroupedQuestions(Asking):
+    def count(
+        self,
+        column: str | None = None,
+        *,
+        values: object = None,
+        between: tuple[float, float] | None = None,
+        epsilon: float,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, int]]: ...
+    def histogram(
+        self,
+        column: str,
+        *,
+        candidates: object,
+        epsilon: float,
+        max_values_per_unit: int = 1,
+        delta: float = 0.0,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, list[int]]]: ...
+    def values(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        delta: float,
+        max_values_per_unit: int = 1,
+        kind: str | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, list[Any]]]: ...
+    def most_common(
+        self,
+        column: str,
+        *,
+        candidates: object,
+        epsilon: float,
+        max_values_per_unit: int | None = None,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, Any]]: ...
+    def least_common(
+        self,
+        column: str,
+        *,
+        candidates: object,
+        epsilon: float,
+        max_values_per_unit: int | None = None,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, Any]]: ...
+    def top_k(
+        self,
+        column: str,
+        k: int,
+        *,
+        candidates: object = None,
+        epsilon: float,
+        delta: float = 0.0,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, list[Any]]]: ...
+    def best_date(
+        self,
+        column: str,
+        *,
+        dates: object = None,
+        bounds: tuple[object, object] | None = None,
+        step: int = 1,
+        epsilon: float,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, date]]: ...
+    def sum(
+        self,
+        column: str,
+        *,
+        clip: tuple[float | Fraction, float | Fraction],
+        epsilon: float,
+        scale: float | Fraction = 1.0,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
+    def best_by(
+        self,
+        column: str,
+        sum: str,
+        *,
+        clip: tuple[float | Fraction, float | Fraction],
+        scale: float | Fraction = 1.0,
+        candidates: object,
+        epsilon: float,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, Any]]: ...
+    def median(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float] | None = None,
+        epsilon: float,
+        lower: float | Fraction | None = None,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
+    def quantile(
+        self,
+        column: str,
+        level: float,
+        *,
+        bounds: tuple[float, float] | None = None,
+        epsilon: float,
+        lower: float | Fraction | None = None,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
+    def quantiles(
+        self,
+        column: str,
+        levels: Sequence[float],
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        method: Literal["joint", "halving"] = "joint",
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, list[float]]]: ...
+    def upper_bound(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        lower: float | Fraction = 0.0,
+        step: float | Fraction | None = None,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
+    def mean(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        units: int | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
+    def variance(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
+    def density(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        bins: int,
+        epsilon: float,
+        method: Literal["counts", "sample"] = "counts",
+        units: int | None = None,
+        sample_size: int | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, list[float]]]: ...
+    def best_price(
+        self,
+        column: str,
+        *,
+        prices: object = None,
+        bounds: tuple[float, float] | None = None,
+        epsilon: float,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
