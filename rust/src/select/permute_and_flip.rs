@@ -1,15 +1,20 @@
 //! Permute-and-flip: the first head in a uniformly random order of the candidates.
 //!
 //! Candidate i has a coin with heads probability p_i = exp(-x_i), where its score lies x_i scales below the best one. The first head in a
-//! random order is a uniform one of all heads. A draw has two steps:
+//! random order is a uniform one of all heads. Some best candidate always shows heads. A draw has two steps; one with a time has only the
+//! second:
 //!
-//! * **Visits**: up to 16 candidates in a random order. Where many scores are near the top, one of them shows heads.
+//! * **Visits**: up to 16 candidates in a random order. Where many scores are near the top, one of them most likely shows heads.
 //! * **Stages**: every head among the others has an *arrival time*, uniform in [0, 1), and the first to arrive is a uniform head.
-//!   The time is divided into stages. Stage after stage lists by thinning, along a line of weight bounds, which candidates arrive
-//!   in it, until one does. In the last stage a best candidate arrives with certainty.
+//!   The time is divided into stages. Stage after stage lists by thinning which candidates arrive in it, until one does: it steps along
+//!   a line on which every item has a piece of whole length, at least 2^bits p_i, and proposes the items on which the points of a
+//!   Poisson process fall. In the last stage a best candidate arrives with certainty.
 //!
-//! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages. With its arrival time a
-//! winner can be merged with those of other parts.
+//! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages. The first arrival of several
+//! parts of the candidates is that of all, so a winner with its time can be merged with those of other parts.
+//!
+//! How long a draw takes depends on the scores: at most one proposal of each item in each of the stages, of which there are about as
+//! many as the logarithm of the line's length. `docs/sharp-edges.md` says what that tells, and what is measured.
 //!
 //! Read `draw_once` first: it calls `visit`, and then `uniform_head`, `by_stages` and `list`. What is kept of a stage's arrivals is a
 //! uniform one of them ([`UniformArrival`]), or all where their times matter.
@@ -27,7 +32,7 @@ use crate::select::weight_line::{BlockLine, Round, WeightLine};
 
 /// Visits before the stages: they cost less than a line of bounds.
 const VISITS: usize = 16;
-/// And where there is one at hand.
+/// Visits where a line is at hand already.
 const VISITS_BESIDE_A_LINE: usize = 1;
 /// A stage is twice as long as those before when this many of its length are over; a power of two.
 const STAGES_BEFORE_LONGER: u64 = 4;
@@ -43,7 +48,7 @@ pub fn draw_once(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<usize, 
     uniform_head(round, &mut BlockLine::new(round).of(round), &tails, entropy)
 }
 
-/// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
+/// Draw a candidate with a line of bounds at hand, which was made for this round: one of many draws, or of a row of rounds.
 pub fn draw_from(
     round: &Round<'_, '_>,
     line: &mut impl WeightLine,
@@ -56,7 +61,8 @@ pub fn draw_from(
     uniform_head(round, line, &tails, entropy)
 }
 
-/// Draw a candidate and its arrival time: the first of those that arrive in a stage, where every time is uniform.
+/// Draw a candidate and its arrival time: the first of those that arrive in a stage, where every time is uniform
+/// within that stage.
 pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
     let line = BlockLine::new(round);
     let is_out = |index| round.removed.contains(index);
@@ -95,7 +101,7 @@ impl Tails {
 fn visit(visits: usize, round: &Round<'_, '_>, tails: &mut Tails, entropy: &mut Entropy) -> Option<usize> {
     for _ in 0..visits {
         let index = entropy.below(round.blocks.len() as u64) as usize;
-        // A candidate that was seen before is no visit: the order goes on to the next new one.
+        // One that was seen before uses up a visit and is not looked at again: the order of those that are new is uniform.
         if round.removed.contains(index) || tails.contains(index) {
             continue;
         }
@@ -213,14 +219,15 @@ pub fn before_one_half<A: Arrivals, L: WeightLine>(
     Ok(None)
 }
 
-/// About as many proposals as are wanted fall in the first stage, unless rates leave no room for one so short.
+/// About as many proposals as are wanted fall in the first stage, unless rates, which are multiples of 2^-`RATE_BITS`, leave no
+/// room for one so short: three bits are for the quotient in `unit_rate`, and a line has at most 40 (`WeightBounds`).
 pub fn first_stage(line: &impl WeightLine, wanted: u64) -> Stage {
     let units = (line.total() / wanted) >> line.bits();
     Stage { start: 0, end: 1, bits: units.max(2).ilog2().min(RATE_BITS - 3 - line.bits()) }
 }
 
-/// The stage that follows one that ends before 1/2. Longer stages later, but short beside what is over: the one that ends
-/// the draw goes a little beyond its first.
+/// The stage that follows one that ends at 1/2 or before. Longer stages later, but short beside the time that is over, so that the
+/// stage with the first arrival has few others.
 pub fn stage_after(stage: Stage) -> Stage {
     let length = 1 << (stage.end / STAGES_BEFORE_LONGER).max(1).ilog2();
     Stage { start: stage.end, end: stage.end + length, bits: stage.bits }
@@ -229,8 +236,8 @@ pub fn stage_after(stage: Stage) -> Stage {
 /// The second half of the time.
 pub const LAST: Stage = Stage { start: 1, end: 2, bits: 1 };
 
-/// List the candidates that arrive in `stage`, given that they did not before; in the last stage without those of a bound above
-/// one half.
+/// List the candidates that arrive in `stage`, given that they did not before; in the last stage without those whose piece of the
+/// line is longer than one half.
 pub fn list<A: Arrivals, L: WeightLine>(
     stage: Stage,
     round: &Round<'_, '_>,
@@ -244,6 +251,9 @@ pub fn list<A: Arrivals, L: WeightLine>(
     let most_thinned = if stage == LAST { 1 << (line.bits() - 1) } else { u64::MAX };
     let mut position = 0;
     for proposals in 1_usize.. {
+        if proposals.is_multiple_of(CHECK_EVERY) {
+            interrupt::check()?;
+        }
         let rate_until = |end: u64| u128::from(end - position) * u128::from(unit);
         let Some(mut skip) = Skipper::within(rate_until(total), entropy) else { break };
         // The next proposal is this item or, by rounding, one of the next.
@@ -264,9 +274,6 @@ pub fn list<A: Arrivals, L: WeightLine>(
             }
         }
         position = place.end;
-        if proposals.is_multiple_of(CHECK_EVERY) {
-            interrupt::check()?;
-        }
     }
     Ok(())
 }
