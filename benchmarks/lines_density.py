@@ -24,11 +24,11 @@ def lines() -> Iterator[Line]:
     for bins, at_most in AT_MOST.items():
         counts, _ = np.histogram(values, bins, (0.0, 1.0))
         for base in ("histograms", "points"):
-            plan = partial(dps.DensityMechanism(epsilon=1.0, k=SIZE, base=base).plan, counts)
+            plan = partial(dps.mechanisms.DensityMechanism(epsilon=1.0, k=SIZE, base=base).plan, counts)
             yield _line(plan().draw, what=f"a sample of {bins} bins, planned", case=base, n=COUNT, at_most=at_most)
             yield _line(plan, what="planning samples", case=f"{bins} bins, {base}", n=COUNT)
     for n in (COUNT, 10**6):
-        mechanism = dps.DensityMechanism(epsilon=1.0, k=SIZE)
+        mechanism = dps.mechanisms.DensityMechanism(epsilon=1.0, k=SIZE)
         plan = partial(mechanism.plan_points, random.normal(0.4, 0.12, n), bounds=(0, 1))
         yield _line(plan().draw, what="a sample of points, planned", case="normal", n=n)
         yield _line(plan, what="planning samples", case="points, normal", n=n)

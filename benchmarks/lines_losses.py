@@ -120,9 +120,9 @@ def _numbers() -> Iterator[Case]:
     yield "randomized response", 1, lambda data: response.pmf(np.array(data, bool)), flipped(), True
     stream = dps.AboveThreshold(threshold=1.0, epsilon=EPSILON, sensitivity=1.0)
     yield "stream against a threshold", 3, of(stream), scores((-1.0, 1.0)), True
-    quantile = dps.QuantileMechanism(epsilon=EPSILON, level=0.5, bounds=(0.0, 4.0), step=1.0)
+    quantile = dps.mechanisms.QuantileMechanism(epsilon=EPSILON, level=0.5, bounds=(0.0, 4.0), step=1.0)
     yield "median", 5, of(quantile), one_more(range(5), 6), False
-    unbounded = dps.UnboundedQuantileMechanism(epsilon=EPSILON, level=0.5, step=1.0)
+    unbounded = dps.mechanisms.UnboundedQuantileMechanism(epsilon=EPSILON, level=0.5, step=1.0)
     yield "median without bounds", 5, of(unbounded), one_more((0.0, 1.0, 3.0, 9.0), 6), False
-    prices = dps.PriceListMechanism(epsilon=EPSILON, prices=[1.0, 2.0, 3.0])
+    prices = dps.mechanisms.PriceListMechanism(epsilon=EPSILON, prices=[1.0, 2.0, 3.0])
     yield "best price of a list", 3, of(prices), one_more((0.0, 1.0, 2.0, 3.0), 5), False

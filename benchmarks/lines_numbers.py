@@ -27,7 +27,7 @@ def lines() -> Iterator[Line]:
         "all equal": np.zeros(PIECES + 1),
     }
     for name, heights in scores.items():
-        mechanism = dps.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0)
+        mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0)
         plan = partial(mechanism.plan, points, heights)
         case = f"`PiecewiseLinearMechanism`, {name}"
         yield _line(plan().draw, what="a number from lines, planned", case=case, at_most=LINES_AT_MOST)
@@ -38,7 +38,7 @@ def lines() -> Iterator[Line]:
         "equal revenues": 100.0 / np.arange(1.0, PIECES + 1.0),
     }
     for name, values in offers.items():
-        plan = partial(dps.PriceMechanism(epsilon=1.0, bounds=(0, 100)).plan, values)
+        plan = partial(dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(0, 100)).plan, values)
         case = f"`PriceMechanism`, {name}"
         yield _line(plan().draw, what="a price, planned", case=case, at_most=PRICES_AT_MOST)
         yield _line(plan, what="planning prices", case=case)

@@ -34,7 +34,7 @@ def lines() -> Iterator[Line]:
         "whole numbers": (random.integers(0, 100, COUNT).astype(np.float64), None),
     }
     for shape, (values, step) in shapes.items():
-        draw = dps.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 100), step=step).draw
+        draw = dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 100), step=step).draw
         yield Line.of(
             ratio(partial(draw, values), partial(np.median, values)),
             what="median / `np.median`",
@@ -45,7 +45,7 @@ def lines() -> Iterator[Line]:
             at_most=0.5,
         )
     values = shapes["normal"][0]
-    wide = dps.QuantileMechanism(epsilon=SMALLEST_EPSILON, level=0.5, bounds=(0, 100)).draw
+    wide = dps.mechanisms.QuantileMechanism(epsilon=SMALLEST_EPSILON, level=0.5, bounds=(0, 100)).draw
     yield Line.of(
         ratio(partial(wide, values), partial(np.median, values)),
         what="median at epsilon 1e-6 / `np.median`",
@@ -56,7 +56,9 @@ def lines() -> Iterator[Line]:
         at_most=1.0,
     )
     levels = np.arange(1, 100) / 100
-    draw_all = dps.QuantilesMechanism(epsilon=1.0, levels=tuple(levels), bounds=(0, 100), method="halving").draw
+    draw_all = dps.mechanisms.QuantilesMechanism(
+        epsilon=1.0, levels=tuple(levels), bounds=(0, 100), method="halving"
+    ).draw
     yield Line.of(
         ratio(partial(draw_all, values), partial(np.quantile, values, levels)),
         what="99 quantiles / `np.quantile`",
@@ -67,7 +69,7 @@ def lines() -> Iterator[Line]:
         at_most=1.0,
     )
     many = tuple(np.arange(1, JOINT_LEVELS + 1) / (JOINT_LEVELS + 1))
-    draw_joint = dps.QuantilesMechanism(epsilon=1.0, levels=many, bounds=(0, 100), method="joint").draw
+    draw_joint = dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=many, bounds=(0, 100), method="joint").draw
     yield Line.of(
         seconds(partial(draw_joint, values[:JOINT_COUNT]), runs=5),
         what=f"{JOINT_LEVELS} joint quantiles",
@@ -103,8 +105,8 @@ def _unbounded() -> Iterator[Line]:
 
 def _peers(values: np.ndarray[Any, np.dtype[np.float64]]) -> Iterator[Line]:
     """The other libraries' medians: times as fast."""
-    draw = dps.QuantileMechanism(epsilon=peers.EPSILON, level=0.5, bounds=(0, 100)).draw
-    on_grid = dps.QuantileMechanism(epsilon=peers.EPSILON, level=0.5, bounds=(0, 99.9), step=0.1).draw
+    draw = dps.mechanisms.QuantileMechanism(epsilon=peers.EPSILON, level=0.5, bounds=(0, 100)).draw
+    on_grid = dps.mechanisms.QuantileMechanism(epsilon=peers.EPSILON, level=0.5, bounds=(0, 99.9), step=0.1).draw
     candidates = np.arange(PEERS_CANDIDATES) / 10
     for what, theirs, ours, at_least in (
         ("diffprivlib `quantile` / `median`", peers.diffprivlib_quantile(values), draw, 100.0),

@@ -35,7 +35,7 @@ def lines() -> Iterator[Line]:
             unit="us",
             at_most=TEST_AT_MOST,
         )
-    plan = dps.BestOfRuns(epsilon_per_run=1.0, expected_runs=RUNS)
+    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, expected_runs=RUNS)
     ours = _each(lambda run: partial(plan.run, run, [1]))
     theirs = _each(lambda run: peers.opendp_private_candidate(run, STOP))
     yield Line.of(

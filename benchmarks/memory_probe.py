@@ -31,7 +31,7 @@ def held_bytes(field: str) -> int:
 
 def main(mechanism_name: str, dtype_name: str, n: int, shape: str) -> None:
     """Print ``<bytes of the scores> <bytes the peak grew by>``."""
-    mechanism = getattr(dps, mechanism_name)(epsilon=1.0, sensitivity=1.0)
+    mechanism = getattr(dps.mechanisms, mechanism_name)(epsilon=1.0, sensitivity=1.0)
     scores = np.empty(n, dtype=dtype_name)
     cycle = np.minimum(SHAPES[shape](_PIECE), _HIGHEST[dtype_name]).astype(dtype_name)
     for start in range(0, n, _PIECE):  # piece by piece: a temporary as long as the scores would hide one of `select`

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpselect import QuantileMechanism, UnboundedQuantileMechanism
+from dpselect.mechanisms import QuantileMechanism, UnboundedQuantileMechanism
 
 SIZE, TABLES = 1000, 200
 CASES = ((0.5, 0.1), (0.5, 1.0), (0.9, 0.1), (0.9, 1.0), (0.99, 1.0))

@@ -182,10 +182,10 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
     "continuous": lambda flag: asked_of_people("median", "n", bounds=(0, 9), epsilon=1.0, continuous=flag),
     "continuous of check": lambda flag: dps.check({"n": [1, 2]}, "n", unit="n", bounds=(0, 9), continuous=flag),
     "rarest": lambda flag: NoisyOrder.planned(2, 1, epsilon=1.0, max_values_per_unit=1).select([1, 2], rarest=flag),
-    "vectorized": lambda flag: dps.GridMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 1), step=1).draw(
+    "vectorized": lambda flag: dps.mechanisms.GridMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 1), step=1).draw(
         abs, vectorized=flag
     ),
-    "tails": lambda flag: dps.ConcaveMechanism(epsilon=1.0, sensitivity=1).draw([0, 1], [1, -1], tails=flag),
+    "tails": lambda flag: dps.mechanisms.ConcaveMechanism(epsilon=1.0, sensitivity=1).draw([0, 1], [1, -1], tails=flag),
     "tight": lambda flag: dps.accounting.compose([], tight=flag),
     "tight of calibrate": lambda flag: dps.accounting.calibrate(
         dps.PermuteAndFlip, count=2, epsilon=1.0, sensitivity=1, tight=flag

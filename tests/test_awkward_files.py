@@ -135,9 +135,9 @@ def arguments(question: str, options: list[str]) -> dict[str, Any]:
 )
 def test_columns_of_the_wrong_type_are_refused_by_their_type(values: object, said: str) -> None:
     frame = pd.DataFrame({"who": [1, 2], "value": values})
-    with pytest.raises(dps.InvalidDataError, match=f"(?i)a column of numbers.*{said}"):
+    with pytest.raises(dps.errors.InvalidDataError, match=f"(?i)a column of numbers.*{said}"):
         dps.Dataset(frame, unit="who").median("value", bounds=(0, 10), epsilon=1.0)
-    with pytest.raises(dps.InvalidDataError, match=f"(?i)a column of numbers.*{said}"):
+    with pytest.raises(dps.errors.InvalidDataError, match=f"(?i)a column of numbers.*{said}"):
         dps.check(frame, "value", unit="who", bounds=(0, 10))
 
 

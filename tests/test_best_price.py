@@ -109,27 +109,31 @@ def test_a_high_price_few_pay_beats_a_low_one(tmp_path: Path) -> None:
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"prices": None},
-        dps.InvalidCandidatesError,
+        dps.errors.InvalidCandidatesError,
         "prices=None: expected either a public list of prices, or public bounds",
     ),
-    ({"bounds": (1, 2)}, dps.InvalidCandidatesError, "prices=<given together with bounds>: expected either"),
-    ({"prices": None, "bounds": (2, 1)}, dps.InvalidParameterError, "bounds=(2.0, 1.0)"),
-    ({"prices": None, "bounds": (2, 2)}, dps.InvalidParameterError, "bounds=(2.0, 2.0)"),
-    ({"prices": None, "bounds": (0, float("inf"))}, dps.InvalidParameterError, "two finite numbers"),
-    ({"prices": None, "bounds": (float("nan"), 1)}, dps.InvalidParameterError, "two finite numbers"),
-    ({"prices": None, "bounds": (-1, 1), "continuous": True}, dps.InvalidParameterError, "prices >= 0"),
-    ({"prices": None, "bounds": (-2, -1), "continuous": True}, dps.InvalidParameterError, "prices >= 0"),
-    ({"prices": None, "bounds": 3}, dps.InvalidParameterError, "bounds=3"),
-    ({"prices": None, "bounds": (1, 2), "epsilon": 0, "continuous": True}, dps.InvalidParameterError, "epsilon=0"),
-    ({"prices": []}, dps.InvalidCandidatesError, "at least one price"),
-    ({"prices": [0, 1]}, dps.InvalidCandidatesError, "finite numbers > 0"),
-    ({"prices": [1, float("nan")]}, dps.InvalidCandidatesError, "finite numbers > 0"),
-    ({"prices": [1, 1]}, dps.InvalidCandidatesError, "different prices"),
-    ({"epsilon": 0.0}, dps.InvalidParameterError, "epsilon=0.0"),
-    ({"max_rows_per_unit": 0}, dps.InvalidParameterError, "max_rows_per_unit=0"),
-    ({"column": "capital_gains"}, dps.InvalidDataError, "The first line has to hold the names of the columns"),
-    ({"column": "person_id"}, dps.InvalidDataError, "another column than the unit"),
-    ({"column": 3}, dps.InvalidDataError, "the name of a column"),
+    ({"bounds": (1, 2)}, dps.errors.InvalidCandidatesError, "prices=<given together with bounds>: expected either"),
+    ({"prices": None, "bounds": (2, 1)}, dps.errors.InvalidParameterError, "bounds=(2.0, 1.0)"),
+    ({"prices": None, "bounds": (2, 2)}, dps.errors.InvalidParameterError, "bounds=(2.0, 2.0)"),
+    ({"prices": None, "bounds": (0, float("inf"))}, dps.errors.InvalidParameterError, "two finite numbers"),
+    ({"prices": None, "bounds": (float("nan"), 1)}, dps.errors.InvalidParameterError, "two finite numbers"),
+    ({"prices": None, "bounds": (-1, 1), "continuous": True}, dps.errors.InvalidParameterError, "prices >= 0"),
+    ({"prices": None, "bounds": (-2, -1), "continuous": True}, dps.errors.InvalidParameterError, "prices >= 0"),
+    ({"prices": None, "bounds": 3}, dps.errors.InvalidParameterError, "bounds=3"),
+    (
+        {"prices": None, "bounds": (1, 2), "epsilon": 0, "continuous": True},
+        dps.errors.InvalidParameterError,
+        "epsilon=0",
+    ),
+    ({"prices": []}, dps.errors.InvalidCandidatesError, "at least one price"),
+    ({"prices": [0, 1]}, dps.errors.InvalidCandidatesError, "finite numbers > 0"),
+    ({"prices": [1, float("nan")]}, dps.errors.InvalidCandidatesError, "finite numbers > 0"),
+    ({"prices": [1, 1]}, dps.errors.InvalidCandidatesError, "different prices"),
+    ({"epsilon": 0.0}, dps.errors.InvalidParameterError, "epsilon=0.0"),
+    ({"max_rows_per_unit": 0}, dps.errors.InvalidParameterError, "max_rows_per_unit=0"),
+    ({"column": "capital_gains"}, dps.errors.InvalidDataError, "The first line has to hold the names of the columns"),
+    ({"column": "person_id"}, dps.errors.InvalidDataError, "another column than the unit"),
+    ({"column": 3}, dps.errors.InvalidDataError, "the name of a column"),
 ]
 
 
@@ -144,7 +148,7 @@ def test_bad_questions_read_nothing(
 
 
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path) -> None:
-    with pytest.raises(dps.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         ask(write_parquet(tmp_path / "t.parquet", [(1, "a")]), [1])
 
 
@@ -173,7 +177,7 @@ def test_between_bounds_units_have_as_many_offers_as_allowed(tmp_path: Path, mon
 
 
 def test_prices_and_epsilon_have_no_default(adult: dps.Dataset) -> None:
-    with pytest.raises(dps.InvalidCandidatesError, match="prices"):
+    with pytest.raises(dps.errors.InvalidCandidatesError, match="prices"):
         adult.best_price("capital_gain", epsilon=1.0)
     with pytest.raises(TypeError, match="epsilon"):
         adult.best_price("capital_gain", prices=[1])  # type: ignore[call-arg]

@@ -240,7 +240,7 @@ def test_bounds_as_far_apart_as_doubles_go() -> None:
 
 def test_an_error_that_is_no_number_is_refused() -> None:
     people = dps.Dataset(pa.table({"who": [1, 2], "x": [0.5, 0.7]}), unit="who")
-    with pytest.raises(dps.InvalidParameterError, match="an epsilon for which the error fits into a number"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="an epsilon for which the error fits into a number"):
         people.density("x", bounds=(0, 1), bins=4, epsilon=1e-308)
 
 

@@ -202,7 +202,7 @@ def test_a_declared_format_is_checked(tmp_path: Path) -> None:
     other.write_bytes("who;value\nann;Ærø\nbob;ærø \n".encode("utf-16"))
     format = dps.Format(delimiter=";", encoding="utf-16", trim=True, ignore_case=True)
     assert dps.check(other, "value", unit="who", candidates=["ÆRØ"], format=format).problems == ()
-    with pytest.raises(dps.InvalidCandidatesError, match="the same after"):
+    with pytest.raises(dps.errors.InvalidCandidatesError, match="the same after"):
         dps.check(other, "value", unit="who", candidates=["ÆRØ", "ærø"], format=format)
 
 
@@ -238,20 +238,20 @@ def test_it_says_for_whom_it_is_and_hides_what_it_found(tmp_path: Path) -> None:
 
 def test_bad_input_is_refused_in_a_line(tmp_path: Path) -> None:
     path = written(tmp_path, ["1"])
-    with pytest.raises(dps.InvalidDataError, match=r"^column="):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^column="):
         dps.check(path, "values", unit="who")
-    with pytest.raises(dps.InvalidDataError, match=r"^by="):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^by="):
         dps.check(path, "value", unit="who", by="city", groups=["Oslo"])
-    with pytest.raises(dps.InvalidParameterError, match=r"^unit=None"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^unit=None"):
         dps.check(path, "value")
-    with pytest.raises(dps.InvalidDataError, match="a column of numbers"):
+    with pytest.raises(dps.errors.InvalidDataError, match="a column of numbers"):
         dps.check(pl.LazyFrame({"who": [1], "value": ["x"]}), "value", unit="who")
-    with pytest.raises(dps.InvalidParameterError, match=r"^bounds="):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^bounds="):
         dps.check(path, "value", unit="who", bounds=(1, 0))
     for step in (7, "x", 0):
-        with pytest.raises(dps.InvalidParameterError, match=r"^step="):
+        with pytest.raises(dps.errors.InvalidParameterError, match=r"^step="):
             dps.check(path, "value", unit="who", bounds=(0, 10), step=step)  # type: ignore[arg-type]
-    with pytest.raises(dps.InvalidDataError, match="a column of numbers"):
+    with pytest.raises(dps.errors.InvalidDataError, match="a column of numbers"):
         dps.check(pa.table({"who": [1], "value": ["x"]}), "value", unit="who")
 
 
@@ -295,7 +295,7 @@ def test_the_clip_of_a_sum_is_checked(tmp_path: Path) -> None:
     ],
 )
 def test_arguments_of_two_questions_are_refused(given: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(dps.InvalidParameterError):
+    with pytest.raises(dps.errors.InvalidParameterError):
         dps.check(written(tmp_path, ["1"]), "value", unit="who", **given)
 
 
@@ -306,7 +306,7 @@ def test_a_dataset_is_checked_as_it_is_asked(tmp_path: Path) -> None:
     assert (checked.usable_rows, checked.unit) == (2, "who")
     assert dps.check(data, "value", unit="who", bounds=(0, 9)).usable_rows == 2
     for other in ({"unit": "value"}, {"format": dps.Format()}, {"memory_limit": "1GiB"}, {"table": "t"}):
-        with pytest.raises(dps.InvalidParameterError, match="the Dataset has its own"):
+        with pytest.raises(dps.errors.InvalidParameterError, match="the Dataset has its own"):
             dps.check(data, "value", **other)  # type: ignore[arg-type]
 
 

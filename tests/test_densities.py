@@ -92,7 +92,7 @@ SIZE, DRAWS = 16, 400
 def _mean_of_draws(base: str, epsilon: float) -> float:
     """How many standard errors the mean distance of real samples is off the computed one, at epsilon 1."""
     counts = histogram("HEPTH", 256)
-    plan = dps.DensityMechanism(epsilon=epsilon, k=SIZE, base=base).plan(counts)  # type: ignore[arg-type]
+    plan = dps.mechanisms.DensityMechanism(epsilon=epsilon, k=SIZE, base=base).plan(counts)  # type: ignore[arg-type]
     shares = np.cumsum(plan.draw_many(DRAWS), axis=1) / SIZE
     distances = np.abs(shares - np.cumsum(counts) / 256).max(axis=1)
     law = methods.kolmogorov_smirnov if base == "histograms" else methods.kolmogorov_smirnov_of_points
@@ -111,7 +111,7 @@ def test_another_epsilon_would_be_noticed() -> None:
 
 def test_the_smoothed_histogram_errs_as_computed() -> None:
     counts = histogram("ADULT", 4096)
-    mechanism = dps.SmoothedHistogramMechanism(epsilon=1.0, k=32)
+    mechanism = dps.mechanisms.SmoothedHistogramMechanism(epsilon=1.0, k=32)
     shares = np.cumsum([mechanism.draw(counts) for _ in range(DRAWS)], axis=1) / 32
     distances = np.abs(shares - np.cumsum(counts) / 4096).max(axis=1)
     expected = methods.smoothed_histogram("ADULT", 4096, 64, 1.0, 32)

@@ -26,10 +26,10 @@ from dpselect.questions import BY_NAME
 from dpselect.session.described import arguments_of
 
 KINDS = [
-    dps.InvalidParameterError,
-    dps.InvalidScoresError,
-    dps.InvalidCandidatesError,
-    dps.InvalidDataError,
+    dps.errors.InvalidParameterError,
+    dps.errors.InvalidScoresError,
+    dps.errors.InvalidCandidatesError,
+    dps.errors.InvalidDataError,
 ]
 
 

@@ -106,20 +106,20 @@ def test_one_busy_unit_does_not_move_the_median(tmp_path: Path) -> None:
 
 
 QUANTILES: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"bounds": (120, 0)}, dps.InvalidParameterError, "bounds=(120.0, 0.0): expected two finite numbers"),
-    ({"bounds": (0, 0)}, dps.InvalidParameterError, "bounds=(0.0, 0.0)"),
-    ({"bounds": (0, float("nan"))}, dps.InvalidParameterError, "bounds=nan"),
-    ({"bounds": (0, float("inf"))}, dps.InvalidParameterError, "bounds=inf"),
-    ({"bounds": None, "step": None}, dps.InvalidParameterError, "step=None"),
-    ({"step": 7}, dps.InvalidParameterError, "divides upper - lower into whole steps"),
-    ({"step": 0}, dps.InvalidParameterError, "step=0"),
-    ({"level": 1.5}, dps.InvalidParameterError, "level=1.5"),
-    ({"level": float("nan")}, dps.InvalidParameterError, "level=nan"),
-    ({"epsilon": 0.0}, dps.InvalidParameterError, "epsilon=0.0"),
-    ({"max_rows_per_unit": 0}, dps.InvalidParameterError, "max_rows_per_unit=0"),
-    ({"column": "ages"}, dps.InvalidDataError, "The first line has to hold the names of the columns"),
-    ({"column": "person_id"}, dps.InvalidDataError, "another column than the unit"),
-    ({"column": 3}, dps.InvalidDataError, "the name of a column"),
+    ({"bounds": (120, 0)}, dps.errors.InvalidParameterError, "bounds=(120.0, 0.0): expected two finite numbers"),
+    ({"bounds": (0, 0)}, dps.errors.InvalidParameterError, "bounds=(0.0, 0.0)"),
+    ({"bounds": (0, float("nan"))}, dps.errors.InvalidParameterError, "bounds=nan"),
+    ({"bounds": (0, float("inf"))}, dps.errors.InvalidParameterError, "bounds=inf"),
+    ({"bounds": None, "step": None}, dps.errors.InvalidParameterError, "step=None"),
+    ({"step": 7}, dps.errors.InvalidParameterError, "divides upper - lower into whole steps"),
+    ({"step": 0}, dps.errors.InvalidParameterError, "step=0"),
+    ({"level": 1.5}, dps.errors.InvalidParameterError, "level=1.5"),
+    ({"level": float("nan")}, dps.errors.InvalidParameterError, "level=nan"),
+    ({"epsilon": 0.0}, dps.errors.InvalidParameterError, "epsilon=0.0"),
+    ({"max_rows_per_unit": 0}, dps.errors.InvalidParameterError, "max_rows_per_unit=0"),
+    ({"column": "ages"}, dps.errors.InvalidDataError, "The first line has to hold the names of the columns"),
+    ({"column": "person_id"}, dps.errors.InvalidDataError, "another column than the unit"),
+    ({"column": 3}, dps.errors.InvalidDataError, "the name of a column"),
 ]
 
 
@@ -144,28 +144,28 @@ def test_bad_quantiles_read_and_draw_nothing(
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StreamTable, "gather", None)  # not even called
     data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
-    with pytest.raises(dps.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         data.median("value", bounds=(0, 1), continuous=True, epsilon=1.0)
 
 
 def test_a_step_is_needed_with_bounds_and_without(adult: dps.Dataset) -> None:
     """The column of a CSV file has no type, which might say what the step is."""
     for bounds in ({}, {"bounds": (0, 120)}):
-        with pytest.raises(dps.InvalidParameterError, match=r"^step=None"):
+        with pytest.raises(dps.errors.InvalidParameterError, match=r"^step=None"):
             adult.median("age", epsilon=1.0, **bounds)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="epsilon"):
         adult.quantile("age", 0.5, bounds=(0, 120))  # type: ignore[call-arg]
 
 
 QUESTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"candidates": None}, dps.InvalidCandidatesError, "values occur"),
-    ({"candidates": [1, 1]}, dps.InvalidCandidatesError, "without duplicates"),
-    ({"candidates": ["a"]}, dps.InvalidDataError, "give whole numbers"),
-    ({"epsilon": 0.0}, dps.InvalidParameterError, "epsilon=0.0"),
-    ({"epsilon": float("nan")}, dps.InvalidParameterError, "epsilon=nan"),
-    ({"column": "pages"}, dps.InvalidDataError, "Did you mean 'page'?"),
-    ({"column": "session"}, dps.InvalidDataError, "another column than the unit"),
-    ({"column": 3}, dps.InvalidDataError, "the name of a column"),
+    ({"candidates": None}, dps.errors.InvalidCandidatesError, "values occur"),
+    ({"candidates": [1, 1]}, dps.errors.InvalidCandidatesError, "without duplicates"),
+    ({"candidates": ["a"]}, dps.errors.InvalidDataError, "give whole numbers"),
+    ({"epsilon": 0.0}, dps.errors.InvalidParameterError, "epsilon=0.0"),
+    ({"epsilon": float("nan")}, dps.errors.InvalidParameterError, "epsilon=nan"),
+    ({"column": "pages"}, dps.errors.InvalidDataError, "Did you mean 'page'?"),
+    ({"column": "session"}, dps.errors.InvalidDataError, "another column than the unit"),
+    ({"column": 3}, dps.errors.InvalidDataError, "the name of a column"),
 ]
 
 
@@ -185,7 +185,7 @@ def test_bad_questions_read_and_draw_nothing(
         assert reason in str(caught.value)
         assert isinstance(caught.value, dps.SelectionError | ValueError)
     for k in (0, 41271, -1):
-        with pytest.raises(dps.InvalidParameterError, match=r"^k="):
+        with pytest.raises(dps.errors.InvalidParameterError, match=r"^k="):
             clicks.top_k("page", k, candidates=PAGES, epsilon=1.0)
 
 
@@ -227,7 +227,7 @@ def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
         data = dps.Dataset(CLICKS, unit="session", memory_limit=limit)
         data.most_common("page", candidates=PAGES, epsilon=1.0)
     assert seen == [100_000_000, 2**27, None]
-    with pytest.raises(dps.InvalidParameterError, match=r"^memory_limit=.*at least 64 MiB"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^memory_limit=.*at least 64 MiB"):
         dps.Dataset(CLICKS, unit="session", memory_limit="1MB")
 
 

@@ -45,10 +45,10 @@ def shops() -> dps.Dataset:
 def test_a_column_without_dates_is_told_what_to_become(days: pl.Series, reason: str) -> None:
     frame = pl.DataFrame({"person": [1], "free_on": days})
     for source in (frame, frame.to_pandas(use_pyarrow_extension_array=True), frame.to_arrow(), frame.lazy()):
-        with pytest.raises(dps.InvalidDataError, match=reason) as refused:
+        with pytest.raises(dps.errors.InvalidDataError, match=reason) as refused:
             dps.Dataset(source, unit="person").best_date("free_on", bounds=("2026-12-01", "2026-12-31"), epsilon=1.0)
         assert (refused.value.name, refused.value.expected) == ("column", "a column of dates")
-    with pytest.raises(dps.InvalidDataError, match=r"^column|Column 'free_on' holds"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^column|Column 'free_on' holds"):
         dps.Dataset(frame, unit="person").most_common("free_on", candidates=[date(2026, 12, 12)], epsilon=1.0)
 
 
@@ -125,7 +125,7 @@ def test_every_relation_is_charged_to_an_account_of_its_own(tmp_path: Path) -> N
         release = dps.Dataset(FRIENDS, account=own, **friends).best_date("free_on", **asked)
         assert release.neighbours == neighbours
         assert check(release.to_json(), ledger=ledger).charged
-        with pytest.raises(dps.WrongAccountError, match=r"^neighbours="):
+        with pytest.raises(dps.errors.WrongAccountError, match=r"^neighbours="):
             dps.Dataset(FRIENDS, account=other, **friends).best_date("free_on", **asked)
     assert ledger.account("adding").spent == 1.0
 
@@ -139,7 +139,7 @@ def test_groups_are_charged_once_for_all(tmp_path: Path) -> None:
     assert ledger.account("friends").spent == 1.0
     assert ask(friends, "best_date", "free_on", **asked, epsilon=1.0, request="a") == first
     for changes in ({"groups": ["west", "south"]}, {"max_groups_per_unit": 2}, {"by": None, "groups": None}):
-        with pytest.raises(dps.RequestReusedError):
+        with pytest.raises(dps.errors.RequestReusedError):
             ask(friends, "best_date", "free_on", **{**asked, **changes}, epsilon=1.0, request="a")
     ask(friends, "best_date", "free_on", **asked, max_groups_per_unit=2, epsilon=1.0)
     assert ledger.account("friends").spent == 2.0
@@ -147,10 +147,10 @@ def test_groups_are_charged_once_for_all(tmp_path: Path) -> None:
 
 def test_replaced_units_are_refused_groups_before_a_row_is_read() -> None:
     friends = dps.Dataset(FRIENDS, unit="person", neighbours="replace_one")
-    with pytest.raises(dps.InvalidParameterError, match="neighbours='add_remove' with groups"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="neighbours='add_remove' with groups"):
         friends.by("team", groups=["west"]).most_common("free_on", candidates=["a"], epsilon=1.0)
     assert friends.mean("free_on", bounds=(0, 1), step=1, units=9, epsilon=1.0).neighbours == "replace_one"
-    with pytest.raises(dps.InvalidParameterError, match=r"^neighbours='swap'"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^neighbours='swap'"):
         dps.Dataset(FRIENDS, unit="person", neighbours="swap")  # type: ignore[arg-type]
 
 
@@ -172,16 +172,16 @@ def test_bad_questions(changes: dict[str, Any], reason: str, monkeypatch: pytest
     friends = dps.Dataset(FRIENDS, unit="person")
     monkeypatch.setattr("dpselect.backends.rows.table.answer", None)
     for question in ("most_common", "least_common"):
-        with pytest.raises(dps.InvalidParameterError) as caught:
+        with pytest.raises(dps.errors.InvalidParameterError) as caught:
             ask(friends, question, "free_on", **{"candidates": ["x"], "epsilon": 1.0, **changes})
         assert reason in str(caught.value)
 
 
 def test_groups_of_the_wrong_type_are_refused_by_that_name() -> None:
     table = pa.table({"who": [1], "city": [7], "what": ["x"]})
-    with pytest.raises(dps.InvalidDataError, match=r"^groups=<text>: expected groups of the column's type"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^groups=<text>: expected groups of the column's type"):
         dps.Dataset(table, unit="who").by("city", groups=["Oslo"]).most_common("what", candidates=["x"], epsilon=1.0)
-    with pytest.raises(dps.InvalidDataError, match=r"^sum='what': expected a column of numbers"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^sum='what': expected a column of numbers"):
         dps.Dataset(table, unit="who").best_by("city", sum="what", clip=(0, 1), candidates=[7], epsilon=1.0)
 
 

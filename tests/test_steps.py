@@ -39,7 +39,7 @@ def typed(kind: Any, **options: Any) -> dps.Dataset:
 @pytest.mark.parametrize("kind", ["csv", pa.float64(), pa.decimal128(9, 2)], ids=str)
 def test_a_step_is_needed_where_no_type_says_it(name: str, kind: Any, untyped: dps.Dataset) -> None:
     data = untyped if kind == "csv" else typed(kind)
-    with pytest.raises(dps.InvalidParameterError, match=r"^step=None: expected .* or continuous=True") as caught:
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^step=None: expected .* or continuous=True") as caught:
         QUESTIONS[name](data, bounds=(0, 100_000), epsilon=1.0)
     assert "920" not in str(caught.value)
 
@@ -48,7 +48,7 @@ def test_nothing_is_charged_without_a_step(tmp_path: Path) -> None:
     with dps.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open_account("gains", epsilon=1)
         data = typed(pa.float64(), ledger=ledger, account="gains")
-        with pytest.raises(dps.InvalidParameterError, match=r"^step=None"):
+        with pytest.raises(dps.errors.InvalidParameterError, match=r"^step=None"):
             data.median("gain", bounds=(0, 100_000), epsilon=1.0)
         assert ledger.account("gains").entries == 1
 
@@ -72,7 +72,7 @@ def test_an_integer_type_says_that_the_step_is_1(name: str, kind: pa.DataType) -
     assert (release.candidates, release.error_bound) == (same.candidates, same.error_bound)
     continuous = QUESTIONS[name](data, bounds=(0, 120), continuous=True, epsilon=5.0)
     assert continuous.candidates == {"source": "bounds", "lower": 0.0, "upper": 120.0}
-    with pytest.raises(dps.InvalidParameterError, match=r"^step=None"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^step=None"):
         QUESTIONS[name](data, bounds=(0.5, 120), epsilon=5.0)
 
 
@@ -86,7 +86,7 @@ def test_whole_numbers_of_any_width_have_a_step_of_1(tmp_path: Path) -> None:
         lazy = pl.LazyFrame(ZEROS).with_columns(pl.col("gain").cast(pl.Int128))
         for source in (wide, tmp_path / "wide.parquet", relation, frame, lazy):
             assert dps.Dataset(source, unit="who").median("gain", bounds=(0, 100_000), epsilon=1.0).value == 0
-    with pytest.raises(dps.InvalidParameterError, match=r"^step=None"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^step=None"):
         dps.Dataset(frame, unit="who").median("gain", bounds=(0, 2**54), epsilon=1.0)
 
 
@@ -95,22 +95,26 @@ def test_all_kinds_of_tables_say_their_types(tmp_path: Path) -> None:
     (tmp_path / "zeros.jsonl").write_text("".join(json.dumps({"who": who, "gain": 0}) + "\n" for who in range(1000)))
     for source in (tmp_path / "zeros.parquet", pd.DataFrame(ZEROS), pl.DataFrame(ZEROS), pl.LazyFrame(ZEROS)):
         assert dps.Dataset(source, unit="who").median("gain", bounds=(0, 100_000), epsilon=1.0).value == 0
-    with pytest.raises(dps.InvalidParameterError, match=r"^step=None"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^step=None"):
         dps.Dataset(tmp_path / "zeros.jsonl", unit="who").median("gain", bounds=(0, 100_000), epsilon=1.0)
 
 
 def test_contradictions_are_refused(untyped: dps.Dataset) -> None:
     for name, ask in QUESTIONS.items():
-        with pytest.raises(dps.InvalidParameterError, match=r"^continuous=True: .* because a step is given"):
+        with pytest.raises(dps.errors.InvalidParameterError, match=r"^continuous=True: .* because a step is given"):
             ask(untyped, bounds=(0, 10), step=1, continuous=True, epsilon=1.0)
-        with pytest.raises(dps.InvalidParameterError, match=r"^continuous=<str>: expected True or False"):
+        with pytest.raises(dps.errors.InvalidParameterError, match=r"^continuous=<str>: expected True or False"):
             ask(untyped, bounds=(0, 10), continuous="yes", epsilon=1.0)
-        with pytest.raises(dps.InvalidParameterError, match=r"^bounds="):
+        with pytest.raises(dps.errors.InvalidParameterError, match=r"^bounds="):
             ask(untyped, bounds=(10, 0), epsilon=1.0)
         if name == "best_price":
-            with pytest.raises(dps.InvalidParameterError, match=r"^step=1: .* because a list of prices is given"):
+            with pytest.raises(
+                dps.errors.InvalidParameterError, match=r"^step=1: .* because a list of prices is given"
+            ):
                 ask(untyped, prices=[1, 2], step=1, epsilon=1.0)
-            with pytest.raises(dps.InvalidParameterError, match=r"^continuous=True: .* a list of prices is given"):
+            with pytest.raises(
+                dps.errors.InvalidParameterError, match=r"^continuous=True: .* a list of prices is given"
+            ):
                 ask(untyped, prices=[1, 2], continuous=True, epsilon=1.0)
 
 
@@ -120,7 +124,7 @@ def test_prices_between_bounds_at_a_step_are_those_of_the_list(untyped: dps.Data
     assert (stepped.candidates, stepped.error_bound) == (listed.candidates, listed.error_bound)
     assert stepped.candidates["lowest"] == 0.5
     for bounds, step, argument in (((0, 10**7), 1, "step"), ((-1, 5), 1, "bounds"), ((0, 10), 3, "step")):
-        with pytest.raises(dps.InvalidParameterError, match=f"^{argument}="):
+        with pytest.raises(dps.errors.InvalidParameterError, match=f"^{argument}="):
             untyped.best_price("gain", bounds=bounds, step=step, epsilon=1.0)
 
 

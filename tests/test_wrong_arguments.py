@@ -166,7 +166,7 @@ LISTED = {"column": "name", "candidates": ["x", "y"]}
 FLIP = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1)
 HOME = tempfile.TemporaryDirectory()
 RUN = accounting.Run(event=PureEvent(epsilon=0.001), mechanism="m", neighbours=dps.Neighbours.ADD_REMOVE, unit="who")
-CEILING = dps.IntegerCeiling(center=1, fall=1, height=5, lower=0)
+CEILING = dps.mechanisms.IntegerCeiling(center=1, fall=1, height=5, lower=0)
 CODED = {"source": pa.table({"n": [1, 2, 3]})}
 ONE_ASKED = (RUN, "request", "question", "1" * 64, datetime(2026, 11, 25, tzinfo=UTC))
 CURVE = {"breakpoints": [0.0, 1.0, 2.0], "slopes": [2.0, 1.0, -1.0]}
@@ -174,14 +174,14 @@ PIECES = {"breakpoints": [0.0, 1.0, 2.0, 3.0]}
 LINES = {"breakpoints": [0.0, 1.0, 2.0], "scores": [0.0, 1.0, 0.0]}
 
 SPECIAL: dict[str, dict[str, Any]] = {
-    "dpselect.BestOfRuns": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
+    "dpselect.mechanisms.BestOfRuns": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
     "dpselect.ClippingBoundMechanism.pmf": {"above": [0] * 51},
-    **{f"dpselect.ConcaveMechanism.{each}": CURVE for each in ("cdf", "draw", "pdf", "plan")},
-    "dpselect.CurveMechanism": {"bounds": [(0, 10), (0, 10)]},
-    "dpselect.CurveMechanism.draw": {"values": [[1.0, 2.0], [3.0, 4.0]]},
-    "dpselect.MarginalsMechanism": {"bounds": [(0, 10), (0, 10)]},
-    "dpselect.MarginalsMechanism.draw": {"values": [[1.0, 2.0], [3.0, 4.0]]},
-    "dpselect.DensityMechanism.distance": {"sample": [1, 0, 1]},
+    **{f"dpselect.mechanisms.ConcaveMechanism.{each}": CURVE for each in ("cdf", "draw", "pdf", "plan")},
+    "dpselect.mechanisms.CurveMechanism": {"bounds": [(0, 10), (0, 10)]},
+    "dpselect.mechanisms.CurveMechanism.draw": {"values": [[1.0, 2.0], [3.0, 4.0]]},
+    "dpselect.mechanisms.MarginalsMechanism": {"bounds": [(0, 10), (0, 10)]},
+    "dpselect.mechanisms.MarginalsMechanism.draw": {"values": [[1.0, 2.0], [3.0, 4.0]]},
+    "dpselect.mechanisms.DensityMechanism.distance": {"sample": [1, 0, 1]},
     "dpselect.DiscreteGaussianMechanism": {"squared_sensitivity": 1},
     "dpselect.Format.check": {"allowed": [], "source": "frames"},
     **{
@@ -189,18 +189,18 @@ SPECIAL: dict[str, dict[str, Any]] = {
         for each in ("cdf", "draw", "pmf")
     },
     "dpselect.GeometricMechanism.draw_many": {"values": [1, 2]},
-    **{f"dpselect.IntegerMechanism.{each}": {"ceiling": CEILING} for each in ("draw", "expected_calls")},
+    **{f"dpselect.mechanisms.IntegerMechanism.{each}": {"ceiling": CEILING} for each in ("draw", "expected_calls")},
     "dpselect.AboveThreshold.pmf": {"queries": [1.0, 9.0]},
     "dpselect.ExponentialMechanism": {"weights": [1, 2, 3]},
     "dpselect.DiscreteGaussianMechanism.draw_many": {"values": [1, 2]},
     **{
-        f"dpselect.IntervalMechanism.{each}": PIECES
+        f"dpselect.mechanisms.IntervalMechanism.{each}": PIECES
         for each in ("cdf", "draw", "pdf", "interval_probabilities", "plan")
     },
-    "dpselect.MeanMechanism.error_bound": {"n": 3},
+    "dpselect.mechanisms.MeanMechanism.error_bound": {"n": 3},
     "dpselect.PartialSelection.of": {"mechanism": FLIP},
     "dpselect.PartialSelection.from_bytes": {"mechanism": FLIP},
-    "dpselect.QuantileMechanism": {"step": 1},
+    "dpselect.mechanisms.QuantileMechanism": {"step": 1},
     "dpselect.best_of_runs": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
     "dpselect.candidates_from": CODED,
     "dpselect.weights_from": CODED,

@@ -61,19 +61,19 @@ def kolmogorov_smirnov_of_points(name: str, n: int, bins: int, epsilon: float, k
 
 
 def default_size(n: int, epsilon: float) -> int:
-    """What `dpselect.DensityMechanism` chooses if no size is given, to the next power of two.
+    """What `dpselect.mechanisms.DensityMechanism` chooses if no size is given, to the next power of two.
 
     >>> default_size(4096, 1.0)
     128
     """
-    return power_of_two(dps.DensityMechanism(epsilon=epsilon).sample_size(n))
+    return power_of_two(dps.mechanisms.DensityMechanism(epsilon=epsilon).sample_size(n))
 
 
 @cache
 def smoothed_histogram(name: str, n: int, bins: int, epsilon: float, k: int) -> Between:
     """Expected error of the share of `k` independent draws in each bin: a law of the same distance, with rate 0."""
     counts = histogram(name, n, bins)
-    mechanism = dps.SmoothedHistogramMechanism(epsilon=epsilon, k=k, neighbours=dps.Neighbours.REPLACE_ONE)
+    mechanism = dps.mechanisms.SmoothedHistogramMechanism(epsilon=epsilon, k=k, neighbours=dps.Neighbours.REPLACE_ONE)
     return expected_distance(counts, k, rate=0.0, chances=mechanism.probabilities(counts), most_cuts=SMOOTHED_CUTS)
 
 

@@ -143,13 +143,13 @@ def _counts(most: int) -> NDArray[np.int64]:
 
 def ours(most: int, runs: int = 5) -> float:
     """Names by `GaussianThresholdCounts`, which come with their counts."""
-    mechanism = dps.GaussianThresholdCounts(epsilon=EPSILON, delta=DELTA, max_values_per_unit=most)
+    mechanism = dps.mechanisms.GaussianThresholdCounts(epsilon=EPSILON, delta=DELTA, max_values_per_unit=most)
     with seeded(1):
         return float(np.mean([len(mechanism.draw(_counts(most)).positions) for _ in range(runs)]))
 
 
 def optimal(most: int, runs: int = 5) -> float:
     """Names by `PartitionSelection`, without counts."""
-    mechanism = dps.PartitionSelection(epsilon=EPSILON, delta=DELTA, max_values_per_unit=most)
+    mechanism = dps.mechanisms.PartitionSelection(epsilon=EPSILON, delta=DELTA, max_values_per_unit=most)
     with seeded(1):
         return float(np.mean([len(mechanism.select(_counts(most))) for _ in range(runs)]))

@@ -50,7 +50,7 @@ def test_the_exact_recursion_affords_more() -> None:
 
 def test_mechanisms_of_several_runs() -> None:
     mechanism = calibrate(
-        dps.QuantilesMechanism, count=4, epsilon=1.0, delta=1e-6, levels=(0.25, 0.5, 0.75), bounds=(0, 1)
+        dps.mechanisms.QuantilesMechanism, count=4, epsilon=1.0, delta=1e-6, levels=(0.25, 0.5, 0.75), bounds=(0, 1)
     )
     assert compose([mechanism.event] * 4).epsilon(1e-6) <= 1.0
     assert mechanism.epsilon > 0.25

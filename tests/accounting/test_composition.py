@@ -252,7 +252,7 @@ def test_mechanisms_compose() -> None:
     mechanisms = [
         dps.PermuteAndFlip(epsilon=0.1, sensitivity=1.0),
         dps.ExponentialMechanism(epsilon=0.1, sensitivity=1.0),
-        dps.QuantilesMechanism(epsilon=0.1, levels=(0.25, 0.5, 0.75), bounds=(0, 1)),
+        dps.mechanisms.QuantilesMechanism(epsilon=0.1, levels=(0.25, 0.5, 0.75), bounds=(0, 1)),
     ]
     total = compose([mechanism.event for mechanism in mechanisms] * 5, tight=True, work=3e8)
     assert total.epsilon(1e-6) < compose([mechanism.event for mechanism in mechanisms] * 5).epsilon(1e-6) <= 1.5

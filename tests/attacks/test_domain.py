@@ -55,7 +55,7 @@ def test_the_data_is_never_asked_for_candidates(tmp_path: Path) -> None:
         lambda: data.top_k("value", 1, epsilon=1.0),
         lambda: data.most_common("value", candidates=[], epsilon=1.0),
     ):
-        with pytest.raises(dps.InvalidCandidatesError):
+        with pytest.raises(dps.errors.InvalidCandidatesError):
             ask()
 
 

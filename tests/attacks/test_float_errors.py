@@ -43,7 +43,9 @@ def test_no_number_fails_or_warns_whatever_the_caller_set(ask: Callable[[dps.Dat
 
 @pytest.mark.parametrize("score", ["absolute", "squared"])
 def test_the_mean_of_an_array_does_not_either(score: Any) -> None:
-    mechanism = dps.MeanMechanism(epsilon=1.0, bounds=BOUNDS, step=0.8, neighbours="replace_one", score=score)
+    mechanism = dps.mechanisms.MeanMechanism(
+        epsilon=1.0, bounds=BOUNDS, step=0.8, neighbours="replace_one", score=score
+    )
     for odd in ODD:
         if not np.isnan(odd):
             with np.errstate(all="raise"):

@@ -99,6 +99,6 @@ def test_a_mean_is_of_exact_sums() -> None:
     values = [1e9, 1.0, -1e9] * 1000
     naive_sums = {float(np.add.accumulate(np.array(each, np.float32))[-1]) for each in (values, sorted(values))}
     assert len(naive_sums) == 2
-    mechanism = dps.MeanMechanism(epsilon=1.0, bounds=(-1e9, 1e9), step=1)
+    mechanism = dps.mechanisms.MeanMechanism(epsilon=1.0, bounds=(-1e9, 1e9), step=1)
     cdfs = [mechanism.cdf(np.array(each), [0.0, 0.5, 1e6]) for each in (values, sorted(values))]
     assert np.array_equal(cdfs[0], cdfs[1])

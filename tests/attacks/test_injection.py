@@ -69,5 +69,5 @@ def test_candidates_may_be_any_text(tmp_path: Path) -> None:
 
 def test_a_path_that_is_sql_reads_nothing(tmp_path: Path) -> None:
     for source in ("x.csv') UNION SELECT 1 --", "examples/data/clicks.parquet'; --.csv"):
-        with pytest.raises(dps.InvalidDataError):
+        with pytest.raises(dps.errors.InvalidDataError):
             dps.Dataset(source, unit="unit")

@@ -67,7 +67,7 @@ def test_the_last_bits_of_a_naive_median_tell_whether_anybody_is_there() -> None
 
 @pytest.mark.parametrize("values", [[], [0.7]])
 def test_here_a_median_has_the_last_bits_of_a_rounded_real_number(values: list[float]) -> None:
-    mechanism = dps.QuantileMechanism(epsilon=0.5, level=0.5, bounds=(0, 1))
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=0.5, level=0.5, bounds=(0, 1))
     found = [is_fine(answer) for answer in in_window(lambda: mechanism.draw(values), 3000)]
     counts = np.array([found.count(True), found.count(False)])
     assert counts.sum() > 50
@@ -75,6 +75,6 @@ def test_here_a_median_has_the_last_bits_of_a_rounded_real_number(values: list[f
 
 
 def test_on_a_public_grid_there_are_no_last_bits() -> None:
-    mechanism = dps.QuantileMechanism(epsilon=0.5, level=0.5, bounds=(0, 1), step=0.25)
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=0.5, level=0.5, bounds=(0, 1), step=0.25)
     for values in ([], [0.7]):
         assert {mechanism.draw(values) for _ in range(300)} <= {0.0, 0.25, 0.5, 0.75, 1.0}

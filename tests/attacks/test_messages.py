@@ -160,7 +160,7 @@ def test_a_private_column_given_as_candidates_is_not_repeated(tmp_path: Path) ->
         "SENTINEL",
         [["SENTINEL"]],
     ):
-        with pytest.raises(dps.InvalidCandidatesError) as caught:
+        with pytest.raises(dps.errors.InvalidCandidatesError) as caught:
             data.most_common("value", candidates=column, epsilon=1.0)
         assert SECRET not in everything_said(caught.value)
 
@@ -186,13 +186,13 @@ def test_a_column_given_as_bounds_is_not_repeated(tmp_path: Path) -> None:
         ["SENTINEL"] * 3,
     ]
     for column in columns:
-        with pytest.raises(dps.InvalidParameterError) as caught:
+        with pytest.raises(dps.errors.InvalidParameterError) as caught:
             data.median("value", bounds=column, continuous=True, epsilon=1.0)
         assert SECRET not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
-        with pytest.raises(dps.InvalidParameterError) as caught:
+        with pytest.raises(dps.errors.InvalidParameterError) as caught:
             data.best_price("value", bounds=column, continuous=True, epsilon=1.0)
         assert SECRET not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
-        with pytest.raises(dps.InvalidCandidatesError) as caught:
+        with pytest.raises(dps.errors.InvalidCandidatesError) as caught:
             data.best_price("value", prices=column, bounds=column, epsilon=1.0)
         assert SECRET not in everything_said(caught.value)
 
@@ -201,11 +201,11 @@ def test_offers_given_as_prices_are_not_repeated(tmp_path: Path) -> None:
     data = dps.Dataset(write_csv(tmp_path / "t.csv", []), unit="unit")
     columns: list[Any] = ["SENTINEL", ["SENTINEL"], {"SENTINEL": 3}, [1, "SENTINEL"], [["SENTINEL"]]]
     for column in columns:
-        with pytest.raises(dps.InvalidCandidatesError) as caught:
+        with pytest.raises(dps.errors.InvalidCandidatesError) as caught:
             data.best_price("value", prices=column, epsilon=1.0)
         assert SECRET not in everything_said(caught.value)
     for offers in ([31415.5, 31415.5], [31415.5, -1], [31415.5, None], [31415.5, 2.0**-60]):
-        with pytest.raises(dps.InvalidCandidatesError) as caught:
+        with pytest.raises(dps.errors.InvalidCandidatesError) as caught:
             data.best_price("value", prices=offers, epsilon=1.0)
         assert "31415" not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
 

@@ -107,7 +107,7 @@ def test_nothing_hangs_on_an_error_of_a_server(postgres: sa.Engine) -> None:
     assert isinstance(error, InvalidDataError)
     assert error.__context__ is None
     assert SECRET not in reachable(error)
-    with pytest.raises(dps.TableUnavailableError) as caught:
+    with pytest.raises(dps.errors.TableUnavailableError) as caught:
         open_table("postgresql://SENTINEL:x@127.0.0.1:1/SENTINEL".replace("SENTINEL:", "ann:SENTINEL"), table="t")
     assert caught.value.__context__ is None
 

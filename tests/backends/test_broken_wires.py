@@ -58,14 +58,16 @@ def test_a_table_whose_server_drops_half_way_costs_nothing_until_it_answers(
         return received > 200_000
 
     wire.answered = cut
-    with pytest.raises(dps.TableUnavailableError, match="the connection broke before the answer arrived") as caught:
+    with pytest.raises(
+        dps.errors.TableUnavailableError, match="the connection broke before the answer arrived"
+    ) as caught:
         median(people)
     assert 200_000 < received < 400_000
     assert SECRET not in everything_said(caught.value)
     assert caught.value.__context__ is None
     assert ledger.account("people").entries == 1
     wire.answered, wire.is_down = None, True
-    with pytest.raises(dps.TableUnavailableError, match="the server cannot be reached"):
+    with pytest.raises(dps.errors.TableUnavailableError, match="the server cannot be reached"):
         median(people)
     assert ledger.account("people").entries == 1
     wire.is_down = False
@@ -74,7 +76,7 @@ def test_a_table_whose_server_drops_half_way_costs_nothing_until_it_answers(
     wire.is_down = True
     assert median(people) == first  # stored: neither the table nor epsilon is needed
     assert ledger.account("people").spent == 1.0
-    with pytest.raises(dps.TableUnavailableError, match="the server cannot be reached"):
+    with pytest.raises(dps.errors.TableUnavailableError, match="the server cannot be reached"):
         dps.Dataset(wire.url, table=table[1], unit="unit")
 
 
@@ -141,5 +143,5 @@ def test_a_ledger_whose_server_is_down_reads_nothing(wire: Wire, monkeypatch: py
     wire.is_down = True
     frame: Any = pa.table({"unit": [1], "value": [1]})
     people = dps.Dataset(frame, unit="unit", ledger=dps.Ledger(wire.url, wait=5), account="people")
-    with pytest.raises(dps.LedgerUnavailableError):
+    with pytest.raises(dps.errors.LedgerUnavailableError):
         people.most_common("value", candidates=[1], epsilon=1.0)

@@ -153,7 +153,7 @@ def test_views_nest_and_are_certified() -> None:
     assert release.proofs[-1] == "proofs/row_conditions.md"
     assert check(release.to_json()).error_bound
     forged = release.to_json().replace('"between": [60.0, null]', '"between": [10.0, null]')
-    with pytest.raises(dps.InvalidCertificateError, match="digest"):
+    with pytest.raises(dps.errors.InvalidCertificateError, match="digest"):
         check(forged)
     assert people.by("city", groups=["south"]).where(age=(0, 1)).count(epsilon=1e9).value == {"south": 5}
 
@@ -177,23 +177,23 @@ def test_a_ledger_tells_conditions_apart(tmp_path: Any) -> None:
     first = people.where(age=(18, None)).count(epsilon=1.0, request="a")
     assert people.where(age=(18, None)).count(epsilon=1.0, request="a") == first
     for other in (people, people.where(age=(19, None)), people.where(age=(18, 99))):
-        with pytest.raises(dps.RequestReusedError):
+        with pytest.raises(dps.errors.RequestReusedError):
             other.count(epsilon=1.0, request="a")
     assert check(first.to_json(), ledger=ledger).value
 
 
 REFUSED: list[tuple[dict[str, Any], type[dps.SelectionError], str]] = [
-    ({}, dps.InvalidParameterError, r"^where=<nothing>"),
-    ({"age": "18.."}, dps.InvalidParameterError, r"^where='18\.\.'"),
-    ({"age": 18}, dps.InvalidCandidatesError, r"^where=18"),
-    ({"age": (None, None)}, dps.InvalidParameterError, r"^where=<2 ends>"),
-    ({"age": (1, 2, 3)}, dps.InvalidParameterError, r"^where=<3 ends>"),
-    ({"age": (9, 1)}, dps.InvalidParameterError, r"^where=\(9\.0, 1\.0\)"),
-    ({"age": []}, dps.InvalidCandidatesError, r"^where=<list>"),
-    ({"age": ["x"]}, dps.InvalidDataError, r"^where=<text>"),
-    ({"city": (1, 2)}, dps.InvalidDataError, r"^where='city'"),
-    ({"who": ["p1"]}, dps.InvalidDataError, r"^where='who': expected another column than the unit"),
-    ({"aeg": (1, 2)}, dps.InvalidDataError, r"^where='aeg'.*'age'"),
+    ({}, dps.errors.InvalidParameterError, r"^where=<nothing>"),
+    ({"age": "18.."}, dps.errors.InvalidParameterError, r"^where='18\.\.'"),
+    ({"age": 18}, dps.errors.InvalidCandidatesError, r"^where=18"),
+    ({"age": (None, None)}, dps.errors.InvalidParameterError, r"^where=<2 ends>"),
+    ({"age": (1, 2, 3)}, dps.errors.InvalidParameterError, r"^where=<3 ends>"),
+    ({"age": (9, 1)}, dps.errors.InvalidParameterError, r"^where=\(9\.0, 1\.0\)"),
+    ({"age": []}, dps.errors.InvalidCandidatesError, r"^where=<list>"),
+    ({"age": ["x"]}, dps.errors.InvalidDataError, r"^where=<text>"),
+    ({"city": (1, 2)}, dps.errors.InvalidDataError, r"^where='city'"),
+    ({"who": ["p1"]}, dps.errors.InvalidDataError, r"^where='who': expected another column than the unit"),
+    ({"aeg": (1, 2)}, dps.errors.InvalidDataError, r"^where='aeg'.*'age'"),
 ]
 
 
@@ -239,7 +239,7 @@ def test_who_is_protected_is_said_of_rows(tmp_path: Any) -> None:
     assert abs(ages.value - 39.5) < 0.01
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("people", epsilon=10, unit="who")
-    with pytest.raises(dps.WrongAccountError):
+    with pytest.raises(dps.errors.WrongAccountError):
         dps.Dataset(PEOPLE, unit=dps.ROWS, ledger=ledger, account="people").count(epsilon=1.0)
 
 

@@ -81,7 +81,7 @@ def assert_silent(
     caplog.set_level(logging.DEBUG)
     for question in QUESTION_KINDS.values():
         monkeypatch.setattr(question, "released", lambda *_, **__: pytest.fail("something was drawn"))
-    with pytest.raises(dps.InvalidDataError, match=r"^source=") as caught:
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^source=") as caught:
         ask()
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
     assert SECRET not in str(caught.value) + repr(caught.value) + caplog.text + "".join(capfd.readouterr())
@@ -169,7 +169,7 @@ def test_nothing_to_read(engine: Any, tmp_path: Path) -> None:
         (tmp_path / "*.parquet", "a glob that matches at least one file"),
         (tmp_path / "t.parquet", "an existing file"),
     ):
-        with pytest.raises(dps.InvalidDataError, match=reason):
+        with pytest.raises(dps.errors.InvalidDataError, match=reason):
             dps.Dataset(source, unit="unit", engine=engine)
 
 
@@ -183,5 +183,5 @@ def test_tables_that_have_no_columns_or_two_of_one_name(tmp_path: Path) -> None:
         connection.sql("SELECT 1 AS unit, 2 AS value").project('unit, value, value AS "Unit"'),
         tmp_path / "t.parquet",
     ):
-        with pytest.raises(dps.InvalidDataError, match="columns"):
+        with pytest.raises(dps.errors.InvalidDataError, match="columns"):
             dps.Dataset(source, unit="unit")

@@ -33,22 +33,22 @@ def test_files(tmp_path: Path, options: dict[str, Any]) -> None:
     if options.get("engine", "duckdb") == "duckdb":
         assert limited(path, **options).most_common("value", candidates=[1, 2], epsilon=99.0).value == 1
     else:
-        with pytest.raises(dps.InvalidParameterError, match=REFUSED):
+        with pytest.raises(dps.errors.InvalidParameterError, match=REFUSED):
             limited(path, **options)
 
 
 @pytest.mark.parametrize("make", [engines.polars_lazy, engines.spark_frame])
 def test_lazy_frames(make: Callable[[pa.Table], Any]) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=REFUSED):
+    with pytest.raises(dps.errors.InvalidParameterError, match=REFUSED):
         limited(make(ROWS))
 
 
 def test_a_server(postgres: sa.Engine) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=REFUSED):
+    with pytest.raises(dps.errors.InvalidParameterError, match=REFUSED):
         limited("postgresql://ann@db.invalid/shop", table="clicks")  # before anybody is asked
     url, name = engines.postgres_table(ROWS, postgres)
     backend = ibis.postgres.connect(conninfo=url, port=None)
-    with pytest.raises(dps.InvalidParameterError, match=REFUSED):
+    with pytest.raises(dps.errors.InvalidParameterError, match=REFUSED):
         limited(backend.table(name))
     backend.disconnect()
 

@@ -50,12 +50,12 @@ def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "codes.parquet"
     pq.write_table(pa.table({"day": [date(2026, 1, 2), date(2026, 1, 1)], "hole": ["a", None]}), path)
     assert dps.candidates_from(path, column="day") == [date(2026, 1, 2), date(2026, 1, 1)]
-    with pytest.raises(dps.InvalidCandidatesError, match="<row 2>: expected a value in column 'hole'"):
+    with pytest.raises(dps.errors.InvalidCandidatesError, match="<row 2>: expected a value in column 'hole'"):
         dps.candidates_from(path, column="hole")
-    with pytest.raises(dps.InvalidCandidatesError, match=r"^kind='text'"):
+    with pytest.raises(dps.errors.InvalidCandidatesError, match=r"^kind='text'"):
         dps.candidates_from(path, column="day", kind="text")
     path.write_bytes(b"PAR1")
-    with pytest.raises(dps.InvalidCandidatesError, match="a readable file"):
+    with pytest.raises(dps.errors.InvalidCandidatesError, match="a readable file"):
         dps.candidates_from(path, column="day")
 
 
@@ -74,14 +74,14 @@ def test_parquet(tmp_path: Path) -> None:
     ],
 )
 def test_refused(tmp_path: Path, text: str, arguments: dict[str, Any], reason: str) -> None:
-    with pytest.raises(dps.InvalidCandidatesError) as caught:
+    with pytest.raises(dps.errors.InvalidCandidatesError) as caught:
         dps.candidates_from(csv(tmp_path, text), **arguments)
     assert reason in str(caught.value)
 
 
 @pytest.mark.parametrize("source", ["nowhere.csv", "nowhere.parquet", "codes.txt", 7, None, pl.LazyFrame({"a": [1]})])
 def test_no_such_source(source: Any) -> None:
-    with pytest.raises(dps.InvalidCandidatesError, match=r"^source="):
+    with pytest.raises(dps.errors.InvalidCandidatesError, match=r"^source="):
         dps.candidates_from(source, column="a")
 
 

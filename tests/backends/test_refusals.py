@@ -37,47 +37,47 @@ Ask = Callable[[dps.Dataset], Any]
 ANYWHERE: dict[str, tuple[Ask, type[Exception], str]] = {
     "no such column": (
         lambda data: data.most_common("pages", candidates=[1], epsilon=1.0),
-        dps.InvalidDataError,
+        dps.errors.InvalidDataError,
         r"^column='pages': expected a column of the data\. (Did you mean 'page'\?|The first line)",
     ),
     "no such column of numbers": (
         lambda data: data.median("Paid", bounds=(0, 9), continuous=True, epsilon=1.0),
-        dps.InvalidDataError,
+        dps.errors.InvalidDataError,
         r"Did you mean 'paid'\?|The first line",
     ),
     "no such column to add up": (
         lambda data: data.best_by("page", sum="pay", clip=(0, 1), candidates=[1], epsilon=1.0),
-        dps.InvalidDataError,
+        dps.errors.InvalidDataError,
         r"^sum='pay'",
     ),
     "no such groups": (
         lambda data: data.by("town", groups=["x"]).most_common("page", candidates=[1], epsilon=1.0),
-        dps.InvalidDataError,
+        dps.errors.InvalidDataError,
         r"^by='town'",
     ),
     "the unit's own": (
         lambda data: data.most_common("who", candidates=["x"], epsilon=1.0),
-        dps.InvalidDataError,
+        dps.errors.InvalidDataError,
         "another column than the unit",
     ),
     "no text": (
         lambda data: data.most_common(3, candidates=[1], epsilon=1.0),  # type: ignore[arg-type]
-        dps.InvalidDataError,
+        dps.errors.InvalidDataError,
         "the name of a column, as text",
     ),
     "a zero too many": (
         lambda data: data.most_common("page", candidates=range(10**9), epsilon=1.0),
-        dps.InvalidCandidatesError,
+        dps.errors.InvalidCandidatesError,
         r"^candidates=<range>: expected at most 100,000,000 candidates\.$",
     ),
     "a zero too many groups": (
         lambda data: data.by("name", groups=range(10**8)).most_common("page", candidates=[1], epsilon=1.0),
-        dps.InvalidParameterError,
+        dps.errors.InvalidParameterError,
         r"^groups=<100,000,000 groups>: expected at most [0-9,]+\.$",
     ),
     "text and numbers": (
         lambda data: data.top_k("page", 1, candidates=[1, "1"], epsilon=1.0),
-        dps.InvalidCandidatesError,
+        dps.errors.InvalidCandidatesError,
         "all of one kind",
     ),
 }
@@ -196,7 +196,7 @@ def test_what_does_not_fit_a_type_is_refused_and_never_cast(
 ) -> None:
     for column, ask, reason in TYPED.values():
         if column not in UNTYPED.get(engine, ()):
-            with pytest.raises(dps.InvalidDataError, match=reason) as caught:
+            with pytest.raises(dps.errors.InvalidDataError, match=reason) as caught:
                 ask(data)
             nothing_said(caught.value)
     assert ledger.account("people").entries == 1
@@ -211,7 +211,7 @@ def test_what_has_no_type_is_read_as_it_is_asked(engine: str, data: dps.Dataset)
 
 def test_no_such_unit(source: Source, nothing_said: Callable[[BaseException], None]) -> None:
     for unit, reason in (("whoo", r"^unit='whoo'.*(Did you mean 'who'\?|The first line)"), (3, r"^unit=3")):
-        with pytest.raises(dps.InvalidDataError, match=reason) as caught:
+        with pytest.raises(dps.errors.InvalidDataError, match=reason) as caught:
             source.asked(unit)  # type: ignore[arg-type]
         nothing_said(caught.value)
 
@@ -228,11 +228,11 @@ def test_nothing_is_shown_of_a_table(source: Source, data: dps.Dataset) -> None:
 @pytest.mark.parametrize("type_", ["BIGNUM", "BIT", "TIME_NS[]", "STRUCT(x INTEGER)"])
 def test_odd_types_of_a_relation_are_refused_whatever_is_in_them_bignum_too(type_: str, rows: int) -> None:
     relation = duckdb.connect().sql(f"SELECT NULL::{type_} AS odd, range AS unit, 1 AS other FROM range({rows})")
-    with pytest.raises(dps.InvalidDataError, match=r"a column of identifiers.*Convert it first"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"a column of identifiers.*Convert it first"):
         dps.Dataset(relation, unit="odd").most_common("unit", candidates=[1, 2], epsilon=1.0)
     data = dps.Dataset(relation, unit="unit")
     assert data.median("other", bounds=(0, 9), step=1, epsilon=1.0).value in range(10)
-    with pytest.raises(dps.InvalidDataError, match="Convert it first, for example to numbers or text"):
+    with pytest.raises(dps.errors.InvalidDataError, match="Convert it first, for example to numbers or text"):
         data.most_common("odd", candidates=[1, 2], epsilon=1.0)
-    with pytest.raises(dps.InvalidDataError, match="a column of numbers"):
+    with pytest.raises(dps.errors.InvalidDataError, match="a column of numbers"):
         data.median("odd", bounds=(0, 9), step=1, epsilon=1.0)

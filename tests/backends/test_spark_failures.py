@@ -95,7 +95,7 @@ def test_a_draw_that_never_succeeds_stays_charged(ledger: dps.Ledger, monkeypatc
 
     with monkeypatch.context() as broken:
         broken.setattr(spark_selection, "_task", dies)
-        with pytest.raises(dps.AnswerLostError, match="charged as entry 1 of account 'pages'") as caught:
+        with pytest.raises(dps.errors.AnswerLostError, match="charged as entry 1 of account 'pages'") as caught:
             clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
     assert isinstance(caught.value.__cause__, InvalidDataError)
     assert "secret" not in str(caught.value)

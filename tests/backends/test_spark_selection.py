@@ -178,7 +178,7 @@ def test_names_of_parts_that_lost_are_not_looked_at() -> None:
 def test_a_winner_that_python_does_not_have_is_refused_in_our_own_words() -> None:
     scores = spark().sql("SELECT date_from_unix_date(2932897) AS what, 1L AS number")
     kept = PersistedScores(scores, "<frame>")
-    with pytest.raises(dps.InvalidDataError, match="If it was charged, it stays charged") as caught:
+    with pytest.raises(dps.errors.InvalidDataError, match="If it was charged, it stays charged") as caught:
         list(kept.drawn(SHARP, 1))
     kept.close()
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
@@ -190,7 +190,7 @@ def test_scores_that_cannot_be_made_are_not_kept() -> None:
 
     scores = frame_of({0: 0, 1: 60}, parts=2).mapInArrow(dies, "what bigint, number bigint")
     before = held()
-    with pytest.raises(dps.InvalidDataError) as caught:
+    with pytest.raises(dps.errors.InvalidDataError) as caught:
         PersistedScores(scores, "<frame>")
     assert "secret" not in str(caught.value)
     assert held() == before

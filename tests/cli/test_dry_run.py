@@ -170,9 +170,9 @@ def test_a_dry_run_in_python_checks_what_it_is_given(typed: str) -> None:
         assert dry.unchecked == ""
         assert dry.median("age", **given).candidates["step"] == 1
         assert dry.candidate_kinds("age") == Dataset(frame, unit="who").candidate_kinds("age")
-        with pytest.raises(dps.InvalidDataError, match="ages"):
+        with pytest.raises(dps.errors.InvalidDataError, match="ages"):
             dry.median("ages", **given)
-        with pytest.raises(dps.InvalidDataError, match="whom"):
+        with pytest.raises(dps.errors.InvalidDataError, match="whom"):
             DryRun(unit="whom", source=source)
     assert DryRun(unit="whom").unchecked == "no source is given"
     assert DryRun(unit="whom", source="nowhere.csv").unchecked == "there is no such file"
@@ -204,7 +204,7 @@ def test_what_was_answered_under_a_request_would_cost_nothing(tmp_path: Path) ->
     forecast = dry.median("age", **question)
     assert (forecast.is_answered, forecast.fits) == (True, True)
     assert "would be charged nothing" in str(forecast)
-    with pytest.raises(dps.InvalidParameterError, match="source=None"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="source=None"):
         DryRun(**who).median("age", **question)
 
 

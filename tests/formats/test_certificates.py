@@ -179,7 +179,7 @@ def test_a_dry_run_knows_the_format(tmp_path: Path) -> None:
     assert dry.is_answered
     with pytest.raises(RequestReusedError):
         dps.DryRun(source=path, **paying).most_common("value", **question)
-    with pytest.raises(dps.InvalidCandidatesError, match="the same after ignore_case"):
+    with pytest.raises(dps.errors.InvalidCandidatesError, match="the same after ignore_case"):
         dps.DryRun(unit="unit", format=Format(ignore_case=True)).most_common("v", candidates=["a", "A"], epsilon=1.0)
 
 
@@ -190,7 +190,7 @@ def test_what_becomes_the_same_is_refused_before_anything_is_charged(argument: s
     path = written(tmp_path / "t.csv", [(1, "a")], Format())
     data = dps.Dataset(path, unit="unit", ledger=ledger, account="people", format=Format(ignore_case=True))
     groups = {"by": "value", "groups": ["a", "A"] if argument == "groups" else ["a"]}
-    with pytest.raises(dps.InvalidCandidatesError) as refused:
+    with pytest.raises(dps.errors.InvalidCandidatesError) as refused:
         ask(
             data,
             "most_common",

@@ -98,7 +98,7 @@ def check_that_nothing_is_lost(ask: Ask, fault: Fault, truth: dps.Ledger, draws:
     assert first in (None, second)
     assert truth.verify()
     assert truth.history("clicks")[1].release == second.to_json()  # and stored after all
-    is_warned = any(issubclass(each.category, dps.AnswerNotStoredWarning) for each in warned)
+    is_warned = any(issubclass(each.category, dps.errors.AnswerNotStoredWarning) for each in warned)
     return "error" if first is None else "warning" if is_warned else "answer"
 
 

@@ -273,14 +273,14 @@ def test_a_ledger_counts_streams_and_keeps_their_direction(tmp_path: Any) -> Non
     for name, each in (("streams", event), ("pure", PureEvent(epsilon=0.02))):
         ledger.open_account(name, epsilon=1.0, delta=1e-6, unit="person")
         counts[name] = 0
-        with suppress(dps.ChargeRefusedError):
+        with suppress(dps.errors.ChargeRefusedError):
             while True:
                 ledger.charge(name, each)
                 counts[name] += 1
     assert counts["streams"] > 1.2 * counts["pure"] > 60
     ledger.verify()
     ledger.open_account("replaced", epsilon=1.0, unit="person", neighbours="replace_one")
-    with pytest.raises(dps.WrongAccountError, match="replaced"):
+    with pytest.raises(dps.errors.WrongAccountError, match="replaced"):
         ledger.charge("replaced", ComposedEvent(event=event, count=2))
     assert ledger.remaining("replaced") == 1.0
     ledger.disconnect()

@@ -76,11 +76,11 @@ def test_a_given_law_is_drawn_and_costs_what_it_costs() -> None:
     assert p_value(tally, np.array([0.5, 0.25, 0.25])) > NEVER
     assert p_value(tally, np.array([0.25, 0.5, 0.25])) < NEVER
     assert GivenRunCount.of({5: 1}).draw(at_most=4) is None
-    plan = dps.BestOfRuns(epsilon_per_run=1.0, law={8: 1})
+    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={8: 1})
     assert plan.epsilon == pytest.approx(8.0, rel=1e-4)
     assert "8 runs on average (given)" in str(plan)
     assert pickle.loads(pickle.dumps(plan)).event == plan.event
-    assert dps.BestOfRuns(epsilon_per_run=1.0, law={1: 3, 2: 1}).chance_of_no_run_among_best(0.5) == 0.4375
+    assert dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={1: 3, 2: 1}).chance_of_no_run_among_best(0.5) == 0.4375
     assert dps.best_of_runs(lambda c: (c, c), [1], epsilon_per_run=1.0, law={0: 1, 1: 1e-18}) is None
 
 
@@ -89,24 +89,24 @@ def test_a_given_law_is_drawn_and_costs_what_it_costs() -> None:
 )
 def test_laws_that_are_none(law: Any) -> None:
     with pytest.raises(InvalidParameterError, match="law"):
-        dps.BestOfRuns(epsilon_per_run=1.0, law=law)
+        dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law=law)
     for name in ("expected_runs", "eta"):
         with pytest.raises(InvalidParameterError, match=f"^{name}=3: expected None with a mapping"):
-            dps.BestOfRuns(epsilon_per_run=1.0, law={1: 1}, **{name: 3})  # type: ignore[arg-type]
+            dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={1: 1}, **{name: 3})  # type: ignore[arg-type]
 
 
 def test_numbers_of_runs_of_any_integer_type() -> None:
-    plan = dps.BestOfRuns(epsilon_per_run=1.0, law={np.int64(3): 1, np.uint8(1): np.float32(3)})
-    assert plan == dps.BestOfRuns(epsilon_per_run=1.0, law={3: 1, 1: 3})
+    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={np.int64(3): 1, np.uint8(1): np.float32(3)})
+    assert plan == dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={3: 1, 1: 3})
     assert repr(plan.law) == "{3: 1, 1: np.float32(3.0)}"
     with pytest.raises(InvalidParameterError, match="law"):
-        dps.BestOfRuns(epsilon_per_run=1.0, law={np.bool_(True): 1})
+        dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={np.bool_(True): 1})
 
 
 @pytest.mark.parametrize("share", ["x", None, 0, 1, math.nan, True, [0.5]])
 def test_shares_that_are_none(share: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"^share=.*strictly between 0 and 1"):
-        dps.BestOfRuns(epsilon_per_run=1.0, expected_runs=3).chance_of_no_run_among_best(share)
+        dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, expected_runs=3).chance_of_no_run_among_best(share)
 
 
 def test_large_numbers_are_drawn_too() -> None:
@@ -225,7 +225,7 @@ def mark(configuration: dict[str, Any]) -> tuple[float, str]:
     return float(configuration["runs"]), "a model"
 
 
-def best_of(run: Any, configurations: Sequence[Any], runs: int) -> dps.BestRun[Any]:
+def best_of(run: Any, configurations: Sequence[Any], runs: int) -> dps.mechanisms.BestRun[Any]:
     best = dps.best_of_runs(run, configurations, epsilon_per_run=1.0, law={runs: 1})
     assert best is not None
     return best
@@ -370,12 +370,12 @@ def test_the_laws_that_have_a_delta_are_named(law: Any) -> None:
     with pytest.raises(
         InvalidParameterError, match=r"'geometric', 'logarithmic' or .* with a delta.* delta=0"
     ) as caught:
-        dps.BestOfRuns(event_per_run=PureEvent(epsilon=1), law=law, delta=1e-6, **runs)
+        dps.mechanisms.BestOfRuns(event_per_run=PureEvent(epsilon=1), law=law, delta=1e-6, **runs)
     assert str(caught.value).startswith("law='poisson'" if law == "poisson" else "law=<a mapping>")
 
 
 def test_a_single_run_costs_what_it_costs() -> None:
-    plan = dps.BestOfRuns(epsilon_per_run=1.0, law={1: 7})
+    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={1: 7})
     assert (plan.epsilon, plan.event) == (1.0, PureEvent(epsilon=1.0))
     assert str(plan).endswith("epsilon = 1 in total.")
 
@@ -402,18 +402,18 @@ def test_configurations_have_no_scores_to_match() -> None:
 
 
 def test_plans_say_what_is_spent() -> None:
-    plan = dps.BestOfRuns(epsilon_per_run=1.0, expected_runs=3.0, law="poisson", cap=9)
+    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, expected_runs=3.0, law="poisson", cap=9)
     assert plan.event == PureEvent(epsilon=plan.epsilon)
     assert plan.epsilon == pytest.approx(1 + 3 * math.tanh(0.5))
     assert str(plan).endswith("More than 9 runs: nothing is released.")
     run = ApproximateEvent(epsilon=0.5, delta=1e-9)
-    approximate = dps.BestOfRuns(event_per_run=run, expected_runs=10, law="logarithmic", delta=1e-6)
+    approximate = dps.mechanisms.BestOfRuns(event_per_run=run, expected_runs=10, law="logarithmic", delta=1e-6)
     assert isinstance(approximate.event, ApproximateEvent)
     assert approximate.event.delta == 1e-6
     assert 0.5 < approximate.epsilon < 1.2
-    assert dps.BestOfRuns(event_per_run=PureEvent(epsilon=1), expected_runs=10, delta=1e-6).epsilon < 2.6
+    assert dps.mechanisms.BestOfRuns(event_per_run=PureEvent(epsilon=1), expected_runs=10, delta=1e-6).epsilon < 2.6
     for law, missed in (("geometric", 0.47), ("logarithmic", 0.58), ("negative_binomial", 0.51), ("poisson", 0.37)):
-        plan = dps.BestOfRuns(epsilon_per_run=1.0, expected_runs=10, law=law)  # type: ignore[arg-type]
+        plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, expected_runs=10, law=law)  # type: ignore[arg-type]
         assert plan.chance_of_no_run_among_best(0.1) == pytest.approx(missed, abs=0.006)
 
 

@@ -67,7 +67,7 @@ def cuts_of(breakpoints: list[float], tails: bool) -> np.ndarray:
 def test_the_distribution_is_the_integral(
     breakpoints: list[float], slopes: list[float], tails: bool, epsilon: float
 ) -> None:
-    mechanism = dps.ConcaveMechanism(epsilon=epsilon, sensitivity=1.0)
+    mechanism = dps.mechanisms.ConcaveMechanism(epsilon=epsilon, sensitivity=1.0)
     cuts = cuts_of(breakpoints, tails)
     exact = exact_masses(breakpoints, slopes, cuts, scale=2.0 / epsilon)
     cdf = mechanism.cdf(breakpoints, slopes, cuts, tails=tails)
@@ -82,13 +82,13 @@ def test_the_distribution_is_the_integral(
 @pytest.mark.sampled(1)
 @every_case
 def test_draws_have_the_density(breakpoints: list[float], slopes: list[float], tails: bool) -> None:
-    mechanism = dps.ConcaveMechanism(epsilon=3.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.ConcaveMechanism(epsilon=3.0, sensitivity=1.0)
     cuts = cuts_of(breakpoints, tails)
     exact = np.diff(mechanism.cdf(breakpoints, slopes, cuts, tails=tails))
     counts = np.histogram([mechanism.draw(breakpoints, slopes, tails=tails) for _ in range(4000)], bins=cuts)[0]
     assert counts.sum() == 4000
     assert p_value(counts, exact / exact.sum()) >= NEVER
-    doubled = dps.ConcaveMechanism(epsilon=1.5, sensitivity=1.0)
+    doubled = dps.mechanisms.ConcaveMechanism(epsilon=1.5, sensitivity=1.0)
     wrong = np.diff(doubled.cdf(breakpoints, slopes, cuts, tails=tails))
     assert p_value(counts, wrong / wrong.sum()) < NEVER
 
@@ -105,7 +105,7 @@ def test_the_law_above_can_fail() -> None:
 
 
 def worst_loss(center: float, moved: float, *, epsilon: float, sensitivity: float) -> float:
-    mechanism = dps.ConcaveMechanism(epsilon=epsilon, sensitivity=sensitivity)
+    mechanism = dps.mechanisms.ConcaveMechanism(epsilon=epsilon, sensitivity=sensitivity)
     at = np.linspace(-1, 1, 101)
     laws = [mechanism.pdf([-1.0, 1.0], [2 * (1 + m), -2 * (1 - m)], at) for m in (center, moved)]
     possible = (laws[0] > 0) & (laws[1] > 0)
@@ -113,10 +113,10 @@ def worst_loss(center: float, moved: float, *, epsilon: float, sensitivity: floa
 
 
 def test_extreme_scales() -> None:
-    mechanism = dps.ConcaveMechanism(epsilon=1e-6, sensitivity=1.0)
+    mechanism = dps.mechanisms.ConcaveMechanism(epsilon=1e-6, sensitivity=1.0)
     assert np.isfinite(mechanism.draw([-1e300, 1e300], [1e-300, -1e-300], tails=True))
     assert abs(mechanism.draw([-1e-300, 1e-300], [1e300, -1e300])) <= 1e-300
-    narrow = dps.ConcaveMechanism(epsilon=1e200, sensitivity=1e-100)
+    narrow = dps.mechanisms.ConcaveMechanism(epsilon=1e200, sensitivity=1e-100)
     assert abs(narrow.draw([-1.0, 2.0], [2.0, -4.0])) < 1e-140
     np.testing.assert_allclose(narrow.cdf([-1.0, 2.0], [2.0, -4.0], [-1e-140, 1e-140]), [0.0, 1.0], atol=1e-12)
 
@@ -137,7 +137,7 @@ BAD: dict[str, tuple[Any, Any, Any, str]] = {
 
 @pytest.mark.parametrize(("breakpoints", "slopes", "tails", "name"), BAD.values(), ids=BAD)
 def test_bad_scores(breakpoints: Any, slopes: Any, tails: Any, name: str) -> None:
-    mechanism = dps.ConcaveMechanism(epsilon=1.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.ConcaveMechanism(epsilon=1.0, sensitivity=1.0)
     with pytest.raises(InvalidParameterError) as caught:
         mechanism.draw(breakpoints, slopes, tails=tails)
     assert caught.value.name == name

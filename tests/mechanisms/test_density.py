@@ -18,27 +18,27 @@ from dpselect.mechanisms.density_dimensions import cells_on_curve, places_on_cur
 COUNTS = [3, 0, 5]
 
 
-def mechanism(**arguments: Any) -> dps.DensityMechanism:
-    return dps.DensityMechanism(**{"epsilon": 1.0, "k": 4, **arguments})
+def mechanism(**arguments: Any) -> dps.mechanisms.DensityMechanism:
+    return dps.mechanisms.DensityMechanism(**{"epsilon": 1.0, "k": 4, **arguments})
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf, "1", True])
 def test_epsilon_is_positive(epsilon: Any) -> None:
-    with pytest.raises(dps.InvalidParameterError, match="epsilon"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="epsilon"):
         mechanism(epsilon=epsilon)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, 10**6 + 1, 10**9])
 def test_k_is_a_size(k: Any) -> None:
-    with pytest.raises(dps.InvalidParameterError, match="k="):
+    with pytest.raises(dps.errors.InvalidParameterError, match="k="):
         mechanism(k=k)
 
 
 def test_only_replacements_are_promised() -> None:
-    with pytest.raises(dps.InvalidParameterError, match="number of data is public"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="number of data is public"):
         mechanism(neighbours="add_remove")
     assert mechanism(neighbours="replace_one").neighbours is dps.Neighbours.REPLACE_ONE
-    with pytest.raises(dps.InvalidParameterError, match="base"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="base"):
         mechanism(base="uniform")
 
 
@@ -47,7 +47,7 @@ def test_only_replacements_are_promised() -> None:
 )
 def test_counts_are_counts(counts: Any) -> None:
     for call in (mechanism().draw, mechanism().plan, mechanism().pmf):
-        with pytest.raises(dps.InvalidDataError, match="whole numbers") as refused:
+        with pytest.raises(dps.errors.InvalidDataError, match="whole numbers") as refused:
             call(counts)
         assert refused.value.__cause__ is None
 
@@ -57,36 +57,36 @@ def test_counts_are_counts(counts: Any) -> None:
     [[1.0, 2.0], [1.0, 0.0, 1.0], [1.0, -1.0, 1.0], [1.0, math.nan, 1.0], [1.0, math.inf, 1.0], [1e308] * 3, "abc"],
 )
 def test_widths_are_lengths(widths: Any) -> None:
-    with pytest.raises(dps.InvalidParameterError, match="widths"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="widths"):
         mechanism().draw(COUNTS, widths)
 
 
 def test_histograms_have_no_widths_and_no_points() -> None:
-    with pytest.raises(dps.InvalidParameterError, match="widths"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="widths"):
         mechanism(base="histograms").draw(COUNTS, [1.0, 1.0, 1.0])
-    with pytest.raises(dps.InvalidParameterError, match="base"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="base"):
         mechanism(base="histograms").draw_points([1.0], bounds=(0, 1))
 
 
 @pytest.mark.parametrize("bounds", [(1, 0), (1, 1), (0, math.inf), (math.nan, 1), (0,), None, "01"])
 def test_bounds_are_bounds(bounds: Any) -> None:
-    with pytest.raises(dps.InvalidParameterError, match="bounds"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="bounds"):
         mechanism().draw_points([0.5], bounds=bounds)
 
 
 @pytest.mark.parametrize("values", [[], [math.nan], [[1.0]], ["a"], None])
 def test_values_are_numbers(values: Any) -> None:
-    with pytest.raises(dps.InvalidDataError, match="values"):
+    with pytest.raises(dps.errors.InvalidDataError, match="values"):
         mechanism().draw_points(values, bounds=(0, 1))
 
 
 def test_sizes_beyond_the_integers_are_refused() -> None:
-    with pytest.raises(dps.InvalidParameterError, match="k="):
+    with pytest.raises(dps.errors.InvalidParameterError, match="k="):
         mechanism(k=2**20).draw([2**50, 1])
-    with pytest.raises(dps.InvalidParameterError, match="at most 500000 samples"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="at most 500000 samples"):
         mechanism(k=100).pmf([1] * 10)
-    with pytest.raises(dps.InvalidDataError, match="sample"):
-        dps.DensityMechanism.distance([1, 1], [1, 1, 1])
+    with pytest.raises(dps.errors.InvalidDataError, match="sample"):
+        dps.mechanisms.DensityMechanism.distance([1, 1], [1, 1, 1])
 
 
 def test_values_at_and_beyond_the_bounds_are_moved() -> None:
@@ -105,7 +105,7 @@ def test_plans_draw_what_the_mechanism_draws_and_show_nothing() -> None:
     assert "12345" not in repr(plan)
     with pytest.raises(TypeError):
         pickle.dumps(plan)
-    with pytest.raises(dps.InvalidParameterError, match="size"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="size"):
         plan.draw_many(0)
 
 
@@ -129,7 +129,7 @@ def test_samples_follow_the_data_and_more_epsilon_more_closely() -> None:
     mean = [
         np.mean(
             [
-                dps.DensityMechanism.distance(counts, each)
+                dps.mechanisms.DensityMechanism.distance(counts, each)
                 for each in mechanism(epsilon=e, k=64).plan(counts).draw_many(40)
             ]
         )
@@ -139,7 +139,7 @@ def test_samples_follow_the_data_and_more_epsilon_more_closely() -> None:
 
 
 def test_marginals_cost_what_they_cost_together() -> None:
-    marginals = dps.MarginalsMechanism(epsilon=3.0, bounds=[(0, 1), (0, 10), (-1, 1)], k=30)
+    marginals = dps.mechanisms.MarginalsMechanism(epsilon=3.0, bounds=[(0, 1), (0, 10), (-1, 1)], k=30)
     assert (marginals.event.count, marginals.event.epsilon) == (3, 3.0)
     random = np.random.default_rng(3)
     values = np.stack([random.random(4000) * 0.1, 9.0 + random.random(4000), np.zeros(4000)], axis=1)
@@ -158,34 +158,34 @@ def test_the_curve_keeps_coordinates_together_and_marginals_do_not() -> None:
     def together(sample: np.ndarray) -> float:
         return float(np.mean((sample[:, 0] > 0.5) == (sample[:, 1] > 0.5)))
 
-    sample = dps.CurveMechanism(epsilon=2.0, bounds=bounds, bits=8, k=60).draw(values)
+    sample = dps.mechanisms.CurveMechanism(epsilon=2.0, bounds=bounds, bits=8, k=60).draw(values)
     assert sample.shape == (60, 2)
     assert together(sample) > 0.8
     assert 0.3 < float(np.mean(sample[:, 0] > 0.5)) < 0.7
     # The columns of marginals come sorted; put in any other order they would go together by chance only.
-    columns = dps.MarginalsMechanism(epsilon=2.0, bounds=bounds, k=60).draw(values)
+    columns = dps.mechanisms.MarginalsMechanism(epsilon=2.0, bounds=bounds, k=60).draw(values)
     assert together(np.stack([columns[:, 0], columns[::-1, 1]], axis=1)) < 0.5
 
 
-@pytest.mark.parametrize("kind", [dps.MarginalsMechanism, dps.CurveMechanism])
+@pytest.mark.parametrize("kind", [dps.mechanisms.MarginalsMechanism, dps.mechanisms.CurveMechanism])
 def test_rows_and_bounds_are_checked_in_several_dimensions(kind: Any) -> None:
     each = kind(epsilon=1.0, bounds=[(0, 1), (0, 1)], k=3)
     for bad in ([], [[0.5]], [[0.5, math.nan]], [["a", "b"]], [0.5, 0.5], None, [[0.5, 0.5], [0.5]]):
-        with pytest.raises(dps.InvalidDataError, match="values"):
+        with pytest.raises(dps.errors.InvalidDataError, match="values"):
             each.draw(bad)
     for bad in ([], (0, 1), [(1, 0), (0, 1)], None):
-        with pytest.raises(dps.InvalidParameterError, match="bounds"):
+        with pytest.raises(dps.errors.InvalidParameterError, match="bounds"):
             kind(epsilon=1.0, bounds=bad)
-    with pytest.raises(dps.InvalidParameterError, match="replace_one"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="replace_one"):
         kind(epsilon=1.0, bounds=[(0, 1), (0, 1)], neighbours="add_remove")
     assert each.draw([[-math.inf, 2.0]]).shape == (3, 2)
 
 
 def test_the_grid_of_a_curve_has_its_limits() -> None:
     for bits in (0, 26, 1.5):
-        with pytest.raises(dps.InvalidParameterError, match="bits"):
-            dps.CurveMechanism(epsilon=1.0, bounds=[(0, 1), (0, 1)], bits=bits)  # type: ignore[arg-type]
-    finest = dps.CurveMechanism(epsilon=1.0, bounds=[(-1.7e308, 1.7e308)] * 2, bits=25, k=2)
+        with pytest.raises(dps.errors.InvalidParameterError, match="bits"):
+            dps.mechanisms.CurveMechanism(epsilon=1.0, bounds=[(0, 1), (0, 1)], bits=bits)  # type: ignore[arg-type]
+    finest = dps.mechanisms.CurveMechanism(epsilon=1.0, bounds=[(-1.7e308, 1.7e308)] * 2, bits=25, k=2)
     assert np.isfinite(finest.draw([[0.0, 1.7e308]])).all()
 
 

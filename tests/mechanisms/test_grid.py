@@ -17,8 +17,8 @@ from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
 
 
-def make(**changes: Any) -> dps.GridMechanism:
-    return dps.GridMechanism(**{"epsilon": 2.0, "sensitivity": 1, "bounds": (0, 1), "step": 0.1, **changes})
+def make(**changes: Any) -> dps.mechanisms.GridMechanism:
+    return dps.mechanisms.GridMechanism(**{"epsilon": 2.0, "sensitivity": 1, "bounds": (0, 1), "step": 0.1, **changes})
 
 
 def score(point: float) -> float:

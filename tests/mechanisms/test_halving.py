@@ -104,7 +104,7 @@ def spreads(point: int, times: int) -> list[tuple[list[float], float]]:
     ]
 
 
-def drawn(mechanism: dps.QuantilesMechanism, values: Sequence[float]) -> Masses:
+def drawn(mechanism: dps.mechanisms.QuantilesMechanism, values: Sequence[float]) -> Masses:
     counts: Masses = {}
     for _ in range(DRAWS):
         cells = tuple(int(answer) for answer in mechanism.draw(np.array(values)))
@@ -136,7 +136,7 @@ def fractions(levels: Sequence[float]) -> list[Fraction]:
 )
 def test_on_the_line(levels: Any, neighbours: Any) -> None:
     values = [0.5, 1.0, 1.0, 2.25, 3.0, 3.5]
-    mechanism = dps.QuantilesMechanism(
+    mechanism = dps.mechanisms.QuantilesMechanism(
         epsilon=2.0, levels=levels, bounds=(0, TOP), method="halving", neighbours=neighbours
     )
     counts, scale, exact = drawn(mechanism, values), node_scale(mechanism), fractions(levels)
@@ -148,7 +148,9 @@ def test_on_the_line(levels: Any, neighbours: Any) -> None:
 @pytest.mark.parametrize("levels", [(0.25, 0.5), (0, 1)])
 def test_equal_values_on_a_grid_are_shared_out(levels: Any) -> None:
     points = [1, 1, 2]
-    mechanism = dps.QuantilesMechanism(epsilon=6.0, levels=levels, bounds=(0, TOP - 1), step=1, method="halving")
+    mechanism = dps.mechanisms.QuantilesMechanism(
+        epsilon=6.0, levels=levels, bounds=(0, TOP - 1), step=1, method="halving"
+    )
     counts, scale, exact = drawn(mechanism, points), node_scale(mechanism), fractions(levels)
     assert fit(counts, grid_law(points, levels=exact, scale=scale)) > NEVER
     ends = [point + 0.5 for point in points]  # control: all in the middle of their cells

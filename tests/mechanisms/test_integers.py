@@ -20,8 +20,8 @@ from dpselect.errors import InvalidParameterError, InvalidScoresError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
 
-Ceiling = dps.IntegerCeiling
-CASES: dict[str, tuple[Callable[[int], object], dps.IntegerCeiling]] = {
+Ceiling = dps.mechanisms.IntegerCeiling
+CASES: dict[str, tuple[Callable[[int], object], dps.mechanisms.IntegerCeiling]] = {
     "the ceiling itself": (lambda y: -abs(y), Ceiling(center=0, fall=1)),
     "falls of two kinds": (lambda y: -2.5 * abs(y - 1), Ceiling(center=1, fall=(0.5, 2), height=0.5)),
     "an end": (lambda y: -abs(y - 2) / 2, Ceiling(center=0, fall=(0, 0.5), height=1, lower=0)),
@@ -33,7 +33,9 @@ CASES: dict[str, tuple[Callable[[int], object], dps.IntegerCeiling]] = {
 every_case = pytest.mark.parametrize(("score", "ceiling"), CASES.values(), ids=CASES)
 
 
-def exact_law(score: Any, ceiling: dps.IntegerCeiling, *, scale: float, reach: int = 150) -> dict[int, float]:
+def exact_law(
+    score: Any, ceiling: dps.mechanisms.IntegerCeiling, *, scale: float, reach: int = 150
+) -> dict[int, float]:
     points = [p for p in range(ceiling.center - reach, ceiling.center + reach + 1) if ceiling.contains(p)]
     capped = [min(Fraction(score(p)) if not isinstance(score(p), np.floating) else Fraction(float(score(p))),
                   ceiling.at(p)) for p in points]  # fmt: skip
@@ -43,8 +45,8 @@ def exact_law(score: Any, ceiling: dps.IntegerCeiling, *, scale: float, reach: i
 
 @pytest.mark.sampled(1)
 @every_case
-def test_draws_and_probabilities(score: Any, ceiling: dps.IntegerCeiling) -> None:
-    mechanism = dps.IntegerMechanism(epsilon=1.5, sensitivity=1, monotonic=True)
+def test_draws_and_probabilities(score: Any, ceiling: dps.mechanisms.IntegerCeiling) -> None:
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=1.5, sensitivity=1, monotonic=True)
     law = exact_law(score, ceiling, scale=1 / 1.5)
     points = list(law)
     exact = np.array(list(law.values()))
@@ -59,8 +61,8 @@ def test_draws_and_probabilities(score: Any, ceiling: dps.IntegerCeiling) -> Non
 
 
 @every_case
-def test_how_often_a_score_is_computed(score: Any, ceiling: dps.IntegerCeiling) -> None:
-    mechanism = dps.IntegerMechanism(epsilon=1.0, sensitivity=1)
+def test_how_often_a_score_is_computed(score: Any, ceiling: dps.mechanisms.IntegerCeiling) -> None:
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1)
     expected = mechanism.expected_calls(score, ceiling)
     assert expected >= 1.0 - 1e-12
     calls = 0
@@ -81,7 +83,7 @@ def test_the_loss_is_at_most_epsilon(heights: list[float], data: st.DataObject, 
     ceiling = Ceiling(center=0, fall=0.3, height=2, lower=-5, upper=5)  # some scores are above it
     least = 0.0 if monotonic else -1.0
     moves = data.draw(st.lists(st.floats(least, 1), min_size=11, max_size=11))
-    mechanism = dps.IntegerMechanism(epsilon=1.0, sensitivity=1, monotonic=monotonic)
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1, monotonic=monotonic)
     points = range(-5, 6)
     laws = [
         mechanism.pmf(lambda y, s=scores: s[y + 5], ceiling, points)
@@ -92,13 +94,13 @@ def test_the_loss_is_at_most_epsilon(heights: list[float], data: st.DataObject, 
 
 def test_the_law_above_can_fail() -> None:
     ceiling = Ceiling(center=0, fall=0, height=5, lower=0, upper=1000)
-    mechanism = dps.IntegerMechanism(epsilon=1.0, sensitivity=1, monotonic=True)  # but they move both ways
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1, monotonic=True)  # but they move both ways
     laws = [mechanism.pmf(lambda y, d=d: d if y == 0 else -d, ceiling, [0]) for d in (0, 1)]
     assert math.log(laws[1][0] / laws[0][0]) > 1.9
 
 
 def test_geometric_noise_is_a_special_case() -> None:
-    mechanism = dps.IntegerMechanism(epsilon=2.0, sensitivity=1)
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=2.0, sensitivity=1)
     same = dps.GeometricMechanism(epsilon=1.0, sensitivity=1)  # without the factor 2
     points = range(-20, 30)
     by_score = mechanism.pmf(lambda y: -abs(y - 4), Ceiling(center=4, fall=1), points)
@@ -107,7 +109,7 @@ def test_geometric_noise_is_a_special_case() -> None:
 
 @pytest.mark.parametrize(("epsilon", "sensitivity"), [(1e-6, 1), (1e6, 1), (1.0, 10**15), (1e-300, 1e300)])
 def test_extreme_scales(epsilon: float, sensitivity: float) -> None:
-    mechanism = dps.IntegerMechanism(epsilon=epsilon, sensitivity=sensitivity)
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=epsilon, sensitivity=sensitivity)
     draws = [mechanism.draw(lambda y: -abs(y), Ceiling(center=0, fall=1)) for _ in range(20)]
     if epsilon == 1e6:
         assert set(draws) == {0}
@@ -117,7 +119,7 @@ def test_extreme_scales(epsilon: float, sensitivity: float) -> None:
 
 
 def test_a_value_with_an_event() -> None:
-    mechanism = dps.IntegerMechanism(epsilon=0.5, sensitivity=3)
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=0.5, sensitivity=3)
     assert mechanism.scale == 12.0
     assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
     ceiling = Ceiling(center=0, fall=(1, 2))
@@ -163,7 +165,7 @@ def test_a_ceiling_without_a_sum_says_which_side() -> None:
     "score", [math.nan, math.inf, -math.inf, np.float32("nan"), "7919", None, True, 7919j, [SECRET]]
 )
 def test_bad_scores(score: Any) -> None:
-    mechanism = dps.IntegerMechanism(epsilon=1.0, sensitivity=1)
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1)
     ceiling = Ceiling(center=7919, fall=1)
     for call in (mechanism.draw, mechanism.expected_calls, lambda s, c: mechanism.pmf(s, c, [7919])):
         with pytest.raises(InvalidScoresError) as caught:
@@ -176,17 +178,17 @@ def test_errors_of_the_score_pass_through() -> None:
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        dps.IntegerMechanism(epsilon=1.0, sensitivity=1).draw(fails, Ceiling(center=0, fall=1))
+        dps.mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1).draw(fails, Ceiling(center=0, fall=1))
 
 
 def test_a_score_may_draw_itself() -> None:
-    mechanism = dps.IntegerMechanism(epsilon=1.0, sensitivity=1)
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1)
     geometric = dps.GeometricMechanism(epsilon=1.0, sensitivity=1)
     mechanism.draw(lambda y: -abs(y) - 0 * geometric.draw(0), Ceiling(center=0, fall=1))
 
 
 def test_other_bad_arguments() -> None:
-    mechanism = dps.IntegerMechanism(epsilon=1.0, sensitivity=1)
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1)
     score: Any = lambda y: -abs(y)  # noqa: E731
     for name, call in {
         "ceiling": lambda: mechanism.draw(score, 5),  # type: ignore[arg-type]
@@ -211,7 +213,7 @@ def test_the_core_takes_no_negative_fractions() -> None:
 
 def test_sums_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpselect.mechanisms.integers._MOST_POINTS", 1000)
-    mechanism = dps.IntegerMechanism(epsilon=1.0, sensitivity=1)
+    mechanism = dps.mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1)
     with pytest.raises(InvalidParameterError, match="too wide"):
         mechanism.pmf(lambda y: -abs(y) / 100, Ceiling(center=0, fall=0.01), [0])
     with pytest.raises(InvalidParameterError, match="too wide"):

@@ -43,7 +43,7 @@ def exact_probabilities(breakpoints: list[float], scores: list[float], *, scale:
 @pytest.mark.sampled(1)
 @every_case
 def test_draws_have_the_density(breakpoints: list[float], scores: list[float]) -> None:
-    mechanism = dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
     exact = exact_probabilities(breakpoints, scores, scale=2.0)
     np.testing.assert_allclose(mechanism.interval_probabilities(breakpoints, scores), exact, rtol=1e-9)
     draws = np.array([mechanism.draw(breakpoints, scores) for _ in range(8000)])
@@ -65,7 +65,7 @@ def test_draws_have_the_density(breakpoints: list[float], scores: list[float]) -
 
 def test_draws_from_a_grid_are_weighted_by_counts() -> None:
     breakpoints, scores = [0.0, 0.25, 1.0, 1.0, 2.0], [1.0, 0.0, 50.0, -1.0]
-    mechanism = dps.IntervalMechanism(epsilon=2.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.IntervalMechanism(epsilon=2.0, sensitivity=1.0)
     # 0, 0.1, 0.2 | 0.3 .. 0.9 | none | 1.0 .. 2.0: a point on a breakpoint belongs above, the last one to the last.
     weights = np.exp(np.repeat([1.0, 0.0, -1.0], [3, 7, 11]))
     # 4,500: the shift below is missed less than once in 10^10 runs.
@@ -84,7 +84,7 @@ def test_draws_from_a_grid_are_weighted_by_counts() -> None:
 def test_density_and_distribution_agree_with_the_probabilities(breakpoints: list[float], data: st.DataObject) -> None:
     pieces = len(breakpoints) - 1
     scores = data.draw(st.lists(st.floats(-4, 4), min_size=pieces, max_size=pieces))
-    mechanism = dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
     chances = mechanism.interval_probabilities(breakpoints, scores)
     assert chances.sum() == pytest.approx(1.0, abs=1e-12)
     at_ends = mechanism.cdf(breakpoints, scores, breakpoints)
@@ -121,21 +121,21 @@ def test_the_law_above_can_fail() -> None:
 def worst_loss(
     breakpoints: list[float], before: np.ndarray, after: np.ndarray, *, epsilon: float, monotonic: bool
 ) -> float:
-    mechanism = dps.IntervalMechanism(epsilon=epsilon, sensitivity=1.0, monotonic=monotonic)
+    mechanism = dps.mechanisms.IntervalMechanism(epsilon=epsilon, sensitivity=1.0, monotonic=monotonic)
     chances = [mechanism.interval_probabilities(breakpoints, scores) for scores in (before, after)]
     possible = chances[0] > 0
     return float(np.abs(np.log(chances[0][possible] / chances[1][possible])).max())
 
 
 def test_a_value_with_an_event_and_a_scale() -> None:
-    mechanism = dps.IntervalMechanism(epsilon=0.5, sensitivity=3)
+    mechanism = dps.mechanisms.IntervalMechanism(epsilon=0.5, sensitivity=3)
     assert mechanism.scale == 12.0
-    assert dps.IntervalMechanism(epsilon=0.5, sensitivity=3, monotonic=True).scale == 6.0
+    assert dps.mechanisms.IntervalMechanism(epsilon=0.5, sensitivity=3, monotonic=True).scale == 6.0
     assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
     for again in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
         assert again == mechanism
         assert 0.0 <= again.draw([0.0, 1.0], [0.0]) <= 1.0
-    assert dps.IntervalMechanism(epsilon=5e-324, sensitivity=1e308).scale == math.inf
+    assert dps.mechanisms.IntervalMechanism(epsilon=5e-324, sensitivity=1e308).scale == math.inf
 
 
 BAD: dict[str, tuple[Any, Any, str]] = {
@@ -156,7 +156,7 @@ BAD: dict[str, tuple[Any, Any, str]] = {
 
 @pytest.mark.parametrize(("breakpoints", "scores", "name"), BAD.values(), ids=BAD)
 def test_bad_pieces(breakpoints: Any, scores: Any, name: str) -> None:
-    mechanism = dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
     for call in (mechanism.draw, mechanism.interval_probabilities):
         with pytest.raises(InvalidParameterError) as caught:
             call(breakpoints, scores)
@@ -167,5 +167,5 @@ def test_bad_pieces(breakpoints: Any, scores: Any, name: str) -> None:
 @pytest.mark.parametrize("step", [0.3, 0.0, -0.1, math.nan, math.inf, "1", True, 1e-17, 2.0])
 def test_a_step_that_does_not_divide(step: Any) -> None:
     with pytest.raises(InvalidParameterError) as caught:
-        dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0).draw([0.0, 1.0], [0.0], step=step)
+        dps.mechanisms.IntervalMechanism(epsilon=1.0, sensitivity=1.0).draw([0.0, 1.0], [0.0], step=step)
     assert caught.value.name == "step"

@@ -23,7 +23,7 @@ CASES = {
 
 
 def marginal(
-    values: list[float], levels: tuple[float, ...], at: float, mechanism: dps.QuantilesMechanism
+    values: list[float], levels: tuple[float, ...], at: float, mechanism: dps.mechanisms.QuantilesMechanism
 ) -> list[float]:
     """P(answer <= at) for each level, by the law of paths, and a path's answers in a gap by counting which half."""
     ends = [Fraction(0), *sorted(Fraction(min(max(value, 0.0), 8.0)) for value in values), Fraction(8)]
@@ -51,7 +51,7 @@ def marginal(
 @pytest.mark.parametrize("values", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("levels", [(0.5,), (0.25, 0.75), (0.0, 0.5, 0.625)])
 def test_the_law_is_the_sum_over_all_paths(values: list[float], levels: tuple[float, ...]) -> None:
-    mechanism = dps.QuantilesMechanism(epsilon=2.0, levels=levels, bounds=(0, 8))
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=2.0, levels=levels, bounds=(0, 8))
     points = [0.0, 0.25, 1.0, 1.5, 2.0, 3.5, 5.0, 7.5, 8.0]
     expected = np.array([marginal(values, levels, at, mechanism) for at in points]).T
     np.testing.assert_allclose(mechanism.cdf(values, points), expected, atol=1e-12)
@@ -60,8 +60,8 @@ def test_the_law_is_the_sum_over_all_paths(values: list[float], levels: tuple[fl
 def test_draws_have_the_planned_law() -> None:
     values = np.random.default_rng(5).normal(50.0, 20.0, 300)
     levels = (0.9, 0.1, 0.5)
-    mechanism = dps.QuantilesMechanism(epsilon=0.5, levels=levels, bounds=(0, 100))
-    other = dps.QuantilesMechanism(epsilon=2.0, levels=levels, bounds=(0, 100))
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=0.5, levels=levels, bounds=(0, 100))
+    other = dps.mechanisms.QuantilesMechanism(epsilon=2.0, levels=levels, bounds=(0, 100))
     draws = np.array([mechanism.draw(values) for _ in range(1500)])
     for j, level in enumerate(levels):
         edges = np.concatenate(
@@ -75,8 +75,8 @@ def test_draws_have_the_planned_law() -> None:
 def test_one_level_is_the_single_quantile_and_shapes_are_kept() -> None:
     values = np.arange(1000.0)
     points = np.linspace(-5, 1005, 60).reshape(3, 20)
-    many = dps.QuantilesMechanism(epsilon=1.0, levels=(0.3,), bounds=(0, 1000)).cdf(values, points)
-    one = dps.QuantileMechanism(epsilon=1.0, level=0.3, bounds=(0, 1000)).cdf(values, points)
+    many = dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=(0.3,), bounds=(0, 1000)).cdf(values, points)
+    one = dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.3, bounds=(0, 1000)).cdf(values, points)
     assert many.shape == (1, 3, 20)
     np.testing.assert_allclose(many[0], one, atol=1e-12)
 
@@ -84,7 +84,7 @@ def test_one_level_is_the_single_quantile_and_shapes_are_kept() -> None:
 @pytest.mark.parametrize("bounds", [(1e-300, 1e300), (-1.7e308, 1.7e308)])
 @pytest.mark.parametrize("epsilon", [1e-300, 1.0, 100.0])
 def test_extreme_bounds_and_scales(bounds: Any, epsilon: float) -> None:
-    mechanism = dps.QuantilesMechanism(epsilon=epsilon, levels=(0.1, 0.5, 0.99), bounds=bounds)
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=epsilon, levels=(0.1, 0.5, 0.99), bounds=bounds)
     for values in ([], [bounds[0]] * 40, [bounds[1]] * 40, [1.0, 2.0]):
         sums = mechanism.cdf(values, [-1.75e308, bounds[0] / 2 + 1, 1.0, 5e299, 1.75e308])
         assert np.all(np.diff(sums) >= -1e-12)
@@ -96,8 +96,8 @@ def test_what_has_no_formula_is_refused() -> None:
     common: dict[str, Any] = {"epsilon": 1.0, "levels": (0.25, 0.75), "bounds": (0, 8)}
     for more, name in (({"method": "halving"}, "method"), ({"step": 1}, "step")):
         with pytest.raises(InvalidParameterError) as caught:
-            dps.QuantilesMechanism(**common, **more).cdf([1.0], [2.0])
+            dps.mechanisms.QuantilesMechanism(**common, **more).cdf([1.0], [2.0])
         assert caught.value.name == name
     for values in ([float("nan")], ["a"], np.zeros(4001)):
         with pytest.raises(InvalidDataError):
-            dps.QuantilesMechanism(**common).cdf(values, [2.0])
+            dps.mechanisms.QuantilesMechanism(**common).cdf(values, [2.0])

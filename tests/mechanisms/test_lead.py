@@ -54,7 +54,7 @@ def test_what_is_said_of_the_true_lead_is_wrong_as_seldom_as_stated(kind: Any, l
             low, high = 0.0, 60.0
             for _ in range(60):
                 middle = (low + high) / 2
-                said = dps.Lead(winner=0, gap=middle, step=1.0, scale=1.0, noise=_noise(mechanism))
+                said = dps.mechanisms.Lead(winner=0, gap=middle, step=1.0, scale=1.0, noise=_noise(mechanism))
                 says_too_much = said.lead_at_least(1 - failure) > max(lead, 0.0)
                 low, high = (low, middle) if says_too_much else (middle, high)
             lowered = scores - high * (np.arange(scores.size) == 0)
@@ -68,7 +68,7 @@ def test_what_is_said_of_the_true_lead_is_wrong_as_seldom_as_stated(kind: Any, l
 def test_p_values_are_those_of_two_equals(kind: Any) -> None:
     mechanism = kind(epsilon=2.0, sensitivity=1.0)
     for gap in (0.0, 0.5, 3.0, 20.0):
-        lead = dps.Lead(winner=0, gap=gap, step=0.5, scale=1.0, noise=_noise(mechanism))
+        lead = dps.mechanisms.Lead(winner=0, gap=gap, step=0.5, scale=1.0, noise=_noise(mechanism))
         assert lead.p_value == pytest.approx(2 * mechanism.pmf([-gap, 0.0])[0], rel=1e-9)
 
 
@@ -177,7 +177,7 @@ def test_several_gaps_where_the_scale_is_below_all_doubles() -> None:
 @pytest.mark.parametrize("ratio", [1e-3, 0.9, 1.1, 1e5])
 def test_leads_far_beyond_the_noise_go_on_where_bisection_ends(ratio: float) -> None:
     for noise in ("exponential", "gumbel", "laplace"):
-        lead = dps.Lead(winner=0, gap=ratio * 1e15, step=1.0, scale=1.0, noise=noise)
+        lead = dps.mechanisms.Lead(winner=0, gap=ratio * 1e15, step=1.0, scale=1.0, noise=noise)
         assert lead.lead_at_least(0.999999) == pytest.approx(lead.gap, rel=1e-9)
         assert lead.lead_at_least(0.999999) < lead.gap
         assert lead.p_value == sys.float_info.min

@@ -77,7 +77,7 @@ def cuts_of(breakpoints: list[float], tails: dict[str, float]) -> np.ndarray:
 def test_the_distribution_is_the_integral(
     breakpoints: list[float], scores: Any, tails: dict[str, float], epsilon: float
 ) -> None:
-    mechanism = dps.PiecewiseLinearMechanism(epsilon=epsilon, sensitivity=1.0)
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=epsilon, sensitivity=1.0)
     cuts = cuts_of(breakpoints, tails)
     exact = exact_masses(breakpoints, scores, tails, cuts, scale=2.0 / epsilon)
     cdf = mechanism.cdf(breakpoints, scores, cuts, **tails)
@@ -92,7 +92,7 @@ def test_the_distribution_is_the_integral(
 @pytest.mark.sampled(1)
 @every_case
 def test_draws_have_the_density(breakpoints: list[float], scores: Any, tails: dict[str, float]) -> None:
-    mechanism = dps.PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
     cuts = cuts_of(breakpoints, tails)
     exact = exact_masses(breakpoints, scores, tails, cuts, scale=1.0)
     counts = np.histogram([mechanism.draw(breakpoints, scores, **tails) for _ in range(DRAWS)], bins=cuts)[0]
@@ -129,21 +129,21 @@ def test_the_law_above_can_fail() -> None:
 def worst_loss(
     before: list[float], after: list[float], tails: dict[str, float], *, epsilon: float, monotonic: bool
 ) -> float:
-    mechanism = dps.PiecewiseLinearMechanism(epsilon=epsilon, sensitivity=1.0, monotonic=monotonic)
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=epsilon, sensitivity=1.0, monotonic=monotonic)
     at = np.linspace(-5 if tails else 0, 13 if tails else 8, 200)
     densities = [mechanism.pdf([0.0, 1.0, 5.0, 8.0], scores, at, **tails) for scores in (before, after)]
     return float(np.abs(np.log(densities[0]) - np.log(densities[1])).max())
 
 
 def test_extreme_scales() -> None:
-    steep = dps.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1e-300)
+    steep = dps.mechanisms.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1e-300)
     assert steep.draw([0.0, 1e300], [0.0, -1e308]) < 1e-290
     np.testing.assert_allclose(steep.cdf([0.0, 1.0], [1.0, 0.0], [0.0, 2e-300 * math.log(2.0), 1.0]), [0, 0.5, 1])
-    flat = dps.PiecewiseLinearMechanism(epsilon=1e-6, sensitivity=1e300)
+    flat = dps.mechanisms.PiecewiseLinearMechanism(epsilon=1e-6, sensitivity=1e300)
     wide = [-1.7e308, 1.7e308]
     assert 0.2 < np.mean([flat.draw(wide, [0.0, 1e-300]) < 0 for _ in range(300)]) < 0.8
     np.testing.assert_allclose(flat.cdf(wide, [0.0, 1e-300], [-1.7e308, 0.0, 1.7e308]), [0, 0.5, 1])
-    tail = dps.PiecewiseLinearMechanism(epsilon=1e-6, sensitivity=1.0)
+    tail = dps.mechanisms.PiecewiseLinearMechanism(epsilon=1e-6, sensitivity=1.0)
     np.testing.assert_allclose(
         tail.cdf([0.0], [0.0], [1e305], left_slope=1e300, right_slope=-1e-300), [1 - 9.5e-2], rtol=1
     )
@@ -159,7 +159,7 @@ def test_extreme_scales() -> None:
 
 def test_many_pieces() -> None:
     """Planned in doubles, of which the law does not know."""
-    mechanism = dps.PiecewiseLinearMechanism(epsilon=8.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=8.0, sensitivity=1.0)
     breakpoints, scores = np.linspace(0, 1, 1501), np.abs(np.sin(np.arange(1501.0)))
     draws = mechanism.plan(breakpoints, scores).draw_many(100_000)
     counts, cuts = np.histogram(draws, bins=200, range=(0, 1))
@@ -168,7 +168,7 @@ def test_many_pieces() -> None:
 
 
 def test_a_value_with_an_event_and_a_scale() -> None:
-    mechanism = dps.PiecewiseLinearMechanism(epsilon=0.5, sensitivity=3)
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=0.5, sensitivity=3)
     assert mechanism.scale == 12.0
     assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
     for again in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
@@ -200,7 +200,7 @@ BAD: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("breakpoints", "scores", "tails", "name"), BAD.values(), ids=BAD)
 def test_bad_pieces(breakpoints: Any, scores: Any, tails: dict[str, Any], name: str) -> None:
-    mechanism = dps.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0)
     for call in (mechanism.draw, lambda *given, **slopes: mechanism.cdf(*given, [0.0], **slopes)):
         with pytest.raises(InvalidParameterError) as caught:
             call(breakpoints, scores, **tails)
@@ -210,4 +210,6 @@ def test_bad_pieces(breakpoints: Any, scores: Any, tails: dict[str, Any], name: 
 
 def test_a_tail_that_does_not_fall_is_refused_with_the_reason() -> None:
     with pytest.raises(InvalidParameterError, match="infinite"):
-        dps.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0).draw([0.0], [0.0], left_slope=1.0, right_slope=0.0)
+        dps.mechanisms.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0).draw(
+            [0.0], [0.0], left_slope=1.0, right_slope=0.0
+        )

@@ -16,9 +16,9 @@ from dpselect.mechanisms.plans import NumberPlan
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
 
-LINES = dps.PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
-CONCAVE = dps.ConcaveMechanism(epsilon=2.0, sensitivity=1.0)
-PRICE = dps.PriceMechanism(epsilon=1.5, bounds=(0, 10))
+LINES = dps.mechanisms.PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
+CONCAVE = dps.mechanisms.ConcaveMechanism(epsilon=2.0, sensitivity=1.0)
+PRICE = dps.mechanisms.PriceMechanism(epsilon=1.5, bounds=(0, 10))
 GIVEN: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
     "lines": (LINES, ([0.0, 1.0, 4.0, 6.0], [0.0, 3.0, 0.0, 1.0]), {}),
     "tails": (LINES, ([0.0, 2.0], [1.0, -1.0]), {"left_slope": 0.5, "right_slope": -2.0}),
@@ -28,7 +28,7 @@ GIVEN: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
     "2000 pieces": (LINES, (np.linspace(0, 5, 2001), np.abs(np.sin(np.arange(2001.0) / 400))), {}),
     # Revenues of 1.2e17 and more, beyond what doubles tell apart, at a scale that they matter at.
     "huge revenues": (
-        dps.PriceMechanism(epsilon=1.0, bounds=(0, 2**54)),
+        dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(0, 2**54)),
         (np.repeat([2.0**54 - 16, 2.0**53 - 9, 2.0**52 + 1], [8, 8, 16]),),
         {},
     ),
@@ -97,5 +97,5 @@ def test_a_plan_is_refused_as_a_draw_is() -> None:
         with pytest.raises(InvalidParameterError, match="slopes"):
             call([SECRET, 1e9], [1.0, 2.0])
     for call in (PRICE.draw, PRICE.plan):
-        with pytest.raises(dps.InvalidDataError, match="NaN"):
+        with pytest.raises(dps.errors.InvalidDataError, match="NaN"):
             call([SECRET, np.nan])

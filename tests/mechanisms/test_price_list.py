@@ -35,7 +35,7 @@ def plain_revenues(offers: Any, prices: list[Any]) -> list[Fraction]:
     return [Fraction(str(price)) * sum(float(offer) >= float(price) for offer in offers) for price in prices]
 
 
-def selection(mechanism: dps.PriceListMechanism) -> dps.PermuteAndFlip:
+def selection(mechanism: dps.mechanisms.PriceListMechanism) -> dps.PermuteAndFlip:
     """What the mechanism has to be, on revenues in money."""
     return dps.PermuteAndFlip(epsilon=mechanism.epsilon, sensitivity=mechanism.score_range or 1.0, monotonic=True)
 
@@ -45,14 +45,14 @@ def selection(mechanism: dps.PriceListMechanism) -> dps.PermuteAndFlip:
 def test_the_law_is_permute_and_flip_on_revenues(
     neighbours: Neighbours, prices: list[float], offers: list[float], epsilon: float
 ) -> None:
-    mechanism = dps.PriceListMechanism(epsilon=epsilon, prices=prices, neighbours=neighbours)
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=epsilon, prices=prices, neighbours=neighbours)
     revenues = [float(revenue) for revenue in plain_revenues(offers, prices)]
     assert mechanism.pmf(offers) == pytest.approx(selection(mechanism).pmf(revenues), rel=1e-9, abs=1e-15)
     expected = selection(mechanism).expected_error(revenues)
     assert mechanism.expected_error(offers) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def loss(mechanism: dps.PriceListMechanism, first: list[float], second: list[float]) -> float:
+def loss(mechanism: dps.mechanisms.PriceListMechanism, first: list[float], second: list[float]) -> float:
     return float(np.abs(np.log(mechanism.pmf(first)) - np.log(mechanism.pmf(second))).max())
 
 
@@ -73,12 +73,14 @@ def test_the_loss_between_neighbours_is_at_most_epsilon(
     epsilon: float,
 ) -> None:
     replaced = other if neighbours is Neighbours.REPLACE_ONE else []
-    mechanism = dps.PriceListMechanism(epsilon=epsilon, prices=prices, neighbours=neighbours, values_per_unit=2)
+    mechanism = dps.mechanisms.PriceListMechanism(
+        epsilon=epsilon, prices=prices, neighbours=neighbours, values_per_unit=2
+    )
     assert loss(mechanism, [*shared, *own], [*shared, *replaced]) <= epsilon + 1e-9
 
 
 def test_the_bound_is_reached_and_with_more_offers_of_a_unit_exceeded() -> None:
-    mechanism = dps.PriceListMechanism(epsilon=0.5, prices=[1, 4])
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=0.5, prices=[1, 4])
     assert loss(mechanism, [4.0] * 3, [4.0] * 2) == pytest.approx(0.5, abs=1e-9)
     assert loss(mechanism, [4.0] * 4, [4.0] * 2) > 0.9
 
@@ -87,27 +89,27 @@ def test_the_bound_is_reached_and_with_more_offers_of_a_unit_exceeded() -> None:
 @pytest.mark.parametrize("prices", [[3, 1, 2], [0.75, 0.25, 0.5], [Fraction(1, 3), Fraction(1, 9), Fraction(2, 9)]])
 def test_draws_follow_the_law(prices: list[Any]) -> None:
     """The control is the law at a slightly larger epsilon."""
-    mechanism = dps.PriceListMechanism(epsilon=1.5, prices=prices)
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=1.5, prices=prices)
     offers = [float(prices[i]) for i in (0, 1, 1, 2, 2, 2)]
     names = {float(price): place for place, price in enumerate(prices)}
     draws = [names[float(mechanism.draw(offers))] for _ in range(20_000 if SLOW else 8000)]
     counts = np.bincount(draws, minlength=3)
     assert p_value(counts, mechanism.pmf(offers)) > NEVER
-    other = dps.PriceListMechanism(epsilon=2.2, prices=prices)
+    other = dps.mechanisms.PriceListMechanism(epsilon=2.2, prices=prices)
     assert p_value(counts, other.pmf(offers)) < NEVER
 
 
 def test_the_order_of_the_list_does_not_matter() -> None:
     offers = [0.5, 1.0, 2.0, 2.0, 9.0]
-    forwards = dps.PriceListMechanism(epsilon=1.0, prices=[0.5, 1, 2, 5]).pmf(offers)
-    backwards = dps.PriceListMechanism(epsilon=1.0, prices=[5, 2, 1, 0.5]).pmf(offers)
+    forwards = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=[0.5, 1, 2, 5]).pmf(offers)
+    backwards = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=[5, 2, 1, 0.5]).pmf(offers)
     assert forwards == pytest.approx(backwards[::-1], rel=1e-12)
     assert np.ptp(forwards) > 0.1
 
 
 def buyers(offers: Any, prices: list[Any]) -> list[int]:
     """How many buy at each price, recovered from the revenues the draw is made from."""
-    mechanism = dps.PriceListMechanism(epsilon=1.0, prices=prices)
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=prices)
     listed = mechanism._listed
     return [
         int(revenue) // int(unit) for revenue, unit in zip(mechanism._revenues(offers), listed.multiples, strict=True)
@@ -151,18 +153,20 @@ def test_many_offers_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nobody_buys() -> None:
     for offers in ([], [0.5, -2.0]):
-        assert dps.PriceListMechanism(epsilon=1.0, prices=[1, 2, 4]).pmf(offers) == pytest.approx([1 / 3] * 3)
+        assert dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=[1, 2, 4]).pmf(offers) == pytest.approx(
+            [1 / 3] * 3
+        )
 
 
 def test_revenues_are_exact_where_doubles_are_not() -> None:
     """At 2^40 units: 2^23 - 1 buyers earn just less than 2^63, one more would not fit."""
     prices = [2**40, 2**40 - 1]
-    mechanism = dps.PriceListMechanism(epsilon=1.0, prices=prices)
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=prices)
     few = np.full(2**23 - 1, 2.0**40, np.float32)
     assert mechanism._revenues(few).tolist() == [price * (2**23 - 1) for price in prices]
     many = np.full(2**23, 2.0**40, np.float32)
     assert mechanism._revenues(many).tolist() == [0, -(2**23)]
-    far = dps.PriceListMechanism(epsilon=1.0, prices=[2**40, 1])
+    far = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=[2**40, 1])
     assert far._revenues(many).tolist() == [0, max(2**23 * (1 - 2**40), 1 - 2**63)]
     assert far._revenues(np.concatenate([many, many])).tolist() == [0, 1 - 2**63]
 
@@ -184,7 +188,7 @@ def test_revenues_are_exact_where_doubles_are_not() -> None:
     ],
 )
 def test_lists_of_prices(prices: Any, shown: tuple[Any, ...]) -> None:
-    mechanism = dps.PriceListMechanism(epsilon=1.0, prices=prices)
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=prices)
     assert mechanism.prices == shown
     assert list(map(type, mechanism.prices)) == list(map(type, shown))
     assert mechanism.draw([]) in [price if isinstance(price, int) else float(price) for price in shown]
@@ -207,7 +211,9 @@ def test_lists_of_prices(prices: Any, shown: tuple[Any, ...]) -> None:
 )
 def test_sensitivity_range_and_scale(prices: list[Any], neighbours: Any, sensitivity: Any, score_range: Any) -> None:
     for most in (1, 3):
-        mechanism = dps.PriceListMechanism(epsilon=0.5, prices=prices, neighbours=neighbours, values_per_unit=most)
+        mechanism = dps.mechanisms.PriceListMechanism(
+            epsilon=0.5, prices=prices, neighbours=neighbours, values_per_unit=most
+        )
         assert mechanism.sensitivity == pytest.approx(most * float(sensitivity), rel=1e-15)
         assert Fraction(mechanism.sensitivity) >= most * Fraction(str(sensitivity))
         assert mechanism.score_range == pytest.approx(most * float(score_range), rel=1e-15)
@@ -215,13 +221,13 @@ def test_sensitivity_range_and_scale(prices: list[Any], neighbours: Any, sensiti
 
 
 def test_the_event_is_that_of_permute_and_flip() -> None:
-    mechanism = dps.PriceListMechanism(epsilon=0.5, prices=[1, 2])
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=0.5, prices=[1, 2])
     assert mechanism.event == dps.PermuteAndFlip(epsilon=0.5, sensitivity=1.0).event
 
 
 @given(prices=price_lists, offers=st.lists(offers_near, max_size=60), confidence=st.sampled_from([0.6, 0.9, 0.99]))
 def test_the_error_stays_within_its_bound(prices: list[float], offers: list[float], confidence: float) -> None:
-    mechanism = dps.PriceListMechanism(epsilon=1.0, prices=prices)
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=prices)
     revenues = plain_revenues(offers, prices)
     within = Fraction(repr(mechanism.error_bound(confidence)))
     beyond = [max(revenues) - revenue > within for revenue in revenues]
@@ -229,14 +235,14 @@ def test_the_error_stays_within_its_bound(prices: list[float], offers: list[floa
 
 
 def test_the_error_bound_is_a_multiple_of_the_unit_just_below_that_of_the_selection() -> None:
-    mechanism = dps.PriceListMechanism(epsilon=0.5, prices=[0.25, 0.5, 1.0])
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=0.5, prices=[0.25, 0.5, 1.0])
     within = mechanism.error_bound(0.95)
     assert within % 0.25 == 0.0
     assert 0.0 <= selection(mechanism).error_bound(3, 0.95) - within < 0.25
     assert mechanism.error_bound(0.95) < mechanism.error_bound(0.99)
-    assert dps.PriceListMechanism(epsilon=0.5, prices=[7]).error_bound() == 0.0
-    assert dps.PriceListMechanism(epsilon=1e-300, prices=[7, 8]).error_bound() == math.inf
-    assert dps.PriceListMechanism(epsilon=1e-3, prices=[1.1e308, 1e308]).error_bound() == math.inf
+    assert dps.mechanisms.PriceListMechanism(epsilon=0.5, prices=[7]).error_bound() == 0.0
+    assert dps.mechanisms.PriceListMechanism(epsilon=1e-300, prices=[7, 8]).error_bound() == math.inf
+    assert dps.mechanisms.PriceListMechanism(epsilon=1e-3, prices=[1.1e308, 1e308]).error_bound() == math.inf
 
 
 BAD_PRICES: dict[str, tuple[Any, str]] = {
@@ -272,8 +278,8 @@ BAD_PRICES: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("prices", "reason"), BAD_PRICES.values(), ids=BAD_PRICES)
 def test_bad_prices(prices: Any, reason: str) -> None:
-    with pytest.raises(dps.InvalidCandidatesError, match=r"^prices=") as caught:
-        dps.PriceListMechanism(epsilon=1.0, prices=prices)
+    with pytest.raises(dps.errors.InvalidCandidatesError, match=r"^prices=") as caught:
+        dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=prices)
     assert reason in str(caught.value)
     assert_says_nothing(caught.value)
 
@@ -292,7 +298,7 @@ def test_bad_prices(prices: Any, reason: str) -> None:
 )
 def test_bad_arguments(changes: dict[str, Any], name: str) -> None:
     with pytest.raises(InvalidParameterError, match=f"^{name}="):
-        dps.PriceListMechanism(**{"epsilon": 1.0, "prices": [1, 2], **changes})
+        dps.mechanisms.PriceListMechanism(**{"epsilon": 1.0, "prices": [1, 2], **changes})
 
 
 NOT_BAD = ("empty", "no scores", "infinity")
@@ -302,7 +308,7 @@ BAD_OFFERS = {name: offers for name, offers in BAD_SCORES.items() if not any(wor
 @pytest.mark.parametrize("offers", BAD_OFFERS.values(), ids=BAD_OFFERS)
 def test_bad_offers_draw_nothing(offers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dps.PermuteAndFlip, "select", None)
-    mechanism = dps.PriceListMechanism(epsilon=1.0, prices=[1, 2])
+    mechanism = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=[1, 2])
     for ask in (mechanism.draw, mechanism.pmf, mechanism.expected_error):
         with pytest.raises(InvalidDataError, match=r"^offers=") as caught:
             ask(offers)

@@ -35,7 +35,7 @@ every_many = pytest.mark.parametrize("values", MANY.values(), ids=MANY)
 @pytest.mark.parametrize(("name", "level", "step"), crossed([*MANY], [0.0, 0.1, 0.5, 0.999], [None, 1, 0.1, 25]))
 def test_many_values(name: str, level: float, step: float | None) -> None:
     values = MANY[name]
-    mechanism = dps.QuantileMechanism(epsilon=0.2, level=level, bounds=(0, 100), step=step)
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=0.2, level=level, bounds=(0, 100), step=step)
     draws = np.array([mechanism.draw(values) for _ in range(1000)])
     # Cells of the range, and finer ones around the target, by the formula on the sorted values.
     near = np.quantile(values.clip(0, 100), np.clip(level + 1e-4 * np.arange(-9, 10), 0, 1), method="lower")
@@ -53,7 +53,7 @@ def test_another_epsilon_and_another_level_are_told_apart() -> None:
     draws = np.sort([dps.quantile(values, 0.5, bounds=(0, 100), epsilon=0.2) for _ in range(1500)])
     fine = 50.0 + np.arange(-40, 41) / 400.0
     for epsilon, level in ((0.4, 0.5), (0.2, 0.5001)):
-        other = dps.QuantileMechanism(epsilon=epsilon, level=level, bounds=(0, 100))
+        other = dps.mechanisms.QuantileMechanism(epsilon=epsilon, level=level, bounds=(0, 100))
         chances = np.diff(other.cdf(values, fine), prepend=0.0, append=1.0)
         counts = np.diff(np.searchsorted(draws, fine, side="right"), prepend=0, append=draws.size)
         assert p_value(counts, chances) < NEVER
@@ -104,7 +104,9 @@ def test_ends_and_extremes() -> None:
 def test_the_loss_is_at_most_epsilon(
     values: list[float], new: float, level: float, neighbours: str, step: float | None
 ) -> None:
-    mechanism = dps.QuantileMechanism(epsilon=1.0, level=level, bounds=(0, 8), step=step, neighbours=neighbours)  # type: ignore[arg-type]
+    mechanism = dps.mechanisms.QuantileMechanism(
+        epsilon=1.0, level=level, bounds=(0, 8), step=step, neighbours=neighbours
+    )  # type: ignore[arg-type]
     pairs = [(values, [*values, new])] if neighbours == "add_remove" else [([*values, 0.0], [*values, new])]
     for before, after in pairs:
         assert worst_loss(mechanism, before, after) <= 1.0 + 1e-9
@@ -112,7 +114,7 @@ def test_the_loss_is_at_most_epsilon(
 
 def test_the_law_above_can_fail() -> None:
     """The sensitivity of add/remove does not do for replace-one."""
-    mechanism = dps.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 8))
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 8))
     crowds = [0.01] * 5 + [7.99] * 6
     assert worst_loss(mechanism, [*crowds, 0.0], [*crowds, 8.0]) > 1.5
 
@@ -120,11 +122,11 @@ def test_the_law_above_can_fail() -> None:
 @pytest.mark.parametrize("level", [0.0, 1.0])
 def test_half_the_noise_is_used_up_at_the_extremes(level: float) -> None:
     """Nearly all answers fall by one when a value is added next to the bound; the little room beyond it does not."""
-    mechanism = dps.QuantileMechanism(epsilon=1.0, level=level, bounds=(0, 8))
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=1.0, level=level, bounds=(0, 8))
     assert 0.99 < worst_loss(mechanism, [], [7.99 if level else 0.01]) <= 1.0 + 1e-9
 
 
-def worst_loss(mechanism: dps.QuantileMechanism, before: list[float], after: list[float]) -> float:
+def worst_loss(mechanism: dps.mechanisms.QuantileMechanism, before: list[float], after: list[float]) -> float:
     if mechanism.step is not None:
         chances = [mechanism.pmf(values) for values in (before, after)]
     else:
@@ -147,7 +149,7 @@ def worst_loss(mechanism: dps.QuantileMechanism, before: list[float], after: lis
     ],
 )
 def test_the_sensitivity(level: float, neighbours: Any, sensitivity: float, factor: int) -> None:
-    mechanism = dps.QuantileMechanism(epsilon=0.5, level=level, bounds=(0, 1), neighbours=neighbours)
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=0.5, level=level, bounds=(0, 1), neighbours=neighbours)
     assert mechanism.sensitivity == pytest.approx(sensitivity)
     assert Fraction(mechanism.sensitivity) >= (1 - Fraction(level) if level < 0.5 else Fraction(level))
     assert mechanism.scale == pytest.approx(2 * factor * sensitivity)
@@ -158,8 +160,8 @@ def test_the_sensitivity(level: float, neighbours: Any, sensitivity: float, fact
 def test_copies() -> None:
     third = Fraction(1, 3)
     for mechanism in (
-        dps.QuantileMechanism(epsilon=1.0, level=0.25, bounds=(0, 120), step=0.5),
-        dps.QuantileMechanism(epsilon=1.0, level=0.25, bounds=(third, 3), step=third),
+        dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.25, bounds=(0, 120), step=0.5),
+        dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.25, bounds=(third, 3), step=third),
     ):
         for again in (copy.copy(mechanism), pickle.loads(pickle.dumps(mechanism))):
             assert again == mechanism
@@ -167,18 +169,18 @@ def test_copies() -> None:
 
 
 def test_the_grid_is_that_of_the_decimals() -> None:
-    mechanism = dps.QuantileMechanism(epsilon=9.0, level=0.5, bounds=(0.1, 0.7), step=0.1)
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=9.0, level=0.5, bounds=(0.1, 0.7), step=0.1)
     assert mechanism.pmf([0.3] * 9).argmax() == 2
     assert {mechanism.draw([0.3] * 9) for _ in range(200)} <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7}
     with pytest.raises(InvalidParameterError):
-        dps.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 1)).pmf([0.5])
+        dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 1)).pmf([0.5])
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 1e-6])
 @pytest.mark.parametrize("step", [None, 0.5])
 def test_a_nan_among_many_values_is_refused(epsilon: float, step: float | None) -> None:
     values = np.linspace(0.0, 1.0, 5000)
-    mechanism = dps.QuantileMechanism(epsilon=epsilon, level=0.5, bounds=(0, 1), step=step)
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=epsilon, level=0.5, bounds=(0, 1), step=step)
     assert 0.0 <= mechanism.draw(values) <= 1.0
     for place in (0, 2500, 4999):
         with pytest.raises(InvalidDataError):
@@ -228,7 +230,7 @@ ALLOWED_HERE |= {"infinity", "minus infinity", "infinity far in"}
 @pytest.mark.parametrize("name", sorted(set(BAD_SCORES) - ALLOWED_HERE))
 @pytest.mark.parametrize("step", [None, 1])
 def test_bad_values(name: str, step: int | None) -> None:
-    mechanism = dps.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=step)
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=step)
     for call in (mechanism.draw, lambda values: mechanism.cdf(values, [1.0])):
         with pytest.raises(InvalidDataError) as caught:
             call(BAD_SCORES[name])

@@ -42,7 +42,7 @@ def law(
 def node(values: list[float], level: float, first: int, last: int, epsilon: float) -> np.ndarray:
     if first == last:
         return np.ones(1)
-    mechanism = dps.QuantileMechanism(epsilon=epsilon, level=level, bounds=(first, last), step=1)
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=epsilon, level=level, bounds=(first, last), step=1)
     return mechanism.pmf(values)
 
 
@@ -51,7 +51,7 @@ def node(values: list[float], level: float, first: int, last: int, epsilon: floa
 def test_three_levels_have_the_law_of_three_nodes(neighbours: Any, levels: tuple[float, ...]) -> None:
     values = [0.5, 1.0, 1.0, 2.0, 9.0]
     shuffled = (levels[1], levels[0], levels[2])
-    mechanism = dps.QuantilesMechanism(
+    mechanism = dps.mechanisms.QuantilesMechanism(
         epsilon=4.0, levels=shuffled, bounds=GRID, method="halving", neighbours=neighbours
     )
     counts = np.zeros((6, 6, 6))
@@ -71,14 +71,18 @@ def law_on_the_line(
     share = epsilon / 2 if neighbours == "add_remove" else epsilon / 4
     ends = np.clip([GRID[0], *values, GRID[1]], *GRID)
     chances = np.zeros((len(values) + 1,) * 3)
-    middle = dps.QuantileMechanism(epsilon=share, level=0.5, bounds=GRID)
+    middle = dps.mechanisms.QuantileMechanism(epsilon=share, level=0.5, bounds=GRID)
     masses = np.diff(middle.cdf(values, ends))
     for gap in np.flatnonzero(masses > 0):
         below, above = [v for v in values if v <= ends[gap]], [v for v in values if v > ends[gap]]
         for part in (np.arange(60) + 0.5) / 60:
             at = ends[gap] + part * (ends[gap + 1] - ends[gap])
-            low = dps.QuantileMechanism(epsilon=share, level=2 * levels[0], bounds=(GRID[0], at)).cdf(below, ends)
-            high = dps.QuantileMechanism(epsilon=share, level=2 * levels[2] - 1, bounds=(at, GRID[1])).cdf(above, ends)
+            low = dps.mechanisms.QuantileMechanism(epsilon=share, level=2 * levels[0], bounds=(GRID[0], at)).cdf(
+                below, ends
+            )
+            high = dps.mechanisms.QuantileMechanism(epsilon=share, level=2 * levels[2] - 1, bounds=(at, GRID[1])).cdf(
+                above, ends
+            )
             chances[:, gap, :] += masses[gap] / 60 * np.outer(np.diff(low), np.diff(high))
     return chances
 
@@ -96,7 +100,7 @@ def test_the_law_above_can_fail() -> None:
     assert worst_loss("add_remove", epsilon=2.0, levels=EXTREMES) > 1.1
     crowds = [[0.01] * 5 + [2.99] * 5 + more for more in ([], [0.0])]
     ends = np.unique(np.concatenate([[0.0, 3.0], *crowds]))
-    doubled = dps.QuantileMechanism(epsilon=2.0, level=0.5, bounds=GRID)
+    doubled = dps.mechanisms.QuantileMechanism(epsilon=2.0, level=0.5, bounds=GRID)
     chances = [np.diff(doubled.cdf(values, ends)) for values in crowds]
     assert np.abs(np.log(chances[0] / chances[1])).max() > 1.5
 
@@ -121,10 +125,10 @@ def worst_loss(neighbours: str, *, epsilon: float, levels: tuple[float, ...] = Q
 )
 def test_the_planned_scale(levels: tuple[float, ...], apart: float) -> None:
     """At levels 0 and 1 half of two sensitivities, with 1/2 among them three quarters."""
-    joint = dps.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1))
+    joint = dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1))
     assert joint.score_range == apart
     for relation in ("add_remove", "replace_one"):
-        halving = dps.QuantilesMechanism(
+        halving = dps.mechanisms.QuantilesMechanism(
             epsilon=1.0, levels=levels, bounds=(0, 1), method="halving", neighbours=relation, values_per_unit=4
         )
         is_monotone = relation == "add_remove" and set(levels) <= {0, 1}
@@ -137,15 +141,15 @@ def test_the_planned_scale(levels: tuple[float, ...], apart: float) -> None:
 def test_one_level_is_drawn_as_a_single_quantile(level: float, method: Any, step: int | None) -> None:
     """At the extremes too, where the noise is half of what it was."""
     values = [0.4, 1.2, 1.2, 2.5] if step is None else []
-    mechanism = dps.QuantilesMechanism(epsilon=2.0, levels=(level,), bounds=GRID, step=step, method=method)
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=2.0, levels=(level,), bounds=GRID, step=step, method=method)
     draws = [mechanism.draw(values)[0] for _ in range(6000)]
-    single = dps.QuantileMechanism(epsilon=2.0, level=level, bounds=GRID, step=step)
+    single = dps.mechanisms.QuantileMechanism(epsilon=2.0, level=level, bounds=GRID, step=step)
     ends = np.linspace(0.0, 3.0, 16) if step is None else np.arange(4) + 0.5
     counts = np.diff(np.searchsorted(np.sort(draws), ends, side="right"), prepend=0)
     chances = np.diff(single.cdf(values, ends), prepend=0.0)
     assert p_value(counts[chances > 0], chances[chances > 0]) >= NEVER
     if step is None:
-        twice = dps.QuantileMechanism(epsilon=1.0, level=level, bounds=GRID)
+        twice = dps.mechanisms.QuantileMechanism(epsilon=1.0, level=level, bounds=GRID)
         old = np.diff(twice.cdf(values, ends), prepend=0.0)
         assert p_value(counts[old > 0], old[old > 0]) < NEVER
 
@@ -163,11 +167,11 @@ def test_many_levels_of_many_values() -> None:
 def test_what_it_costs() -> None:
     for count, depths in ((1, 1), (2, 2), (3, 2), (4, 3), (99, 7)):
         levels = [(j + 1) / (count + 1) for j in range(count)]
-        mechanism = dps.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1), method="halving")
+        mechanism = dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1), method="halving")
         assert mechanism.event.count == depths
         assert Fraction(mechanism.event.event.epsilon) * depths <= 1
         assert mechanism.event.event.epsilon == pytest.approx(1.0 / depths)
-        joint = dps.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1))
+        joint = dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1))
         assert joint.event == dps.accounting.BoundedRangeEvent(epsilon=1.0)
         assert joint.sensitivity == pytest.approx(1 - 1 / (count + 1))
 
@@ -178,7 +182,7 @@ def test_values_of_a_unit_and_the_relation() -> None:
         ("joint", "replace_one", 3.0),
         ("halving", "add_remove", 3.0),
     ):
-        mechanism = dps.QuantilesMechanism(
+        mechanism = dps.mechanisms.QuantilesMechanism(
             epsilon=1.0, levels=(0.25, 0.5), bounds=(0, 1), method=method, neighbours=neighbours, values_per_unit=3
         )
         assert mechanism.sensitivity == sensitivity
@@ -188,7 +192,7 @@ def test_values_of_a_unit_and_the_relation() -> None:
         spread = [
             np.std(
                 [
-                    dps.QuantilesMechanism(
+                    dps.mechanisms.QuantilesMechanism(
                         epsilon=2.0, levels=(0.5, 0.9), bounds=(0, 1), method=method, values_per_unit=rows
                     ).draw(values)[0]
                     for _ in range(300)
@@ -210,7 +214,7 @@ def test_equal_values_are_shared_by_both_methods() -> None:
 def test_bad_arguments(name: str, value: Any) -> None:
     given: dict[str, Any] = {"epsilon": 1.0, "levels": (0.5,), "bounds": (0, 1), name: value}
     with pytest.raises(InvalidParameterError) as caught:
-        dps.QuantilesMechanism(**given)
+        dps.mechanisms.QuantilesMechanism(**given)
     assert caught.value.name == name
 
 
@@ -223,7 +227,7 @@ def test_extreme_scales(bounds: Any, epsilon: float) -> None:
 
 
 def test_one_level_is_the_single_quantile_and_copies_are_equal() -> None:
-    mechanism = dps.QuantilesMechanism(epsilon=50.0, levels=(0.5,), bounds=(0, 120), step=1)
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=50.0, levels=(0.5,), bounds=(0, 120), step=1)
     assert mechanism.draw([37] * 99) == (37.0,)
     for again in (copy.copy(mechanism), pickle.loads(pickle.dumps(mechanism))):
         assert again == mechanism
@@ -249,9 +253,9 @@ def test_bad_values(name: str) -> None:
 
 def test_joint_quantiles_of_too_many_gaps_are_refused_and_halving_is_named() -> None:
     values = np.broadcast_to(np.float64(0.5), 25_000_000)  # of one number in memory
-    mechanism = dps.QuantilesMechanism(epsilon=1.0, levels=[0.25, 0.75], bounds=(0, 1))
-    with pytest.raises(dps.InvalidParameterError, match=r"levels=<2 of them>: .*method=.halving") as refused:
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=[0.25, 0.75], bounds=(0, 1))
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"levels=<2 of them>: .*method=.halving") as refused:
         mechanism.draw(values)
     assert "25" not in str(refused.value)
-    fewer = dps.QuantilesMechanism(epsilon=1.0, levels=[0.25, 0.75], bounds=(0, 1), method="halving")
+    fewer = dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=[0.25, 0.75], bounds=(0, 1), method="halving")
     assert len(fewer.draw(values[:1000])) == 2

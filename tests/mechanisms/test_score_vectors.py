@@ -246,7 +246,7 @@ def test_what_a_foreign_export_says_is_not_passed_on(method: str, outcome: str):
         return (7919, 7919) if outcome == "pair of numbers" else 7919
 
     foreign = type("Foreign", (), {method: export, "__len__": lambda self: 3})()
-    with pytest.raises(dps.InvalidScoresError) as caught:
+    with pytest.raises(dps.errors.InvalidScoresError) as caught:
         dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select(foreign)
     error = caught.value
     assert error.__cause__ is None

@@ -16,9 +16,9 @@ SCORES = np.array([0.0, 5.0, 9.0])
 def test_a_number_that_equals_a_valid_one_is_not_taken_for_it():
     dps.select(SCORES, epsilon=1, sensitivity=1)
     for name in ("epsilon", "sensitivity"):
-        with pytest.raises(dps.InvalidParameterError):
+        with pytest.raises(dps.errors.InvalidParameterError):
             dps.select(SCORES, **{"epsilon": 1, "sensitivity": 1, name: True})
-    with pytest.raises(dps.InvalidParameterError):
+    with pytest.raises(dps.errors.InvalidParameterError):
         dps.select(SCORES, epsilon=1, sensitivity=1, monotonic=1)  # type: ignore[call-overload]
 
 
@@ -58,9 +58,9 @@ def test_only_a_call_with_the_very_same_arguments_uses_the_mechanism_of_the_last
         changing[...] = 1e-9
         assert len({dps.select(SCORES, **other) for _ in range(60)}) > 1  # else with probability 3^-59
     dps.select(SCORES, **always_the_best)
-    with pytest.raises(dps.InvalidParameterError):
+    with pytest.raises(dps.errors.InvalidParameterError):
         dps.select(SCORES, **always_the_best, monotonic=0)  # type: ignore[call-overload]
-    with pytest.raises(dps.InvalidParameterError):
+    with pytest.raises(dps.errors.InvalidParameterError):
         dps.select(SCORES, **always_the_best, neighbours="none")
 
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_hashed_is_refused_in_the_usual_words(value: object):
         ("epsilon", "epsilon=<"),
         ("sensitivity", "scores=<" if is_one_for_each_score else "sensitivity=<"),
     ):
-        with pytest.raises(dps.InvalidParameterError, match=shown):
+        with pytest.raises(dps.errors.InvalidParameterError, match=shown):
             dps.select(SCORES, **{"epsilon": 1.0, "sensitivity": 1.0, name: value})
 
 

@@ -121,5 +121,5 @@ def test_sets_are_named_beside_rounds_with_weights() -> None:
 )
 def test_bad_input(facts: dict[str, Any], match: str) -> None:
     for ask in (recommend, why):
-        with pytest.raises(dps.InvalidParameterError, match=match):
+        with pytest.raises(dps.errors.InvalidParameterError, match=match):
             ask(**facts)

@@ -64,12 +64,12 @@ def test_the_bound_on_scores_is_the_smallest_distance_that_holds(
     "epsilons", [[], 1.0, "1", [[1.0]], [[1.0], [1.0, 2.0]], {1.0}, [1.0, 0.0], [math.nan], [True], ["1"], None]
 )
 def test_bad_epsilons(epsilons: Any) -> None:
-    with pytest.raises(dps.InvalidParameterError, match="epsilons="):
+    with pytest.raises(dps.errors.InvalidParameterError, match="epsilons="):
         error_curve(dps.PermuteAndFlip, [1, 2], epsilons=epsilons, sensitivity=1.0)
 
 
 def test_both_or_neither_of_scores_and_their_number() -> None:
-    with pytest.raises(dps.InvalidParameterError, match="scores=None"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="scores=None"):
         error_curve(dps.PermuteAndFlip, epsilons=[1.0], sensitivity=1.0)
-    with pytest.raises(dps.InvalidParameterError, match="not both"):
+    with pytest.raises(dps.errors.InvalidParameterError, match="not both"):
         error_curve(dps.PermuteAndFlip, [1, 2], n=2, epsilons=[1.0], sensitivity=1.0)

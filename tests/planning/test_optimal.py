@@ -183,5 +183,5 @@ def test_the_limit_is_the_callers_or_the_machines() -> None:
 )
 def test_bad_input(arguments: dict[str, Any], match: str) -> None:
     valid: dict[str, Any] = {"mechanism": dps.PermuteAndFlip, "n": 3, "levels": 2, "epsilon": 1.0}
-    with pytest.raises(dps.InvalidParameterError, match=match):
+    with pytest.raises(dps.errors.InvalidParameterError, match=match):
         optimal_ratio(**valid | arguments)

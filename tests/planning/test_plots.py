@@ -142,7 +142,7 @@ def test_extremes_have_a_chart_too(about: dict[str, Any]) -> None:
 
 def test_one_epsilon_makes_no_line() -> None:
     for epsilons in ([1.0], [1.0, 1.0]):
-        with pytest.raises(dps.InvalidParameterError, match="epsilons=<1 different>"):
+        with pytest.raises(dps.errors.InvalidParameterError, match="epsilons=<1 different>"):
             plot_error(n=5, sensitivity=1, epsilons=epsilons)
 
 

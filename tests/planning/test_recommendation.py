@@ -98,5 +98,5 @@ def test_a_confidence_that_a_blind_guess_reaches_leaves_permute_and_flip(selecti
     ],
 )
 def test_bad_input(arguments: dict[str, Any], match: str) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=match):
+    with pytest.raises(dps.errors.InvalidParameterError, match=match):
         recommend(**arguments)

@@ -103,21 +103,21 @@ def test_extreme_targets_within_reach(target: float) -> None:
 
 @pytest.mark.parametrize("target", [10.0, 11.0, 1e300])
 def test_an_error_of_a_blind_guess_or_more_names_the_range(target: float) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=r"expected_error=.*> 0 and < 10\..*blind guess"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"expected_error=.*> 0 and < 10\..*blind guess"):
         flip_for([20, 10, 0], expected_error=target)
 
 
 @pytest.mark.parametrize("target", [0.0, -1.0, math.nan, math.inf, True, "5", [5.0], None])
 def test_an_error_that_is_none_is_refused(target: Any) -> None:
     for where in ({"scores": SCORES}, {"n": 6}):
-        with pytest.raises(dps.InvalidParameterError, match=r"expected_error=|within=None"):
+        with pytest.raises(dps.errors.InvalidParameterError, match=r"expected_error=|within=None"):
             flip_for(**where, expected_error=target)
 
 
 def test_a_confidence_of_a_blind_guess_or_less_names_the_range() -> None:
-    with pytest.raises(dps.InvalidParameterError, match=r"confidence=0\.5: expected a number > 0\.5 and < 1"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"confidence=0\.5: expected a number > 0\.5 and < 1"):
         flip_for([9, 8, 1, 0], within=1, confidence=0.5)
-    with pytest.raises(dps.InvalidParameterError, match=r"confidence=0\.1: expected a number > 0\.25 and < 1"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"confidence=0\.1: expected a number > 0\.25 and < 1"):
         flip_for(n=4, within=1, confidence=0.1)
 
 
@@ -146,7 +146,7 @@ def test_a_confidence_of_a_blind_guess_or_less_names_the_range() -> None:
     ],
 )
 def test_bad_input(arguments: dict[str, Any], match: str) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=match):
+    with pytest.raises(dps.errors.InvalidParameterError, match=match):
         flip_for(**arguments)
 
 
@@ -154,13 +154,13 @@ def test_bad_input(arguments: dict[str, Any], match: str) -> None:
     "mechanism", ["PermuteAndFlip", None, int, dps.PermuteAndFlip(epsilon=1, sensitivity=1), lambda **_: 3, abs]
 )
 def test_what_makes_no_mechanism_is_refused(mechanism: Any) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=r"^mechanism=.*: expected PermuteAndFlip, .*partial"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^mechanism=.*: expected PermuteAndFlip, .*partial"):
         epsilon_for(mechanism, SCORES, expected_error=1.0, sensitivity=1.0)
 
 
 def test_a_class_that_is_not_planned_is_named() -> None:
     for kind in (dps.TopKSet, dps.GeneralizedSelection, partial(dps.TopKSet, k=2)):
-        with pytest.raises(dps.InvalidParameterError) as refused:
+        with pytest.raises(dps.errors.InvalidParameterError) as refused:
             epsilon_for(kind, n=9, expected_error=1.0, sensitivity=1.0)  # pyright: ignore
         named = "<partial>" if isinstance(kind, partial) else f"<class {kind.__name__}>"
         assert str(refused.value) == (
@@ -171,6 +171,6 @@ def test_a_class_that_is_not_planned_is_named() -> None:
 
 @pytest.mark.parametrize("scores", [[1.0, math.nan], [math.inf], [], "123", [[1, 2]]])
 def test_bad_scores_are_refused_without_being_shown(scores: Any) -> None:
-    with pytest.raises(dps.InvalidScoresError) as refused:
+    with pytest.raises(dps.errors.InvalidScoresError) as refused:
         flip_for(scores, expected_error=1.0)
     assert "123" not in str(refused.value)

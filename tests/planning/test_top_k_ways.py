@@ -75,7 +75,7 @@ def test_counts_leave_half_for_the_selection() -> None:
     ],
 )
 def test_bad_arguments_are_named(changed: dict[str, Any], named: str) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=f"^{named}="):
+    with pytest.raises(dps.errors.InvalidParameterError, match=f"^{named}="):
         recommend_top_k(1000, **{"k": 3} | changed)
 
 
@@ -86,7 +86,7 @@ def test_a_set_by_top_k() -> None:
     assert dps.top_k(scores, 3, method="set", candidates=list("edcba"), **asked) == ["d", "b", "a"]
     assert dps.top_k(scores, 3, **asked) == [3, 4, 1]
     for wrong, named in (({"method": "best"}, "method"), ({"method": "set", "with_gap": True}, "with_gap")):
-        with pytest.raises(dps.InvalidParameterError, match=f"^{named}="):
+        with pytest.raises(dps.errors.InvalidParameterError, match=f"^{named}="):
             dps.top_k(scores, 3, **asked, **wrong)
     with pytest.raises(dps.SelectionError):
         dps.top_k(scores, 5, method="set", **asked)

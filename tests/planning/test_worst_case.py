@@ -146,5 +146,5 @@ def test_one_candidate_and_many() -> None:
 def test_bad_input(function: Callable[..., Any], arguments: dict[str, Any], match: str) -> None:
     valid: dict[str, Any] = {"mechanism": dps.PermuteAndFlip, "n": 5, "epsilon": 1.0, "sensitivity": 1.0}
     function(**valid)
-    with pytest.raises(dps.InvalidParameterError, match=match):
+    with pytest.raises(dps.errors.InvalidParameterError, match=match):
         function(**valid | arguments)

@@ -133,7 +133,7 @@ def test_what_was_charged_on_another_day_is_not_charged_again(
 def test_a_plan_that_does_not_fit_charges_nothing(folder: Path) -> None:  # noqa: F811
     ledger = dps.Ledger(folder / "budget.db")
     ledger.open_account("small", epsilon=0.4, unit="who")
-    with pytest.raises(dps.ChargeRefusedError, match="the sum of its parts"):
+    with pytest.raises(dps.errors.ChargeRefusedError, match="the sum of its parts"):
         planned(folder, "small").run()
     assert (ledger.remaining("small"), len(ledger.history("small"))) == (0.4, 1)
     assert left(folder) == 1.5

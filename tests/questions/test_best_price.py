@@ -44,7 +44,7 @@ def test_the_plan(rows: int, epsilon: float, scale: float) -> None:
 
 def test_the_plan_between_bounds() -> None:
     task = BestPrice.planned(bounds=(2, 10), epsilon=0.5, max_rows_per_unit=3)
-    assert task.mechanism == dpselect.PriceMechanism(epsilon=0.5, bounds=(2, 10), values_per_unit=3)
+    assert task.mechanism == dpselect.mechanisms.PriceMechanism(epsilon=0.5, bounds=(2, 10), values_per_unit=3)
     assert (task.mechanism.scale, task.sensitivity.value, task.max_rows_per_unit) == (60.0, 30.0, 3)
     assert task.mechanism.neighbours is Neighbours.ADD_REMOVE
     assert task.domain == PublicDomain(0.0, 10.0)
@@ -64,7 +64,7 @@ def test_the_draws_between_bounds_follow_the_law() -> None:
     task = BestPrice.planned(bounds=(1, 5), epsilon=4.0, max_rows_per_unit=2)
     counts = np.histogram([released(task, offers).value for _ in range(4000)], bins=cuts)[0]
     laws = [
-        np.diff(dpselect.PriceMechanism(epsilon=4.0, bounds=(1, 5), values_per_unit=rows).cdf(offers, cuts))
+        np.diff(dpselect.mechanisms.PriceMechanism(epsilon=4.0, bounds=(1, 5), values_per_unit=rows).cdf(offers, cuts))
         for rows in (2, 1)
     ]
     assert p_value(counts, laws[0]) > NEVER
@@ -132,7 +132,7 @@ def test_the_certificate() -> None:
     assert release.to_dict()["error_bound"] == {"within": release.error_bound, "confidence": 0.99, "unit": "revenue"}
     assert release.receipt is None
     assert all((ROOT / page).is_file() for page in release.proofs)
-    assert hasattr(dpselect, release.mechanism)
+    assert hasattr(dpselect.mechanisms, release.mechanism)
 
 
 def test_the_certificate_of_a_price_between_bounds() -> None:

@@ -181,5 +181,7 @@ def test_what_is_declared_elsewhere_is_no_question_of_the_package() -> None:
 
 def test_groups_are_not_divided_again() -> None:
     by_city = DryRun(unit="person_id").by("city", groups=["Oslo", "Rome"])
-    with pytest.raises(dps.InvalidParameterError, match=r"^by='sex': expected a table that is not asked by groups"):
+    with pytest.raises(
+        dps.errors.InvalidParameterError, match=r"^by='sex': expected a table that is not asked by groups"
+    ):
         by_city.by("sex", groups=["f", "m"])

@@ -158,5 +158,5 @@ def test_a_larger_share_in_the_certificate_is_refused() -> None:
     assert check(text).error_bound
     held = json.loads(text)
     held["groups"]["epsilon"] = 2.0
-    with pytest.raises(dps.InvalidCertificateError, match=r"groups\.epsilon"):
+    with pytest.raises(dps.errors.InvalidCertificateError, match=r"groups\.epsilon"):
         check(canonical_json(held | {"digest": digest(held)}))

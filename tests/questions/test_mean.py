@@ -104,8 +104,8 @@ def test_bad_units(units: Any) -> None:
 def test_a_count_goes_with_the_absolute_score_and_without_it_add_remove_is_refused() -> None:
     arguments: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 4), "step": 1}
     with pytest.raises(InvalidParameterError, match=r"^count=5"):
-        dps.MeanMechanism(**arguments, count=5, score="squared")
+        dps.mechanisms.MeanMechanism(**arguments, count=5, score="squared")
     with pytest.raises(InvalidParameterError, match="the number of units, such as count=1000"):
-        dps.MeanMechanism(**arguments, neighbours=Neighbours.ADD_REMOVE)
+        dps.mechanisms.MeanMechanism(**arguments, neighbours=Neighbours.ADD_REMOVE)
     with pytest.raises(InvalidParameterError, match="no bound is stated"):
-        dps.MeanMechanism(**arguments, score="squared").error_bound(5)
+        dps.mechanisms.MeanMechanism(**arguments, score="squared").error_bound(5)

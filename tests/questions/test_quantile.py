@@ -191,7 +191,7 @@ def test_the_certificate_with_a_grid() -> None:
     assert release.error_bound <= 6.0 * (math.log(121) + math.log(100))
     assert release.receipt is None
     assert all((ROOT / page).is_file() for page in release.proofs)
-    assert hasattr(dpselect, release.mechanism)
+    assert hasattr(dpselect.mechanisms, release.mechanism)
 
 
 def test_without_a_grid_no_error_is_claimed() -> None:

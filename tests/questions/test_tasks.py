@@ -120,7 +120,7 @@ def test_mechanisms_and_proofs_named_by_a_release_exist() -> None:
     ):
         counts = [i * GAP for i in range(len(task.candidates))]
         release = released(task, counts)
-        assert hasattr(dpselect, release.mechanism)
+        assert hasattr(dpselect.mechanisms, release.mechanism)
         assert all((ROOT / page).is_file() for page in release.proofs)
 
 

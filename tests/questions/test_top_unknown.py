@@ -214,7 +214,7 @@ def test_every_choice_has_a_certificate(neighbours: Any, k: int, most: int) -> N
 
 def test_a_certificate_from_before_the_rule_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then noise was always geometric, also where another needs fewer units now."""
-    mechanism = dps.ThresholdCounts(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
+    mechanism = dps.mechanisms.ThresholdCounts(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
     old = TopUnknown(kind=CandidateKind.TEXT, k=2, mechanism=mechanism)
     with monkeypatch.context() as before:
         before.setattr(TopUnknown, "planned", lambda *_, **__: old)
@@ -239,7 +239,7 @@ def test_the_stop_candidate_draws_once_for_each_release(monkeypatch: pytest.Monk
         given.append(counts.tolist())
         return np.array([1])
 
-    monkeypatch.setattr(dps.StopCandidate, "select", select)
+    monkeypatch.setattr(dps.mechanisms.StopCandidate, "select", select)
     task = TopUnknown.planned(CandidateKind.TEXT, 1, epsilon=1.0, delta=1e-6, max_values_per_unit=100)
     counts = NameCounts(pa.array(["b", "a"]), np.array([3, 9]), kind=CandidateKind.TEXT)
     assert task.draw(counts) == ["a"]

@@ -152,7 +152,7 @@ def test_many_values_of_a_unit_take_gaussian_noise() -> None:
 
 def test_a_certificate_from_before_the_rule_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then each value had a coin, also where noise needs fewer units now."""
-    mechanism = dps.PartitionSelection(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
+    mechanism = dps.mechanisms.PartitionSelection(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
     old = Values(kind=CandidateKind.TEXT, mechanism=mechanism)
     with monkeypatch.context() as before:
         before.setattr(Values, "planned", lambda *_, **__: old)

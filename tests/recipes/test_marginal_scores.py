@@ -260,7 +260,7 @@ def test_lists_and_arrays_are_taken_as_tuples_are() -> None:
     ],
 )
 def test_bad_arguments_are_named(make: Callable[[], Any], named: str) -> None:
-    with pytest.raises(dps.InvalidParameterError, match=f"^{named}{'' if '=' in named else '='}"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=f"^{named}{'' if '=' in named else '='}"):
         make()
 
 
@@ -270,19 +270,23 @@ def test_an_attribute_has_two_parents_at_most_by_default() -> None:
 
 
 def test_bad_shapes_and_types_are_refused() -> None:
-    with pytest.raises(dps.InvalidDataError, match=r"^queries="):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^queries="):
         MWEM(epsilon=1.0, rounds=1).fit(np.array([1, 2]), QUERIES)
-    with pytest.raises(dps.InvalidDataError, match=r"^counts="):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^counts="):
         MWEM(epsilon=1.0, rounds=1).fit(np.array([1.0, 2.0, 3.0, 4.0]), QUERIES)
-    with pytest.raises(dps.InvalidDataError, match=r"^counts=<a negative one among them>: expected whole numbers >= 0"):
+    with pytest.raises(
+        dps.errors.InvalidDataError, match=r"^counts=<a negative one among them>: expected whole numbers >= 0"
+    ):
         MWEM(epsilon=1.0, rounds=1).fit(np.array([1, 2, 3, -4]), QUERIES)
     for counts, queries, named in (
         (np.ma.masked_array([1, 9, 3, 4], mask=[0, 1, 0, 0]), QUERIES, "counts"),
         (np.array([1, 9, 3, 4]), np.ma.masked_array(QUERIES), "queries"),
     ):
-        with pytest.raises(dps.InvalidDataError, match=f"^{named}=<masked array>: expected an array without a mask"):
+        with pytest.raises(
+            dps.errors.InvalidDataError, match=f"^{named}=<masked array>: expected an array without a mask"
+        ):
             MWEM(epsilon=1.0, rounds=1).fit(counts, queries)
-    with pytest.raises(dps.InvalidDataError, match=r"^codes=<masked array>"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^codes=<masked array>"):
         marginals_of().fit(np.ma.masked_array([[0, 0], [1, 2]], mask=[[0, 1], [0, 0]]))
-    with pytest.raises(dps.InvalidDataError, match=r"^codes="):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^codes="):
         ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9).choose(np.zeros((8, 2), int))

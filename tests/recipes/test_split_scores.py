@@ -228,16 +228,16 @@ def test_rules_need_a_name_for_all_that_they_mention() -> None:
         (["a", "b", "c"], 2, "class_names=2"),
     ]
     for features, classes, said in wrong:
-        with pytest.raises(dps.InvalidParameterError, match=f"^{said}"):
+        with pytest.raises(dps.errors.InvalidParameterError, match=f"^{said}"):
             grown.rules(features, classes)
 
 
 def test_what_is_masked_is_refused() -> None:
     tree = DecisionTree(epsilon=1.0, bins=(3, 2), classes=2, depth=2)
     masked = np.ma.masked_array(LABELS, mask=[True, False, False, False, False])
-    with pytest.raises(dps.InvalidDataError, match="labels=<masked array>"):
+    with pytest.raises(dps.errors.InvalidDataError, match="labels=<masked array>"):
         tree.grow(CODES, masked)
-    with pytest.raises(dps.InvalidDataError, match="codes=<masked array>"):
+    with pytest.raises(dps.errors.InvalidDataError, match="codes=<masked array>"):
         tree.grow(CODES, LABELS).apply(np.ma.masked_array(CODES, mask=False))
 
 
@@ -267,7 +267,7 @@ def test_rows_never_make_a_tree_fail() -> None:
 )
 def test_bad_arguments_are_named(changed: dict[str, Any], named: str) -> None:
     base: dict[str, Any] = {"epsilon": 1.0, "bins": (3, 2), "classes": 2}
-    with pytest.raises(dps.InvalidParameterError, match=f"^{named}="):
+    with pytest.raises(dps.errors.InvalidParameterError, match=f"^{named}="):
         DecisionTree(**base | changed)
 
 
@@ -275,7 +275,7 @@ def test_bad_arguments_are_named(changed: dict[str, Any], named: str) -> None:
     ("codes", "labels"), [(CODES.astype(float), LABELS), (CODES[0], LABELS), (CODES, LABELS[:2]), (CODES, LABELS == 1)]
 )
 def test_bad_shapes_and_types_are_refused(codes: Any, labels: Any) -> None:
-    with pytest.raises(dps.InvalidDataError):
+    with pytest.raises(dps.errors.InvalidDataError):
         DecisionTree(epsilon=1.0, bins=(3, 2), classes=2).grow(codes, labels)
 
 
@@ -285,5 +285,7 @@ def test_rows_without_a_tested_feature_are_refused() -> None:
     )
     assert grown.predict(np.array([[0, 0], [0, 1]])).tolist() == [0, 1]
     for codes in (np.zeros((3, 1), int), np.zeros(3, int), np.zeros((0, 1), int)):
-        with pytest.raises(dps.InvalidDataError, match=r"codes=<shape .*>: expected rows of at least 2 features"):
+        with pytest.raises(
+            dps.errors.InvalidDataError, match=r"codes=<shape .*>: expected rows of at least 2 features"
+        ):
             grown.predict(codes)

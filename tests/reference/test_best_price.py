@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from dpselect import Neighbours, PriceListMechanism
+from dpselect import Neighbours
+from dpselect.mechanisms import PriceListMechanism
 from dpselect.questions.scores import price_sensitivity
 from tests.reference.best_price import (
     cut_off,

@@ -127,7 +127,7 @@ def test_the_products_pmf_is_the_models(base: str) -> None:
     lengths = None if widths is None else [Fraction(width) for width in widths]
     k = 4
     epsilon = 2.0 * k * math.log(1.5)  # decay = 2/3, up to rounding
-    mechanism = dps.DensityMechanism(epsilon=epsilon, k=k, base=base)  # type: ignore[arg-type]
+    mechanism = dps.mechanisms.DensityMechanism(epsilon=epsilon, k=k, base=base)  # type: ignore[arg-type]
     for counts in [(2, 0, 3), (0, 7, 0), (1, 1, 1)]:
         drawn, probabilities = mechanism.pmf(list(counts), widths)
         exact = law(*binned(counts), k=k, lengths=lengths, decay=Fraction(2, 3))
@@ -139,7 +139,7 @@ def test_the_products_pmf_is_the_models(base: str) -> None:
 @pytest.mark.parametrize("base", ["histograms", "points"])
 @pytest.mark.parametrize("counts", [[0, 5, 0, 2], [3, 1, 1, 2], [40, 0, 0, 3]])
 def test_draws_have_the_law(counts: list[int], base: str) -> None:
-    mechanism = dps.DensityMechanism(epsilon=3.0, k=4, base=base)  # type: ignore[arg-type]
+    mechanism = dps.mechanisms.DensityMechanism(epsilon=3.0, k=4, base=base)  # type: ignore[arg-type]
     every, probabilities = mechanism.pmf(counts)
     plan = mechanism.plan(counts)
     drawn = plan.draw_many(2_000)  # p below 1e-50 at half the epsilon, by ten standard deviations
@@ -148,14 +148,14 @@ def test_draws_have_the_law(counts: list[int], base: str) -> None:
     places = order[np.searchsorted((every @ powers)[order], drawn @ powers)]
     seen = np.bincount(places, minlength=len(every))
     assert p_value(seen, probabilities) > NEVER
-    halved = dps.DensityMechanism(epsilon=1.5, k=4, base=base).pmf(counts)[1]  # type: ignore[arg-type]
+    halved = dps.mechanisms.DensityMechanism(epsilon=1.5, k=4, base=base).pmf(counts)[1]  # type: ignore[arg-type]
     assert p_value(seen, halved) < NEVER
 
 
 def test_points_have_the_law_of_their_gaps_and_are_uniform_inside() -> None:
     values, k = [0.5, 0.5, 2.0, 9.0], 3
     ends = [0.0, 0.5, 2.0, 4.0]
-    drawn = dps.DensityMechanism(epsilon=4.0, k=k).plan_points(values, bounds=(0, 4)).draw_many(2_000)
+    drawn = dps.mechanisms.DensityMechanism(epsilon=4.0, k=k).plan_points(values, bounds=(0, 4)).draw_many(2_000)
     assert drawn.shape == (2_000, k)
     assert (np.diff(drawn, axis=1) >= 0).all()
     counts = np.stack([((low <= drawn) & (drawn < high)).sum(axis=1) for low, high in pairwise(ends)], axis=1)

@@ -133,9 +133,9 @@ def test_scores_move_apart_by_the_range_and_no_further(levels: list[Fraction], m
     assert (lowest == 0 or highest == 0) == is_extreme
     for method in ("joint", "halving"):
         arguments = {"levels": tuple(map(float, levels)), "bounds": (0, 1), "values_per_unit": most, "method": method}
-        mechanism = dps.QuantilesMechanism(epsilon=1.0, **arguments)
+        mechanism = dps.mechanisms.QuantilesMechanism(epsilon=1.0, **arguments)
         assert mechanism.monotonic is is_extreme
-        replaced = dps.QuantilesMechanism(epsilon=1.0, neighbours="replace_one", **arguments)
+        replaced = dps.mechanisms.QuantilesMechanism(epsilon=1.0, neighbours="replace_one", **arguments)
         assert (replaced.monotonic, replaced.score_range) == (False, 2 * most)
         if method == "joint":
             assert mechanism.score_range == score_range(levels, most=most)
@@ -226,7 +226,7 @@ CASES = {
 )
 def test_draws_have_the_law(name: str, levels: list[float]) -> None:
     values = CASES[name]
-    mechanism = dps.QuantilesMechanism(epsilon=3.0, levels=tuple(levels), bounds=(0, 8), method="joint")
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=3.0, levels=tuple(levels), bounds=(0, 8), method="joint")
     exact_levels = [Fraction(level) for level in levels]
     steps = 2 * math.lcm(*(level.denominator for level in exact_levels))
     decay = exponential(-Fraction(3) / (score_range(exact_levels) * steps))
@@ -251,12 +251,12 @@ def test_draws_have_the_law(name: str, levels: list[float]) -> None:
 
 
 def test_one_value_on_a_grid_is_spread_over_its_point() -> None:
-    mechanism = dps.QuantilesMechanism(epsilon=4.0, levels=(0.5,), bounds=(0, 2), step=1, method="joint")
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=4.0, levels=(0.5,), bounds=(0, 2), step=1, method="joint")
     # Uniform over [0, 3], whatever the value: with one value both sides of it are half a rank off.
     counts = np.bincount([int(mechanism.draw([1.2])[0]) for _ in range(6000)], minlength=3)
     assert p_value(counts, np.full(3, 1 / 3)) >= NEVER
     # At level 0 the answer is below the value, at v = 1 + u: weights 1, u, (1 - u) e^-x and e^-x, over u.
-    mechanism = dps.QuantilesMechanism(epsilon=4.0, levels=(0.0,), bounds=(0, 2), step=1, method="joint")
+    mechanism = dps.mechanisms.QuantilesMechanism(epsilon=4.0, levels=(0.0,), bounds=(0, 2), step=1, method="joint")
     counts = np.bincount([int(mechanism.draw([1.0])[0]) for _ in range(6000)], minlength=3)
     u = (np.arange(4000) + 0.5) / 4000
     far = math.exp(-4.0)  # a level of 0 takes half the noise

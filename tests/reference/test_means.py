@@ -68,7 +68,7 @@ def test_on_the_line_the_squared_score_moves_without_bound() -> None:
 @few_examples
 @given(st.lists(st.floats(-0.5, 1.5), min_size=1, max_size=30), st.sampled_from([Fraction(1, 4), Fraction(1, 1000)]))
 def test_the_mean_is_exact_and_knows_no_order(values: list[float], step: Fraction) -> None:
-    mechanism = dps.MeanMechanism(epsilon=1e250, bounds=(0, 1), step=step)
+    mechanism = dps.mechanisms.MeanMechanism(epsilon=1e250, bounds=(0, 1), step=step)
     exact = exact_mean([Fraction(each) for each in values], step=step)
     drawn = mechanism.draw(values)  # no noise that a double could hold
     if all(abs(each / float(step) % 1.0 - 0.5) > 1e-9 for each in values):  # halfway either neighbour will do
@@ -78,7 +78,7 @@ def test_the_mean_is_exact_and_knows_no_order(values: list[float], step: Fractio
 
 def test_large_sums_do_not_overflow() -> None:
     step = Fraction(1, 2**50)
-    mechanism = dps.MeanMechanism(epsilon=1e250, bounds=(0, 1), step=step)
+    mechanism = dps.mechanisms.MeanMechanism(epsilon=1e250, bounds=(0, 1), step=step)
     third = round(Fraction(1, 3) / step) * step
     assert mechanism.draw([float(third)] * 20_000 + [1.0]) == float((20_000 * third + 1) / 20_001)
 
@@ -104,7 +104,7 @@ every_sample = pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
 @pytest.mark.parametrize(("name", "epsilon"), crossed([*VALUES], [0.5, 20.0]))
 def test_the_squared_score_gives_the_truncated_normal_law(name: str, epsilon: float) -> None:
     values = VALUES[name]
-    mechanism = dps.MeanMechanism(epsilon=epsilon, bounds=(0, 1), step=Fraction(1, 64), score="squared")
+    mechanism = dps.mechanisms.MeanMechanism(epsilon=epsilon, bounds=(0, 1), step=Fraction(1, 64), score="squared")
     spread = min(3.0 / math.sqrt(len(values) * epsilon), 1.0)
     center = sum(values) / len(values)
     inner = np.linspace(max(center - spread, 0.0), min(center + spread, 1.0), 30)
@@ -121,7 +121,7 @@ def test_the_squared_score_gives_the_truncated_normal_law(name: str, epsilon: fl
 @pytest.mark.sampled(1)
 @every_sample
 def test_the_absolute_score_gives_the_laplace_law_moved_into_the_bounds(values: list[float]) -> None:
-    mechanism = dps.MeanMechanism(epsilon=1.0, bounds=(0, 1), step=Fraction(1, 64))
+    mechanism = dps.mechanisms.MeanMechanism(epsilon=1.0, bounds=(0, 1), step=Fraction(1, 64))
     named = dps.LaplaceMechanism(epsilon=1.0, sensitivity=Fraction(1, len(values)), bounds=(0, 1))
     center = mean([Fraction(each) for each in values])
     at = np.concatenate([[-0.1, 0.0], float(center) + np.linspace(-5, 5, 21) / len(values), [1.0, 1.1]])
@@ -151,7 +151,7 @@ def test_the_law_above_can_fail() -> None:
 
 
 def worst_loss(before: list[float], after: list[float], *, epsilon: float, score: Any) -> float:
-    mechanism = dps.MeanMechanism(epsilon=epsilon, bounds=(0, 1), step=Fraction(1, 840), score=score)
+    mechanism = dps.mechanisms.MeanMechanism(epsilon=epsilon, bounds=(0, 1), step=Fraction(1, 840), score=score)
     if score == "squared":
         grid = [
             float(exact_mean([Fraction(each) for each in values], step=Fraction(1, 840))) for values in (before, after)
@@ -164,10 +164,10 @@ def worst_loss(before: list[float], after: list[float], *, epsilon: float, score
 
 
 def test_extreme_scales() -> None:
-    wide = dps.MeanMechanism(epsilon=1e-6, bounds=(-1e300, 1e300), step=Fraction(10) ** 290, score="squared")
+    wide = dps.mechanisms.MeanMechanism(epsilon=1e-6, bounds=(-1e300, 1e300), step=Fraction(10) ** 290, score="squared")
     draws = [wide.draw([1e300] * 3) for _ in range(300)]
     assert 0.3 < np.mean(np.array(draws) < 0) < 0.7
-    narrow = dps.MeanMechanism(epsilon=1e6, bounds=(0, 1e-300), step=Fraction(1, 10**303), score="squared")
+    narrow = dps.mechanisms.MeanMechanism(epsilon=1e6, bounds=(0, 1e-300), step=Fraction(1, 10**303), score="squared")
     assert narrow.draw([1e-301] * 1000) == pytest.approx(1e-301, rel=0.01)
     assert narrow.cdf([1e-301] * 1000, [0.0, 1e-301, 1e-300]) == pytest.approx([0.0, 0.5, 1.0])
 
@@ -175,7 +175,7 @@ def test_extreme_scales() -> None:
 @pytest.mark.parametrize("score", ["absolute", "squared"])
 @pytest.mark.parametrize("values", [[], [SECRET, math.nan], ["7919"], None, [[SECRET]], [None, SECRET], SECRET])
 def test_bad_values(values: Any, score: Any) -> None:
-    mechanism = dps.MeanMechanism(epsilon=1.0, bounds=(0, 8), step=1, score=score)
+    mechanism = dps.mechanisms.MeanMechanism(epsilon=1.0, bounds=(0, 8), step=1, score=score)
     for call in (mechanism.draw, lambda bad: mechanism.cdf(bad, [1.0])):
         with pytest.raises(InvalidDataError) as caught:
             call(values)
@@ -200,18 +200,18 @@ def test_bad_values(values: Any, score: Any) -> None:
 )
 def test_bad_arguments(name: str, bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameterError) as caught:
-        dps.MeanMechanism(**{"epsilon": 1.0, "bounds": (0, 1), "step": 0.1, **bad})
+        dps.mechanisms.MeanMechanism(**{"epsilon": 1.0, "bounds": (0, 1), "step": 0.1, **bad})
     assert caught.value.name == name
 
 
 def test_the_line_is_refused_with_the_reason() -> None:
     with pytest.raises(InvalidParameterError, match="by any amount"):
-        dps.MeanMechanism(epsilon=1.0, bounds=(0, math.inf), step=1, score="squared")
+        dps.mechanisms.MeanMechanism(epsilon=1.0, bounds=(0, math.inf), step=1, score="squared")
 
 
 def test_a_value_with_an_event_and_a_scale() -> None:
-    absolute = dps.MeanMechanism(epsilon=0.5, bounds=(0, 2), step=0.5)
-    squared = dps.MeanMechanism(epsilon=0.5, bounds=(0, 2), step=0.5, score="squared")
+    absolute = dps.mechanisms.MeanMechanism(epsilon=0.5, bounds=(0, 2), step=0.5)
+    squared = dps.mechanisms.MeanMechanism(epsilon=0.5, bounds=(0, 2), step=0.5, score="squared")
     assert (absolute.sensitivity_for(4), absolute.scale_for(4)) == (0.5, 1.0)
     assert (squared.sensitivity_for(4), squared.scale_for(4)) == (7 / 4, 4.0)
     assert absolute.event == dps.accounting.LaplaceProfileEvent(epsilon=0.5)
@@ -229,5 +229,5 @@ def test_a_value_with_an_event_and_a_scale() -> None:
 @pytest.mark.parametrize(("bounds", "is_line"), [((0, math.inf), True), (None, True), ((5, 1), False), ((1,), False)])
 def test_only_bounds_without_an_end_are_told_about_the_line(bounds: Any, is_line: bool) -> None:
     with pytest.raises(InvalidParameterError, match="bounds") as refused:
-        dps.MeanMechanism(epsilon=1, bounds=bounds, step=1)
+        dps.mechanisms.MeanMechanism(epsilon=1, bounds=bounds, step=1)
     assert ("whole line" in str(refused.value)) is is_line

@@ -87,7 +87,7 @@ def exact_masses(offers: list[float], *, epsilon: float) -> np.ndarray:
 @every_list
 @pytest.mark.parametrize("epsilon", [1e-6, 1.0, 30.0])
 def test_the_distribution_is_the_integral(offers: list[float], epsilon: float) -> None:
-    mechanism = dps.PriceMechanism(epsilon=epsilon, bounds=(1, 8))
+    mechanism = dps.mechanisms.PriceMechanism(epsilon=epsilon, bounds=(1, 8))
     at = [float(cut) for cut in CUTS]
     np.testing.assert_allclose(np.diff(mechanism.cdf(offers, at)), exact_masses(offers, epsilon=epsilon), atol=1e-13)
     assert mechanism.cdf(offers, [0.5, 1.0, 8.0, 9.0]) == pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-13)
@@ -99,7 +99,7 @@ def test_the_distribution_is_the_integral(offers: list[float], epsilon: float) -
 
 def test_the_distribution_for_several_offers_of_a_unit() -> None:
     """The control is the law for one."""
-    mechanism = dps.PriceMechanism(epsilon=2.0, bounds=(1, 8), values_per_unit=2)
+    mechanism = dps.mechanisms.PriceMechanism(epsilon=2.0, bounds=(1, 8), values_per_unit=2)
     assert (mechanism.sensitivity, mechanism.scale) == (16.0, 8.0)
     at = [float(cut) for cut in CUTS]
     law = np.diff(mechanism.cdf(LISTS["ties"], at))
@@ -119,7 +119,7 @@ def test_the_revenue_is_as_near_to_the_best_as_is_claimed(
     groups: list[tuple[Fraction, int]], share: Fraction, epsilon: float
 ) -> None:
     offers = [price for price, count in groups for _ in range(count)]
-    mechanism = dps.PriceMechanism(epsilon=epsilon, bounds=(1, 8))
+    mechanism = dps.mechanisms.PriceMechanism(epsilon=epsilon, bounds=(1, 8))
     within = Fraction(mechanism.error_bound(0.9, share=float(share)))
     scale = UPPER / Fraction(epsilon)
     exact = allowance(Fraction(9, 10), share=share, scale=scale, bounds=(LOWEST, UPPER))
@@ -129,7 +129,7 @@ def test_the_revenue_is_as_near_to_the_best_as_is_claimed(
 
 def test_the_claim_on_the_revenue_can_fail() -> None:
     """All offer just enough to count, and few enough for what is left to be nothing: nine tenths of the bound."""
-    mechanism, share = dps.PriceMechanism(epsilon=1.0, bounds=(1, 8)), Fraction(99, 100)
+    mechanism, share = dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(1, 8)), Fraction(99, 100)
     within = Fraction(mechanism.error_bound(0.99, share=0.99))
     price = LOWEST / share
     for part, holds in ((Fraction(1), True), (Fraction(9, 10), False)):
@@ -147,22 +147,24 @@ def missed(offers: list[Fraction], within: Fraction, *, share: Fraction, scale: 
 
 
 def test_bounds_on_the_error_at_the_edges() -> None:
-    assert dps.PriceMechanism(epsilon=1.0, bounds=(0, 8)).error_bound(share=0.5) == math.inf
-    assert dps.PriceMechanism(epsilon=1.0, bounds=(1, 8)).error_bound(share=0.1) == math.inf  # of prices from 10 on
-    assert dps.PriceMechanism(epsilon=1.0, bounds=(7, 8)).error_bound(0.5, share=0.9) == 0.0
-    tiny = dps.PriceMechanism(epsilon=1.0, bounds=(5e-324, 1e300)).error_bound(share=0.5)
+    assert dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(0, 8)).error_bound(share=0.5) == math.inf
+    assert (
+        dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(1, 8)).error_bound(share=0.1) == math.inf
+    )  # of prices from 10 on
+    assert dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(7, 8)).error_bound(0.5, share=0.9) == 0.0
+    tiny = dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(5e-324, 1e300)).error_bound(share=0.5)
     assert tiny == pytest.approx(1e300 * (math.log(99.0) + 624 * math.log(10.0) - math.log(4.94)), rel=1e-3)
     for bad in (0.0, 1.0, -1, 2, math.nan, None, "1"):
         with pytest.raises(InvalidParameterError, match=r"^share="):
-            dps.PriceMechanism(epsilon=1.0, bounds=(1, 8)).error_bound(share=bad)  # type: ignore[arg-type]
+            dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(1, 8)).error_bound(share=bad)  # type: ignore[arg-type]
         with pytest.raises(InvalidParameterError, match=r"^confidence="):
-            dps.PriceMechanism(epsilon=1.0, bounds=(1, 8)).error_bound(bad, share=0.5)  # type: ignore[arg-type]
+            dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(1, 8)).error_bound(bad, share=0.5)  # type: ignore[arg-type]
 
 
 @pytest.mark.sampled(1)
 @every_list
 def test_draws_follow_the_law(offers: list[float]) -> None:
-    mechanism = dps.PriceMechanism(epsilon=2.0, bounds=(1, 8))
+    mechanism = dps.mechanisms.PriceMechanism(epsilon=2.0, bounds=(1, 8))
     draws = [mechanism.draw(offers) for _ in range(5000)]
     counts = np.histogram(draws, bins=[float(cut) for cut in CUTS])[0]
     assert counts.sum() == len(draws)
@@ -190,11 +192,11 @@ def worst_loss(before: list[Fraction], after: list[Fraction], *, epsilon: float,
 
 
 def test_extreme_scales() -> None:
-    huge = dps.PriceMechanism(epsilon=1e6, bounds=(0, 1e300))
+    huge = dps.mechanisms.PriceMechanism(epsilon=1e6, bounds=(0, 1e300))
     assert huge.draw([1e-300, 2e299, 1e299, 1e299]) == pytest.approx(1e299, rel=1e-4)
-    tiny = dps.PriceMechanism(epsilon=1.0, bounds=(0, 1e-300))
+    tiny = dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(0, 1e-300))
     assert 0.0 <= tiny.draw([1e-301] * 5 + [5e-324]) <= 1e-300
-    flat = dps.PriceMechanism(epsilon=1e-6, bounds=(0, 1e300))
+    flat = dps.mechanisms.PriceMechanism(epsilon=1e-6, bounds=(0, 1e300))
     assert 0.2 < np.mean([flat.draw([1e-300, 1e300]) > 5e299 for _ in range(400)]) < 0.8
 
 
@@ -202,14 +204,14 @@ def test_extreme_scales() -> None:
     "offers", [[2, 3], np.array([2, 3], dtype=np.uint8), pd.Series([2.0, 3.0]), np.float32([2, 3])]
 )
 def test_offers_of_any_type(offers: Any) -> None:
-    mechanism = dps.PriceMechanism(epsilon=1.0, bounds=(0, 8))
+    mechanism = dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(0, 8))
     assert 0 <= mechanism.draw(offers) <= 8
     assert mechanism.cdf(offers, 4.0) == mechanism.cdf([2.0, 3.0], 4.0)
 
 
 @pytest.mark.parametrize("offers", [[SECRET, math.nan], ["7919"], None, [[SECRET]], [None, SECRET], SECRET])
 def test_bad_offers(offers: Any) -> None:
-    mechanism = dps.PriceMechanism(epsilon=1.0, bounds=(0, 8))
+    mechanism = dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(0, 8))
     for call in (mechanism.draw, lambda bad: mechanism.cdf(bad, [1.0]), lambda bad: mechanism.pdf(bad, [1.0])):
         with pytest.raises(InvalidDataError) as caught:
             call(offers)
@@ -235,12 +237,12 @@ def test_bad_offers(offers: Any) -> None:
 )
 def test_bad_arguments(name: str, bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameterError) as caught:
-        dps.PriceMechanism(**{"epsilon": 1.0, "bounds": (0, 1), **bad})
+        dps.mechanisms.PriceMechanism(**{"epsilon": 1.0, "bounds": (0, 1), **bad})
     assert caught.value.name == name
 
 
 def test_a_value_with_an_event_and_a_scale() -> None:
-    mechanism = dps.PriceMechanism(epsilon=0.5, bounds=(0, 0.1), neighbours="replace_one")
+    mechanism = dps.mechanisms.PriceMechanism(epsilon=0.5, bounds=(0, 0.1), neighbours="replace_one")
     assert (mechanism.sensitivity, mechanism.scale) == (0.1, 0.2)
     assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
     for again in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):

@@ -166,7 +166,7 @@ LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
 every_level = pytest.mark.parametrize("level", LEVELS)
 
 
-def exact_decay(mechanism: dps.QuantileMechanism, level: Fraction) -> Fraction:
+def exact_decay(mechanism: dps.mechanisms.QuantileMechanism, level: Fraction) -> Fraction:
     scale = rank_range(level, most=1) / Fraction(mechanism.epsilon)
     return exponential(-1 / (scale * level.denominator))
 
@@ -175,7 +175,7 @@ def exact_decay(mechanism: dps.QuantileMechanism, level: Fraction) -> Fraction:
 @pytest.mark.parametrize(("name", "level"), crossed([*CASES], LEVELS))
 def test_draws_from_the_interval(name: str, level: float) -> None:
     values = CASES[name]
-    mechanism = dps.QuantileMechanism(epsilon=2.0, level=level, bounds=(0, 8))
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=2.0, level=level, bounds=(0, 8))
     exact = interval_law(
         [Fraction(value) for value in values],
         level=Fraction(level),
@@ -195,7 +195,7 @@ def test_draws_from_the_interval(name: str, level: float) -> None:
 @pytest.mark.parametrize(("name", "level"), crossed([*CASES], LEVELS))
 def test_draws_from_the_grid(name: str, level: float) -> None:
     values = CASES[name]
-    mechanism = dps.QuantileMechanism(epsilon=2.0, level=level, bounds=(0, 8), step=0.5)
+    mechanism = dps.mechanisms.QuantileMechanism(epsilon=2.0, level=level, bounds=(0, 8), step=0.5)
     exact = grid_law(
         [Fraction(value) for value in values],
         level=Fraction(level),

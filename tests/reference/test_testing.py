@@ -55,5 +55,5 @@ def test_both_sides_of_the_bound_count() -> None:
 
 @pytest.mark.parametrize("wrong", [{"significance": 0.0}, {"significance": 1.0}, {"epsilon": 0.0}])
 def test_arguments_are_checked(wrong: dict[str, float]) -> None:
-    with pytest.raises(dps.InvalidParameterError):
+    with pytest.raises(dps.errors.InvalidParameterError):
         dps.planning.power_bound(**{"significance": 0.05, "epsilon": 1.0, **wrong})

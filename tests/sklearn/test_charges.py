@@ -36,14 +36,14 @@ def test_each_fit_is_charged_until_the_account_is_empty(tmp_path: Path) -> None:
     receipts = [asked.fit(X, Y).release_.receipt, clone(asked).fit(X, Y).release_.receipt]
     assert [receipt["sequence"] for receipt in receipts if receipt] == [1, 2]
     before = asked.release_
-    with pytest.raises(dps.ChargeRefusedError):
+    with pytest.raises(dps.errors.ChargeRefusedError):
         asked.fit(X, Y)
     assert asked.release_ is before
 
 
 def test_cross_validation_is_charged_for_each_fold(tmp_path: Path) -> None:
     asked = make_pipeline(selector(opened(tmp_path, epsilon=1.0)), DecisionTreeClassifier())
-    with pytest.raises(dps.ChargeRefusedError):
+    with pytest.raises(dps.errors.ChargeRefusedError):
         cross_val_score(asked, X, Y, cv=3, error_score="raise")
 
 
@@ -53,7 +53,7 @@ def test_under_one_request_id_the_answer_is_the_stored_one(tmp_path: Path) -> No
     again = selector(ledger, request="r1").fit(X[::-1, ::-1], Y)  # whatever is handed over
     assert again.release_.to_json() == first.release_.to_json()
     assert again.selected_.tolist() == first.selected_.tolist()
-    with pytest.raises(dps.RequestReusedError):
+    with pytest.raises(dps.errors.RequestReusedError):
         selector(ledger, request="r1", bounds=(0, 5)).fit(X, Y)
 
 
@@ -61,14 +61,14 @@ def test_under_one_request_id_the_answer_is_the_stored_one(tmp_path: Path) -> No
 def test_another_question_is_another_question(tmp_path: Path, changed: dict[str, Any]) -> None:
     ledger = opened(tmp_path, epsilon=9.0, delta=1e-6)
     selector(ledger, request="r1").fit(X, Y)
-    with pytest.raises(dps.RequestReusedError):
+    with pytest.raises(dps.errors.RequestReusedError):
         selector(ledger, request="r1", **changed).fit(X, Y)
 
 
 def test_the_account_protects_the_same_unit_under_the_same_relation(tmp_path: Path) -> None:
     ledger = opened(tmp_path, epsilon=9.0)
     for changed in ({"unit": "row"}, {"neighbours": "replace_one"}):
-        with pytest.raises(dps.WrongAccountError):
+        with pytest.raises(dps.errors.WrongAccountError):
             selector(ledger, **changed).fit(X, Y)
     assert dps.Ledger(ledger).open_account("both", epsilon=1.0, unit="person", neighbours="replace_one")
     assert selector(ledger, account="both", neighbours="replace_one").fit(X, Y).release_.receipt
@@ -82,7 +82,7 @@ def test_certificates_are_recomputed(changed: dict[str, Any]) -> None:
     assert checked.error_bound
     assert checked.epsilon <= 0.5
     for old, new in (('"classes": 2', '"classes": 1'), ('"weighted rows"', '"ranks"'), ('"rounds": 1', '"rounds": 2')):
-        with pytest.raises(dps.InvalidCertificateError):
+        with pytest.raises(dps.errors.InvalidCertificateError):
             certificates.check(release.to_json().replace(old, new))
     assert "the best rule on each selected feature is right about at most" in release.accuracy
 

@@ -114,7 +114,7 @@ SHARED = r"share nothing\. Runs that share"
 def test_what_would_cost_more_or_be_shared_is_refused(asked: PrivateSearchCV, said: str, tmp_path: Any) -> None:
     ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
     ledger.open_account("people", epsilon=3.0, unit="row")
-    with pytest.raises(dps.InvalidParameterError, match=f"^{said}"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=f"^{said}"):
         asked.set_params(ledger=ledger, account="people").fit(X, y)
     assert ledger.remaining("people") == 3.0
     ledger.disconnect()
@@ -140,6 +140,6 @@ def test_others_are_fitted(asked: PrivateSearchCV) -> None:
 def test_groups_are_refused_where_units_are_replaced() -> None:
     """By the arguments alone. A group that becomes None would change the number of rows, which may be public then."""
     asked = search(tree(neighbours="replace_one"), neighbours="replace_one")
-    with pytest.raises(dps.InvalidParameterError, match=r"^groups=<given>: expected None with neighbours"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^groups=<given>: expected None with neighbours"):
         asked.fit(X, y, groups=[None] * len(y))
     search(tree()).fit(X, y, groups=np.arange(len(y)))

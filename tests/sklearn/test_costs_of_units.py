@@ -73,7 +73,7 @@ def test_a_rows_epsilon_is_not_taken_for_a_units(make: Any, tmp_path: Any) -> No
         for stated in (EPSILON, 1.2499):
             asked = search(estimator, stated, ledger=ledger, account="people")
             with pytest.raises(
-                dps.InvalidParameterError, match=r"^estimator_epsilon=\S+ expected at least 1\.25"
+                dps.errors.InvalidParameterError, match=r"^estimator_epsilon=\S+ expected at least 1\.25"
             ) as no:
                 asked.fit(X, y, groups=PEOPLE)
             assert "A unit may have 5 rows; max_rows_per_unit=1 uses one of each." in str(no.value)
@@ -93,7 +93,7 @@ def test_what_is_charged_is_what_was_stated() -> None:
 def test_a_tenth_is_rounded_as_mechanisms_round_it() -> None:
     """The double 0.1 is above a tenth, so that three of them are above three tenths."""
     voting = VotingClassifier([(name, tree(0.1)) for name in "abc"])
-    with pytest.raises(dps.InvalidParameterError, match=r"at least 0\.30000000000000004"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"at least 0\.30000000000000004"):
         search(voting, 0.3).fit(X, y)
     search(voting, 0.30000000000000004).fit(X, y)
     search(tree(Fraction(1, 10)), 0.1).fit(X, y)  # type: ignore[arg-type]
@@ -115,7 +115,9 @@ def test_parts_add_up(kind: str, rows: int) -> None:
     estimator, parts = SEVERAL[kind]
     exact = parts * rows * EPSILON
     groups = {} if rows == 1 else {"groups": PEOPLE}
-    with pytest.raises(dps.InvalidParameterError, match=f"expected at least (that of every configuration|{exact!r})"):
+    with pytest.raises(
+        dps.errors.InvalidParameterError, match=f"expected at least (that of every configuration|{exact!r})"
+    ):
         search(estimator, exact - 0.001).fit(X, y, **groups)
     search(estimator, exact).fit(X, y, **groups)
 
@@ -154,7 +156,7 @@ class Silent(Wrapper):
 )
 def test_what_may_fit_a_private_estimator_several_times_is_refused(estimator: Any) -> None:
     with pytest.raises(
-        dps.InvalidParameterError, match=r"^estimator=<\w+>: expected one of known cost\. .* VotingClass"
+        dps.errors.InvalidParameterError, match=r"^estimator=<\w+>: expected one of known cost\. .* VotingClass"
     ):
         search(estimator, 100.0).fit(X, y)
 
@@ -163,7 +165,7 @@ def test_an_estimator_may_state_its_own_cost() -> None:
     """No less than that of what it holds."""
     search(Wrapper(0.5, [tree(), tree()]), 0.5).fit(X, y)
     search(Wrapper(1.0, tree()), 1.0).fit(X, y)
-    with pytest.raises(dps.InvalidParameterError, match=r"at least 0\.75"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"at least 0\.75"):
         search(Wrapper(0.5, {"a": (tree(), [tree(), tree()])}), 0.7).fit(X, y)
-    with pytest.raises(dps.InvalidParameterError, match=r"at least 5\.0"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"at least 5\.0"):
         search(Wrapper(1.0), 4.9).fit(X, y, groups=PEOPLE)

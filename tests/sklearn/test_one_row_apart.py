@@ -202,7 +202,7 @@ def test_whether_labels_are_refused_does_not_depend_on_one_that_is_missing(kind:
             try:
                 positions(make[container](given_cells), classes, rows=len(given_cells))
                 said.add("")
-            except dps.InvalidDataError as refused:
+            except dps.errors.InvalidDataError as refused:
                 said.add(str(refused))
         assert len(said) == 1
 
@@ -225,14 +225,18 @@ def test_columns_of_objects_are_no_numbers_whatever_is_in_them() -> None:
     for cells in ([], [1, 2], [1, "SENTINEL"], ["1", "2"], [None]):
         held = pd.Series(cells, dtype=object, name="age")
         for series in (held, held.astype("category").cat.set_categories(pd.Index(["x"], dtype=object))):
-            with pytest.raises(dps.InvalidDataError, match=r", which counts? as text.*frame\['age'\] = pd.to_num"):
+            with pytest.raises(
+                dps.errors.InvalidDataError, match=r", which counts? as text.*frame\['age'\] = pd.to_num"
+            ):
                 numbers(series.to_frame())
-            with pytest.raises(dps.InvalidDataError, match=r"labels like the classes.*pd\.to_numeric\(frame\['y'\]\)"):
+            with pytest.raises(
+                dps.errors.InvalidDataError, match=r"labels like the classes.*pd\.to_numeric\(frame\['y'\]\)"
+            ):
                 positions(series, (1, 2), rows=len(cells))
         held = pl.Series("age", cells, dtype=pl.Object)
-        with pytest.raises(dps.InvalidDataError, match="nested values"):
+        with pytest.raises(dps.errors.InvalidDataError, match="nested values"):
             numbers(held.to_frame())
-        with pytest.raises(dps.InvalidDataError, match="nested values"):
+        with pytest.raises(dps.errors.InvalidDataError, match="nested values"):
             positions(held, (1, 2), rows=len(cells))
 
 
@@ -300,7 +304,7 @@ def test_a_missing_number_is_missing_alone(kind: str) -> None:
 def test_columns_whose_type_is_of_no_numbers_are_refused(frame: Any) -> None:
     for table in (frame, frame[:0]):
         with pytest.raises(
-            dps.InvalidDataError, match=r"expected numbers\. Column 1, counted from 0, has a type"
+            dps.errors.InvalidDataError, match=r"expected numbers\. Column 1, counted from 0, has a type"
         ) as refused:
             numbers(table)
         assert "SENTINEL" not in str(refused.value)
@@ -316,7 +320,9 @@ def test_columns_whose_type_is_of_no_numbers_are_refused(frame: Any) -> None:
 )
 def test_two_columns_of_one_name_are_refused_by_argument(frame: Any) -> None:
     selector = PrivateSelectKBest(1, epsilon=1.0, classes=[0, 1], bounds=(0, 9))
-    with pytest.raises(dps.InvalidDataError, match=r"^X=<.*>: expected columns with different names\. Two of them"):
+    with pytest.raises(
+        dps.errors.InvalidDataError, match=r"^X=<.*>: expected columns with different names\. Two of them"
+    ):
         selector.fit(frame, [1])
 
 
@@ -328,5 +334,5 @@ def test_frames_of_libraries_that_are_not_known_are_refused() -> None:
         def __array__(self) -> np.ndarray:
             raise AssertionError
 
-    with pytest.raises(dps.InvalidDataError, match="a data frame or a list"):
+    with pytest.raises(dps.errors.InvalidDataError, match="a data frame or a list"):
         numbers(Frame())

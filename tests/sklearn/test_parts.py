@@ -73,7 +73,7 @@ def test_labels_that_are_not_one_per_row_are_refused(y: Any, tmp_path: Any) -> N
         ledger=ledger,
         account="people",
     )
-    with pytest.raises(dps.InvalidDataError, match=r"^y=.*: expected one label for each row"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^y=.*: expected one label for each row"):
         search.fit(np.zeros((ROWS, 2)), y)
     assert ledger.remaining("people") == 3e7
     ledger.disconnect()
@@ -214,5 +214,5 @@ def test_frames_of_objects_keep_their_types() -> None:
     ],
 )
 def test_what_cannot_be_taken_by_rows_is_refused(X: Any) -> None:
-    with pytest.raises(dps.InvalidDataError, match=r"^X=.*: expected rows"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^X=.*: expected rows"):
         checked_rows(X, sparse=False)

@@ -238,7 +238,7 @@ def test_refusals(
     changed: dict[str, Any], table: Any, labels: Any, expected: str, seen: list[tuple[TopKPlan, list[int]]]
 ) -> None:
     asked = selector(**changed)
-    with pytest.raises(dps.InvalidParameterError) as caught:
+    with pytest.raises(dps.errors.InvalidParameterError) as caught:
         asked.fit(table, labels)
     assert expected in str(caught.value)
     assert SECRET not in everything_said(caught.value).replace(repr(changed), "")
@@ -249,7 +249,7 @@ def test_errors_do_not_tell_how_long_a_text_is() -> None:
     said = set[str]()
     for text in ("a", "a" * 77):
         for X, y in (([[text]], [0]), ([[0]], [text.encode()])):
-            with pytest.raises(dps.InvalidDataError) as caught:
+            with pytest.raises(dps.errors.InvalidDataError) as caught:
                 selector().fit(np.array(X), np.array(y))
             said.add(str(caught.value))
     assert len(said) == 2
@@ -279,7 +279,9 @@ def test_sparse_labels_whose_type_depends_on_rows_are_refused(others: list[int])
     """Large unsigned numbers and the zero that is left out would make floats of all, and of large ones one."""
     large = 2**63 + 1
     labels = pd.arrays.SparseArray(np.array([large, large + 1, *others], np.uint64), dtype=pd.SparseDtype("uint64", 0))
-    with pytest.raises(dps.InvalidDataError, match=r"Convert it first: frame\['y'\] = frame\['y'\]\.sparse\.to_dense"):
+    with pytest.raises(
+        dps.errors.InvalidDataError, match=r"Convert it first: frame\['y'\] = frame\['y'\]\.sparse\.to_dense"
+    ):
         positions(pd.Series(labels), [large, large + 1], rows=2 + len(others))
     found = positions(pd.Series(labels).sparse.to_dense(), [large, large + 1], rows=2 + len(others))
     assert found.tolist() == [0, 1, *(-1 for _ in others)]

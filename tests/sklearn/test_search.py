@@ -130,9 +130,9 @@ def test_it_is_charged_once_and_before_the_first_run(tmp_path: Any) -> None:
     asked = search(ledger=ledger, account="people", unit="person")
     asked.fit(X, y)
     assert ledger.remaining("people") == pytest.approx(3.0 - asked.event_.epsilon)
-    with pytest.raises(dps.ChargeRefusedError):
+    with pytest.raises(dps.errors.ChargeRefusedError):
         asked.fit(X, y)
-    with pytest.raises(dps.WrongAccountError):
+    with pytest.raises(dps.errors.WrongAccountError):
         search(ledger=ledger, account="people").fit(X, y)
     ledger.disconnect()
 
@@ -231,7 +231,7 @@ def test_rows_without_a_unit_are_neither_fitted_on_nor_scored() -> None:
         search(estimator=Marking(), configurations={"feature": [1]}, expected_runs=1.5).fit(X, y, groups=groups)
         used = [row for text in Marking.seen for row in re.findall(r"\[(\d+, \d+, \d+)\]", text)]
         assert sorted(used) == sorted(", ".join(map(str, row)) for row in X[:30].tolist())
-    with pytest.raises(dps.InvalidDataError, match="The charge stands"):  # there is nothing to learn from
+    with pytest.raises(dps.errors.InvalidDataError, match="The charge stands"):  # there is nothing to learn from
         search(estimator=Broken()).fit(X, y, groups=[None] * 60)
 
 
@@ -282,7 +282,7 @@ def test_each_configured_estimator_is_checked_before_anything_is_charged(
     ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
     ledger.open_account("people", epsilon=3.0, unit="person")
     given: dict[str, Any] = {"estimator": estimator, "configurations": values, "estimator_epsilon": 0.5}
-    with pytest.raises(dps.InvalidParameterError, match=f"^{said}"):
+    with pytest.raises(dps.errors.InvalidParameterError, match=f"^{said}"):
         search(**given, ledger=ledger, account="people", unit="person").fit(*people(20))
     assert ledger.remaining("people") == 3.0
     ledger.disconnect()
@@ -299,7 +299,7 @@ def test_only_what_is_fitted_is_checked() -> None:
 
 def test_a_search_of_failures_says_so_and_not_why() -> None:
     X, y = people(60)
-    with pytest.raises(dps.InvalidDataError, match="The charge stands") as refused:
+    with pytest.raises(dps.errors.InvalidDataError, match="The charge stands") as refused:
         search(estimator=Broken()).fit(X, y)
     assert "41" not in str(refused.value)
     released = 0
@@ -357,22 +357,22 @@ def test_fitting_again_without_a_ledger_is_said() -> None:
 )
 def test_bad_arguments_fit_nothing(changed: dict[str, Any], named: str) -> None:
     X, y = people(20)
-    with pytest.raises(dps.InvalidParameterError, match=named):
+    with pytest.raises(dps.errors.InvalidParameterError, match=named):
         search(**changed).fit(X, y)
 
 
 def test_bad_groups() -> None:
     X, y = people(20)
-    with pytest.raises(dps.InvalidDataError, match="groups"):
+    with pytest.raises(dps.errors.InvalidDataError, match="groups"):
         search().fit(X, y, groups=[1, 2])
     for wrong, said in (((5, y), "X=5: expected rows"), ((X, 5), "y=5: expected one label for each row")):
-        with pytest.raises(dps.InvalidDataError, match=f"^{said}"):
+        with pytest.raises(dps.errors.InvalidDataError, match=f"^{said}"):
             search().fit(*wrong)
-    with pytest.raises(dps.InvalidDataError, match=r"^groups=5"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^groups=5"):
         search().fit(X, y, groups=5)
-    with pytest.raises(dps.InvalidDataError, match=r"^groups=<2 dimensions>"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^groups=<2 dimensions>"):
         search().fit(X, y, groups=[[1]] * 20)
-    with pytest.raises(dps.InvalidDataError, match="y"):
+    with pytest.raises(dps.errors.InvalidDataError, match="y"):
         search().fit(X, y[:3])
 
 

@@ -82,7 +82,7 @@ def test_these_fail_by_noise() -> None:
 
 
 def test_labels_are_required_by_name() -> None:
-    with pytest.raises(dps.InvalidDataError, match=r"^y=None.* This estimator requires y to be passed"):
+    with pytest.raises(dps.errors.InvalidDataError, match=r"^y=None.* This estimator requires y to be passed"):
         tree().fit(np.zeros((3, 2)), None)
 
 
@@ -142,9 +142,9 @@ def test_each_fit_is_charged_until_the_account_is_empty(tmp_path: Path) -> None:
     asked = tree(epsilon=0.5, unit="person", ledger=url, account="people")
     asked.fit(X, y)
     assert ledger.remaining("people") == 0.5
-    with pytest.raises(dps.ChargeRefusedError):  # the second fold
+    with pytest.raises(dps.errors.ChargeRefusedError):  # the second fold
         cross_val_score(clone(asked), X, y, cv=2, error_score="raise")
-    with pytest.raises(dps.ChargeRefusedError):
+    with pytest.raises(dps.errors.ChargeRefusedError):
         asked.fit(X, y)
     assert ledger.remaining("people") < 0.5
 
@@ -152,13 +152,13 @@ def test_each_fit_is_charged_until_the_account_is_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
-        ({"unit": "row"}, dps.WrongAccountError),
-        ({"neighbours": "replace_one"}, dps.WrongAccountError),
-        ({"depth": 0}, dps.InvalidParameterError),
-        ({"classes": [0]}, dps.InvalidParameterError),
-        ({"criterion": "entropy"}, dps.InvalidParameterError),
-        ({"account": None}, dps.InvalidParameterError),
-        ({"bounds": (1, 0)}, dps.InvalidParameterError),
+        ({"unit": "row"}, dps.errors.WrongAccountError),
+        ({"neighbours": "replace_one"}, dps.errors.WrongAccountError),
+        ({"depth": 0}, dps.errors.InvalidParameterError),
+        ({"classes": [0]}, dps.errors.InvalidParameterError),
+        ({"criterion": "entropy"}, dps.errors.InvalidParameterError),
+        ({"account": None}, dps.errors.InvalidParameterError),
+        ({"bounds": (1, 0)}, dps.errors.InvalidParameterError),
     ],
 )
 def test_what_is_refused_costs_nothing(tmp_path: Path, changed: dict[str, Any], error: type[Exception]) -> None:
@@ -172,6 +172,6 @@ def test_what_is_refused_costs_nothing(tmp_path: Path, changed: dict[str, Any], 
 
 def test_a_password_is_not_kept() -> None:
     asked = tree(ledger="postgresql://ann:SENTINEL@localhost/none", account="people")
-    with pytest.raises(dps.InvalidParameterError) as refused:
+    with pytest.raises(dps.errors.InvalidParameterError) as refused:
         asked.fit(*stripes())
     assert "SENTINEL" not in str(refused.value)

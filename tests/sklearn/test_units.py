@@ -136,7 +136,7 @@ def test_no_object_makes_reading_fail() -> None:
     ],
 )
 def test_what_holds_no_units_is_refused_by_type_and_shape(groups: Any, said: str) -> None:
-    with pytest.raises(dps.InvalidDataError, match=f"^{said}"):
+    with pytest.raises(dps.errors.InvalidDataError, match=f"^{said}"):
         unit_of_rows(groups, 3)
 
 

@@ -52,7 +52,7 @@ def test_closing_is_asked_for_in_words_and_then_made(ledger: dps.Ledger) -> None
 
 @pytest.mark.parametrize("limit", ["1", "2", "0.2", "0", "-1", "", "nan", "half"])
 def test_a_limit_that_is_no_lower_one_or_below_what_is_spent_is_refused(ledger: dps.Ledger, limit: str) -> None:
-    with pytest.raises(dps.InvalidParameterError) as refused:
+    with pytest.raises(dps.errors.InvalidParameterError) as refused:
         account_changes.lower(ledger.account("clicks"), limit, "")
     assert refused.value.name == "limit"
 
@@ -61,14 +61,14 @@ def test_what_was_confirmed_is_left_if_the_account_has_changed_since(ledger: dps
     before = ledger.account("clicks")
     spend(ledger, 0.5)
     now = ledger.account("clicks")
-    with pytest.raises(dps.InvalidAccountError, match="Nothing was changed"):
+    with pytest.raises(dps.errors.InvalidAccountError, match="Nothing was changed"):
         account_changes.make(account_changes.close(now), ledger, seen=before.head)
     assert ledger.account("clicks") == now
 
 
 def test_a_closed_account_can_be_neither_lowered_nor_closed(ledger: dps.Ledger) -> None:
     closed = ledger.close("clicks")
-    with pytest.raises(dps.InvalidAccountError):
+    with pytest.raises(dps.errors.InvalidAccountError):
         account_changes.lower(closed, "0.5", "")
-    with pytest.raises(dps.InvalidAccountError):
+    with pytest.raises(dps.errors.InvalidAccountError):
         account_changes.close(closed)

@@ -210,7 +210,7 @@ def test_every_answer_has_a_reason_for_its_mechanism(name: str) -> None:
     said = why(forecast)
     assert said.startswith(f"Drawn by {forecast.terms.mechanism}")
     assert len(said) > 60
-    assert all(hasattr(dps, name) for name in WHY)
+    assert all(hasattr(dps.mechanisms, name) for name in WHY)
 
 
 def test_the_reason_is_that_of_what_was_asked() -> None:

@@ -40,9 +40,9 @@ def test_a_factor_that_a_double_cannot_tell_is_left_out() -> None:
 
 @pytest.mark.parametrize("wrong", ["", "x", "nan", "inf", "-1", "1e10"])
 def test_the_error_names_the_field(wrong: str) -> None:
-    with pytest.raises(dps.InvalidParameterError) as refused:
+    with pytest.raises(dps.errors.InvalidParameterError) as refused:
         lesson(["1", "2", wrong, "4", "5"], "1")
     assert refused.value.name == "C"
-    with pytest.raises(dps.InvalidParameterError) as refused:
+    with pytest.raises(dps.errors.InvalidParameterError) as refused:
         lesson(EXAMPLE, wrong)
     assert refused.value.name == "epsilon"

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 
-from dpselect import InvalidAccountError, InvalidDataError, InvalidParameterError
 from dpselect.cli.main import main
+from dpselect.errors import InvalidAccountError, InvalidDataError, InvalidParameterError
 from dpselect.web import Guard, Site, serve
 from dpselect.web.server import forwarding
 from tests.web.served import serving

@@ -140,7 +140,9 @@ def test_blanks_around_a_released_value_are_seen(tmp_path: Path) -> None:
 
 def test_a_refusal_never_rounds_what_is_left_up(payer: Visitor, ledger: dps.Ledger) -> None:
     payer.release("median", **MEDIAN | {"epsilon": "0.3"})
-    with pytest.raises(dps.ChargeRefusedError, match=r"has epsilon=2\.69999 left of 3\.0; this would cost 2\.7\. N"):
+    with pytest.raises(
+        dps.errors.ChargeRefusedError, match=r"has epsilon=2\.69999 left of 3\.0; this would cost 2\.7\. N"
+    ):
         dps.Dataset(ADULT, unit="person_id", ledger=ledger, account="adult").count(epsilon=2.7)
-    with pytest.raises(dps.ChargeRefusedError, match=r"this would cost 3\.33334\. N"):
+    with pytest.raises(dps.errors.ChargeRefusedError, match=r"this would cost 3\.33334\. N"):
         dps.Dataset(ADULT, unit="person_id", ledger=ledger, account="adult").count(epsilon=10 / 3)

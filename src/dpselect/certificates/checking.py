@@ -108,6 +108,10 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
     )
 
 
+verify = check
+"""The same, as `dpselect.verify`."""
+
+
 def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
     """Whether the receipt says what was asked; then it has to be what the certificate says."""
     receipt = release.receipt

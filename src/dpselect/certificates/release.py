@@ -58,7 +58,7 @@ class Release(Generic[Answer]):
         task: the question: the name of a method of `Dataset` (``"quantile"`` for a median), or ``"best_features"``.
         column: the column the answer is about.
         unit: the column that identifies who is protected.
-        mechanism: name of the mechanism that drew the answer, as exported by `dpselect`.
+        mechanism: name of the mechanism that drew the answer, as exported by `dpselect.mechanisms`.
         rounds: number of draws; 1 unless several candidates were selected.
         epsilon: privacy loss of the whole release.
         delta: probability with which epsilon may fail; 0 is pure differential privacy.

@@ -64,7 +64,7 @@ class Ledger(ManagedLedger):
     0.25
     >>> try:
     ...     receipt = ledger.charge("clicks", dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event)
-    ... except dps.ChargeRefusedError as refused:
+    ... except dps.errors.ChargeRefusedError as refused:
     ...     print(refused.what)
     account 'clicks' has epsilon=0.25 left of 1.0; this would cost 0.5. Nothing was charged or drawn.
     >>> ledger.disconnect(); folder.cleanup()

@@ -56,7 +56,7 @@ class NumberPlan(DrawPlan[_core.PiecewisePlan]):
 
     Proof: ``proofs/falling_scores.md``.
 
-    >>> from dpselect import PriceMechanism
+    >>> from dpselect.mechanisms import PriceMechanism
     >>> plan = PriceMechanism(epsilon=1.0, bounds=(0, 10)).plan([4.0] * 5000 + [9.5] * 100)
     >>> plan
     <NumberPlan at epsilon=1.0 a draw>

@@ -94,7 +94,7 @@ class Terms:
 
     Attributes:
         task: name of the question.
-        mechanism: name of the mechanism that draws, as exported by `dpselect`.
+        mechanism: name of the mechanism that draws, as exported by `dpselect.mechanisms`.
         rounds: number of draws.
         epsilon: privacy loss of the whole release.
         delta: probability with which epsilon may fail.

@@ -215,7 +215,7 @@ def price_sensitivity(
 
     A unit adds :math:`j \le m` offers, of which :math:`k \le j` are at least the price :math:`p`: its revenue rises by
     :math:`k p`, and none falls: monotone. The difference between two revenues never changes by all of this, so the
-    scale is less than this divided by epsilon (``dpselect.PriceListMechanism.score_range``).
+    scale is less than this divided by epsilon (``dpselect.mechanisms.PriceListMechanism.score_range``).
 
     Args:
         highest: the highest price of the public list, as the decimal it is written as.

@@ -46,7 +46,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     one part for fitting and one for scoring, for the whole search. Each run takes a random configuration, fits the
     estimator on the first part, and counts how many rows of the second it predicts correctly, with noise. A unit is in
     one of both, so a run costs the larger of `estimator_epsilon` and `score_epsilon`. The best run is released; the
-    whole costs what `dpselect.BestOfRuns` says, about two to three times one run, for any number of runs on average.
+    whole costs what `dpselect.mechanisms.BestOfRuns` says, about two to three times one run, for any number of runs on
+    average.
 
     **Every** ``fit`` **is a separate release.** With a ledger it is charged before the first run. The number of runs
     and the time they take have to stay secret: let nobody watch, and let the estimator print nothing, and leave nothing
@@ -67,7 +68,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         score_epsilon: privacy loss of one score, > 0.
         expected_runs: how many runs there are on average, > 1.
         law: of their number, ``"geometric"``, ``"logarithmic"`` or ``"negative_binomial"``.
-        eta: see `dpselect.BestOfRuns`.
+        eta: see `dpselect.mechanisms.BestOfRuns`.
         cap: if there would be more runs, nothing is released.
         scoring: None: the number of rows that are predicted correctly. Or a function of the estimator, ``X`` and ``y``
             that returns a number for each row from that row alone; it is clipped to 0 and 1, and what is no number

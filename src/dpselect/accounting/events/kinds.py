@@ -346,8 +346,8 @@ class Run:
 
     Args:
         event: the privacy property that was proved of it; all that composition looks at.
-        mechanism: name of the mechanism, as exported by `dpselect`. For people: two runs with equal events cost the
-            same whatever their names.
+        mechanism: name of the mechanism, as exported by `dpselect.mechanisms`. For people: two runs with equal events
+            cost the same whatever their names.
         neighbours: which data sets the guarantee compares. Runs under different relations do not add up.
         unit: who is protected, in the caller's words. Runs for different units do not add up.
 
