@@ -11,6 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.backends.contract import Amount, Condition, Grouping, Needed, Table
+from dpselect.backends.rows import StreamTable
 from dpselect.certificates import check
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, model
@@ -241,6 +242,24 @@ def test_who_is_protected_is_said_of_rows(tmp_path: Any) -> None:
     ledger.open_account("people", epsilon=10, unit="who")
     with pytest.raises(dps.errors.WrongAccountError):
         dps.Dataset(PEOPLE, unit=dps.ROWS, ledger=ledger, account="people").count(epsilon=1.0)
+
+
+@pytest.mark.parametrize("unit", ["who", dps.ROWS])
+def test_nothing_is_chosen_of_a_row(unit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has one value in one group; control: of people who have several rows, engines choose."""
+    asked: list[tuple[int, int | None]] = []
+    real = StreamTable.count
+
+    def count(self: StreamTable, **arguments: Any) -> Any:
+        asked.append((arguments["grouping"].max_groups_per_unit, arguments["max_values_per_unit"]))
+        return real(self, **arguments)
+
+    monkeypatch.setattr(StreamTable, "count", count)
+    cities = dps.Dataset(PEOPLE, unit=unit).by("city", groups=["north", "south", "west"])
+    release = cities.histogram("age", candidates=range(80), epsilon=1e9)
+    assert asked == [(3, None) if unit is dps.ROWS else (1, 1)]
+    total = sum(sum(each) for each in release.value.values())
+    assert total == 400 if unit is dps.ROWS else total < 400
 
 
 def test_a_column_called_rows_is_that_column() -> None:

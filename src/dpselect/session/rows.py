@@ -205,7 +205,7 @@ class ColumnRows:
             column=self.column,
             candidates=candidates,
             grouping=self._grouping(groups, candidates),
-            max_values_per_unit=max_values_per_unit,
+            max_values_per_unit=None if self.rows.unit_column.each_row else max_values_per_unit,
             progress=self.rows.progress,
         )
 
@@ -305,7 +305,10 @@ class ColumnRows:
         groups.check_size(1 if candidates is None else len(candidates))
         column = self.rows.check(groups.column, argument="by")
         _check_listed(column, groups.members, argument="groups")
-        return Grouping(column, groups.members, groups.max_per_unit)
+        # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
+        # and number them in another order each time: what is kept of a row would then depend on others.
+        most = len(groups.members) if self.rows.unit_column.each_row else groups.max_per_unit
+        return Grouping(column, groups.members, most)
 
 
 def _check_listed(
