@@ -164,9 +164,7 @@ def _grouped(
     return rows if grouping is None else matched(rows, "part", grouping.groups, query)
 
 
-def _within_groups(
-    query: EngineQuery, rows: Frame, grouping: Grouping | None, conditions: Sequence[Condition] = ()
-) -> Frame:
+def _within_groups(query: EngineQuery, rows: Frame, grouping: Grouping | None) -> Frame:
     """The rows in the groups chosen for their unit: those of its groups with the smallest lots."""
     if grouping is None or not chooses(grouping):
         return rows
