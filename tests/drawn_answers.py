@@ -11,5 +11,5 @@ from dpselect.questions.question import Priced
 
 def drawn_answer(question: Priced[Any], summary: object, *, column: str, unit: str, time: datetime) -> Release:
     """Drawn and certified."""
-    planned = draft(question, summary, column=column, unit=unit, time=time)
+    planned = draft(question, column=column, unit=unit, time=time)
     return planned.answered(question.released(summary))

@@ -179,7 +179,7 @@ def test_under_a_request_nothing_but_the_stored_release_passes(visits: dps.Datas
         (("receipt",), "x", "receipt"),
         (("value",), "\ud800", "value"),
         (("value",), "6", "value"),
-        (("candidates", "range", "step"), 0.5, "candidates.range.step"),
+        (("question", "candidates", "range"), [1, 0.5], "question.candidates"),
         (("time",), "yesterday", "time"),
         (("more",), 1, "text"),
         # What tables no longer take: docs/decisions/0032.

@@ -39,8 +39,8 @@ PETS = ["cat", "dog", "emu"]
 GROUPS: dict[str, Any] = {"by": "city", "groups": ["Oslo", "Rome"]}
 FINE: dict[str, Any] = {"bounds": (0, 64), "step": 2}
 
-Asked = dict[str, Any]
-QUESTIONS: dict[str, tuple[str, Asked]] = {
+Query = dict[str, Any]
+QUESTIONS: dict[str, tuple[str, Query]] = {
     "most_common": ("pet", {"candidates": PETS}),
     "most_common of numbers": ("age", {"candidates": [30, 40]}),
     "least_common": ("pet", {"candidates": PETS}),
@@ -84,7 +84,7 @@ OF_EPSILON = {*TYPES} - NEVER - {"Decimal"}
 """What an epsilon may be."""
 
 
-def numeric(asked: Asked) -> Iterator[str]:
+def numeric(asked: Query) -> Iterator[str]:
     """The arguments that are numbers, or several."""
     for name, value in asked.items():
         members = value if isinstance(value, (list, tuple)) else [value]
@@ -138,7 +138,7 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ColumnRows, name, remembered)
 
 
-def asked(question: str, *, by: bool) -> tuple[str, Asked]:
+def asked(question: str, *, by: bool) -> tuple[str, Query]:
     column, arguments = QUESTIONS[question]
     groups = {**GROUPS, "max_groups_per_unit": 2} if by else {}
     return column, {"epsilon": 1, **arguments, **groups}
@@ -196,6 +196,6 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
         assert answered == OF_EPSILON & {*types_for(question, argument, by=by)}
 
 
-def answer(data: dps.Dataset, question: str, column: str, arguments: Asked) -> Release:
+def answer(data: dps.Dataset, question: str, column: str, arguments: Query) -> Release:
     release: Release = ask(data, question.split(" ")[0], column, **arguments)
     return release

@@ -271,7 +271,7 @@ def test_names_are_words_of_the_field() -> None:
 
 def test_every_class_has_a_name_of_its_own() -> None:
     """But for what declares a question and what plans it, until these two are one: docs/decisions/0033."""
-    declaring = {f"dpselect.questions.{name}" for name in (*FAMILIES, "declared")}
+    declaring = {f"dpselect.questions.{name}" for name in (*FAMILIES, "declared", "features")}
     for part in (declaring, MODULES.keys() - declaring):
         assert named_twice({name: MODULES[name] for name in part}) == set()
 

@@ -20,7 +20,8 @@ from dpselect.backends.rows import StreamTable, table
 from dpselect.public_time import public_time
 from dpselect.questions import BY_NAME, Quantile
 from dpselect.questions.declared import FAMILIES, declared_in
-from dpselect.session.methods import GroupedQuestions, PlainQuestions, signature_of
+from dpselect.session.asking import Asking
+from dpselect.session.methods import GroupedQuestions, PlainQuestions, signature_of, with_questions
 from dpselect.summaries import CandidateKind, PublicDomain
 from tests import rank_laws
 from tests.backends.tables import gather, write_csv, write_parquet
@@ -42,7 +43,7 @@ def test_the_most_common_page(clicks: dps.Dataset) -> None:
     assert release.value == 6
     assert (release.unit, release.column, release.task) == ("session", "page", "most_common")
     assert release.time in {public_time(before), public_time(datetime.now(UTC))}
-    assert json.loads(release.to_json())["candidates"]["range"] == {"first": 1, "last": 41270, "step": 1}
+    assert json.loads(release.to_json())["question"]["candidates"] == {"range": [1, 41270]}
 
 
 def test_the_top_pages(clicks: dps.Dataset) -> None:
@@ -288,6 +289,23 @@ def test_help_speaks_of_python_and_fits_on_a_screen() -> None:
             assert typed not in "\n".join(shown)
         listed = [line.split(":")[0].strip() for line in shown if re.match(r" {8}[a-z]\w*: ", line)]
         assert listed == [*signature_of(question).parameters][1:]
+
+
+def test_a_method_is_made_when_it_is_first_looked_up() -> None:
+    """In a class, in an object or above it; from then on it is a plain function."""
+    family = with_questions(type("Family", (Asking,), {"__slots__": ()}), of="Family")
+
+    def made() -> set[str]:
+        return {name for name in BY_NAME if inspect.isfunction(vars(family)[name])}
+
+    assert made() == set()
+    assert {*BY_NAME} <= {*dir(family)}
+    child: Any = type("Child", (family,), {"__slots__": (), "mean": lambda self: super(child, self).mean})
+    asked = child()
+    assert (asked.count.__self__, asked.mean().__self__) == (asked, asked)
+    assert child.median is vars(family)["median"]
+    assert made() == {"count", "mean", "median"}
+    assert asked.mean().__func__ is family.mean is not child.mean
 
 
 def test_a_dry_run_answers_every_question_of_a_table() -> None:

@@ -199,7 +199,7 @@ EDITS = [
     ({"value": 7}, "value"),
     ({"guarantee": {"epsilon": 0.1, "delta": 0.0, "neighbours": "add_remove", "unit": "session"}}, "guarantee"),
     ({"guarantee": {"epsilon": 0.125, "delta": 0.0, "neighbours": "add_remove", "unit": "user"}}, "event"),
-    ({"error_bound": {"within": 1.0, "confidence": 0.99}}, "error_bound"),
+    ({"error_bound": {"within": 1.0, "confidence": 0.99}}, "error_bound.within"),
     ({"receipt": None}, "no receipt"),
     ({"receipt": {"account": "clicks", "sequence": 2, "hash": "0" * 64, "time": ""}}, "receipt"),
     ({"event": {"kind": "laplace_profile", "version": 1, "epsilon": "0.0625"}}, "event"),
@@ -399,9 +399,9 @@ def test_a_best_price_under_the_same_request_is_that_of_the_same_prices(
     assert (checked.epsilon, checked.error_bound, checked.charged) == (0.5, False, True)
 
 
-def test_a_certificate_of_an_unknown_task_is_none(visits: dps.Dataset) -> None:
+def test_a_certificate_of_an_unknown_question_is_none(visits: dps.Dataset) -> None:
     held = visits.quantile("page", 0.5, bounds=(0, 40), continuous=True, epsilon=0.5).to_dict()
-    for task in ("mode", None, ["quantile"]):
-        edited = held | {"task": task}
-        with pytest.raises(InvalidCertificateError, match="certificate=<task>"):
+    for ask in ("mode", None, ["quantile"]):
+        edited = held | {"question": {**held["question"], "ask": ask}}
+        with pytest.raises(InvalidCertificateError, match=r"certificate=<question\.ask>"):
             check(canonical_json(edited | {"digest": digest(edited)}))

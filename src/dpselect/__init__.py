@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from dpselect.on_use import on_use
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from dpselect import accounting as accounting

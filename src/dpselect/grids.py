@@ -68,6 +68,14 @@ class Grid:
         """
         return float(self.lower + position * self.step)
 
+    def position(self, value: float) -> int:
+        """The position of the point nearest to a number within the grid.
+
+        >>> Grid.dividing(Fraction(0), Fraction(1), step=0.1).position(0.3)
+        3
+        """
+        return round((Fraction(value) - self.lower) / self.step)
+
 
 _MOST_STEPS = 2**50
 """Of a growing grid: so that an equally spaced one of the same step reaches as far."""

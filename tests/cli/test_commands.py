@@ -134,7 +134,7 @@ def test_json_of_a_price(capsys: Captured, tmp_path: Path) -> None:
     assert (status, err) == (0, "")
     certificate = json.loads(out)
     assert certificate["value"] == 7000
-    assert certificate["task"] == "best_price"
+    assert certificate["question"]["ask"] == "best_price"
     assert certificate["candidates"]["lowest"] == 500.5
     assert certificate["error_bound"]["unit"] == "revenue"
     assert certificate["arguments"] == {"max_rows_per_unit": 2}

@@ -50,7 +50,7 @@ def test_no_file_is_needed(command: str, capsys: Captured) -> None:
     status, out, err = run(capsys, command, "nowhere.csv", *COMMANDS[command], *WHO, "--dry-run", "--json")
     assert (status, err) == (0, NO_FILE)
     said = json.loads(out)
-    assert said["task"] == {"median": "quantile"}.get(command, command.replace("-", "_"))
+    assert said["question"]["ask"] == command.replace("-", "_")
     assert said["guarantee"]["epsilon"] == 0.5
 
 
@@ -62,7 +62,7 @@ def test_a_dry_run_says_what_the_certificate_then_says(command: str, capsys: Cap
     certificate = json.loads(out)
     said = json.loads(run(capsys, *arguments, "--dry-run")[1])
     assert status == 0
-    for field in ("task", "column", "guarantee", "event", "candidates"):
+    for field in ("question", "guarantee", "event", "candidates"):
         assert said[field] == certificate[field], field
     assert said["arguments"] == certificate.get("arguments", {})
     assert said["error_bound"] == certificate["error_bound"]

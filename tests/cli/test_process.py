@@ -36,6 +36,27 @@ def test_json_of_a_process() -> None:
     assert json.loads(done.stdout)["value"] == [6, 3]
 
 
+THREADS = """
+import os, sys
+from dpselect.cli import main
+sys.argv = ["dpselect", "--version"]
+main({given})
+print(os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
+
+
+@pytest.mark.parametrize(("given", "told", "found"), [("", None, "1"), ("", "2", "2"), ("['--version']", None, "None")])
+def test_a_command_starts_no_threads_for_matrices_unless_it_is_told_to(
+    given: str, told: str | None, found: str
+) -> None:
+    """And who calls `main` with arguments keeps the settings of the process."""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environment |= {} if told is None else {"OPENBLAS_NUM_THREADS": told}
+    program = [sys.executable, "-c", THREADS.format(given=given)]
+    done = subprocess.run(program, env=environment, capture_output=True, timeout=60, check=True, text=True)
+    assert done.stdout.split()[-1] == found
+
+
 TWO_COMMANDS = """
 import sys
 from dpselect.cli import main

@@ -44,7 +44,7 @@ A_CROWD = 9  # rows of one person, more than any limit here
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Query:
     """A question, of which universe, and what chance leaves of a unit.
 
     Attributes:
@@ -60,7 +60,7 @@ class Asked:
 
 
 @cache
-def question(asked: Asked, factor: float = 1.0) -> Question:
+def question(asked: Query, factor: float = 1.0) -> Question:
     """At so many times the epsilon; the same object each time, so that what was read is known."""
     return lambda questions: asked.ask(questions, asked.epsilon * factor)
 
@@ -199,95 +199,95 @@ CONTROLS = {((0, 1), "halving"): 12.0, ((0.75, 0.25), "joint"): 3.0}
 OF_ONE_PAGE = Limits(groups=("x", "y"), counts=lambda row: row[0] in ("x", "y"), group_of=lambda row: row[0])
 """A unit counts for one of its pages."""
 
-QUESTIONS: dict[str, Asked] = {
-    "count": Asked(lambda q, e: q.count(epsilon=e), PAGES),
-    "count of values": Asked(lambda q, e: q.count("page", values=XY, epsilon=e), PAGES),
-    "count between": Asked(lambda q, e: q.count("paid", between=(0, 2), epsilon=e), NUMBERS),
-    "count in groups": Asked(lambda q, e: q.by(**_by(2)).count("page", values=XY, epsilon=e), PAGES_BY, of_groups(2)),
-    "histogram of one value": Asked(lambda q, e: q.histogram("page", candidates=XY, epsilon=e), PAGES, OF_ONE_PAGE),
-    "histogram of two values": Asked(
+QUESTIONS: dict[str, Query] = {
+    "count": Query(lambda q, e: q.count(epsilon=e), PAGES),
+    "count of values": Query(lambda q, e: q.count("page", values=XY, epsilon=e), PAGES),
+    "count between": Query(lambda q, e: q.count("paid", between=(0, 2), epsilon=e), NUMBERS),
+    "count in groups": Query(lambda q, e: q.by(**_by(2)).count("page", values=XY, epsilon=e), PAGES_BY, of_groups(2)),
+    "histogram of one value": Query(lambda q, e: q.histogram("page", candidates=XY, epsilon=e), PAGES, OF_ONE_PAGE),
+    "histogram of two values": Query(
         lambda q, e: q.histogram("page", candidates=XY, max_values_per_unit=2, epsilon=e), PAGES
     ),
-    "histogram in groups": Asked(
+    "histogram in groups": Query(
         lambda q, e: q.by(**_by(1)).histogram("page", candidates=XY, max_values_per_unit=2, epsilon=e),
         PAGES_BY,
         of_groups(1),
     ),
     **{
-        f"sum {clip}": Asked(lambda q, e, clip=clip: q.sum("paid", clip=clip, epsilon=e), NUMBERS)
+        f"sum {clip}": Query(lambda q, e, clip=clip: q.sum("paid", clip=clip, epsilon=e), NUMBERS)
         for clip in ((0, 3), (-2, 3), (-3, 0))
     },
-    "sum scaled": Asked(lambda q, e: q.sum("paid", clip=(-1, 2.5), scale=2, epsilon=e), NUMBERS),
-    "sum in groups": Asked(
+    "sum scaled": Query(lambda q, e: q.sum("paid", clip=(-1, 2.5), scale=2, epsilon=e), NUMBERS),
+    "sum in groups": Query(
         lambda q, e: q.by(**_by(1)).sum("paid", clip=(0, 2), epsilon=e), NUMBERS_BY, of_groups(1, rows=9)
     ),
-    "most_common and its units": Asked(
+    "most_common and its units": Query(
         lambda q, e: q.most_common("page", candidates=XY, epsilon=e, usable_epsilon=e / 2), PAGES
     ),
-    "best_by and its units": Asked(
+    "best_by and its units": Query(
         lambda q, e: q.best_by("page", sum="paid", clip=(0, 3), candidates=XY, epsilon=e, usable_epsilon=e / 2), PAID
     ),
-    "median and its units": Asked(lambda q, e: q.median("paid", epsilon=e, usable_epsilon=e / 2, **GRID), NUMBERS, ONE),
-    "most_common": Asked(lambda q, e: q.most_common("page", candidates=XY, epsilon=e), PAGES),
-    "most_common of numbers": Asked(lambda q, e: q.most_common("paid", candidates=[0.0, 3.0], epsilon=e), NUMBERS),
-    "least_common": Asked(lambda q, e: q.least_common("page", candidates=["y", "x", "v"], epsilon=e), PAGES),
-    "best_date": Asked(lambda q, e: q.best_date("free", bounds=("2026-12-01", "2026-12-03"), epsilon=e), DAYS),
+    "median and its units": Query(lambda q, e: q.median("paid", epsilon=e, usable_epsilon=e / 2, **GRID), NUMBERS, ONE),
+    "most_common": Query(lambda q, e: q.most_common("page", candidates=XY, epsilon=e), PAGES),
+    "most_common of numbers": Query(lambda q, e: q.most_common("paid", candidates=[0.0, 3.0], epsilon=e), NUMBERS),
+    "least_common": Query(lambda q, e: q.least_common("page", candidates=["y", "x", "v"], epsilon=e), PAGES),
+    "best_date": Query(lambda q, e: q.best_date("free", bounds=("2026-12-01", "2026-12-03"), epsilon=e), DAYS),
     **{
-        f"top_k {k}": Asked(
+        f"top_k {k}": Query(
             lambda q, e, k=k: q.top_k("page", k, candidates=["x", "v", "y"], epsilon=e), PAGES, less=2.5
         )
         for k in (1, 2, 3)
     },
     **{
-        f"best_by {clip}": Asked(
+        f"best_by {clip}": Query(
             lambda q, e, clip=clip: q.best_by("page", sum="paid", clip=clip, candidates=XY, epsilon=e), PAID
         )
         for clip in ((0, 3), (-2, 3), (-3, 0))
     },
-    "top_k once": Asked(
+    "top_k once": Query(
         lambda q, e: q.top_k("page", 2, candidates=["x", "v", "y"], epsilon=e, max_values_per_unit=1),
         PAGES,
         OF_ONE_PAGE,
     ),
-    "top_k once of two values": Asked(
+    "top_k once of two values": Query(
         lambda q, e: q.top_k("page", 2, candidates=["x", "v", "y"], epsilon=e, max_values_per_unit=2, with_counts=True),
         PAGES,
     ),
-    "top_k of one value in two draws": Asked(
+    "top_k of one value in two draws": Query(
         lambda q, e: q.top_k("page", 1, candidates=["x", "v", "y"], epsilon=e, max_values_per_unit=1),
         PAGES,
         OF_ONE_PAGE,
     ),
-    "most_common once": Asked(
+    "most_common once": Query(
         lambda q, e: q.most_common("page", candidates=XY, epsilon=e, max_values_per_unit=1, with_counts=True),
         PAGES,
         OF_ONE_PAGE,
     ),
-    "least_common once": Asked(
+    "least_common once": Query(
         lambda q, e: q.least_common("page", candidates=XY, epsilon=e, max_values_per_unit=1, with_counts=True),
         PAGES,
         OF_ONE_PAGE,
     ),
-    "top_k with counts": Asked(
+    "top_k with counts": Query(
         lambda q, e: q.top_k("page", 2, candidates=["x", "v", "y"], epsilon=e, with_counts=True), PAGES
     ),
-    "most_common with counts": Asked(
+    "most_common with counts": Query(
         lambda q, e: q.most_common("page", candidates=["x", "v", "y"], epsilon=e, with_counts=True), PAGES
     ),
-    "least_common with counts": Asked(
+    "least_common with counts": Query(
         lambda q, e: q.least_common("page", candidates=["y", "x", "v"], epsilon=e, with_counts=True), PAGES
     ),
-    "best_date with counts": Asked(
+    "best_date with counts": Query(
         lambda q, e: q.best_date("free", bounds=("2026-12-01", "2026-12-03"), epsilon=e, with_counts=True), DAYS
     ),
-    "best_by with counts": Asked(
+    "best_by with counts": Query(
         lambda q, e: q.best_by("page", sum="paid", clip=(0, 3), candidates=XY, epsilon=e, with_counts=True), PAID
     ),
-    "best_by scaled": Asked(
+    "best_by scaled": Query(
         lambda q, e: q.best_by("page", sum="paid", clip=(-1, 2.5), scale=2, candidates=XY, epsilon=e), PAID
     ),
     **{
-        f"quantile {level} {name}": Asked(
+        f"quantile {level} {name}": Query(
             lambda q, e, level=level, domain=domain: q.quantile("paid", level, epsilon=e, **domain),
             NUMBERS,
             ONE,
@@ -296,15 +296,15 @@ QUESTIONS: dict[str, Asked] = {
         for level in (0, 0.25, 0.5, 1)
         for name, domain in (("line", LINE), ("grid", GRID))
     },
-    "median": Asked(lambda q, e: q.median("paid", epsilon=e, **GRID), NUMBERS, ONE),
+    "median": Query(lambda q, e: q.median("paid", epsilon=e, **GRID), NUMBERS, ONE),
     **{
-        f"quantile {level} without bounds": Asked(
+        f"quantile {level} without bounds": Query(
             lambda q, e, level=level: q.quantile("paid", level, step=1, epsilon=e), NUMBERS, ONE, less=3.0
         )
         for level in (0.5, 0.9, 1)
     },
     **{
-        f"upper_bound {rows}": Asked(
+        f"upper_bound {rows}": Query(
             lambda q, e, rows=rows: q.upper_bound("paid", step=1, epsilon=e, max_rows_per_unit=rows),
             universe,
             limits,
@@ -313,7 +313,7 @@ QUESTIONS: dict[str, Asked] = {
         for rows, universe, limits in ((1, NUMBERS, ONE), (2, TWICE, TWO))
     },
     **{
-        f"quantile {level} {name} of two rows": Asked(
+        f"quantile {level} {name} of two rows": Query(
             lambda q, e, level=level, domain=domain: q.quantile(
                 "paid", level, epsilon=e, max_rows_per_unit=2, **domain
             ),
@@ -325,7 +325,7 @@ QUESTIONS: dict[str, Asked] = {
         for level, name, domain in ((0.5, "line", LINE), (0, "grid", GRID))
     },
     **{
-        f"quantiles {levels} {method} {name}": Asked(
+        f"quantiles {levels} {method} {name}": Query(
             lambda q, e, levels=levels, method=method, domain=domain: q.quantiles(
                 "paid", levels, epsilon=e, method=method, **domain
             ),
@@ -339,7 +339,7 @@ QUESTIONS: dict[str, Asked] = {
         for name, domain in (("line", LINE), ("grid", GRID))
     },
     **{
-        f"quantiles {method} of two rows": Asked(
+        f"quantiles {method} of two rows": Query(
             lambda q, e, method=method, levels=levels: q.quantiles(
                 "paid", levels, epsilon=e, method=method, max_rows_per_unit=2, **LINE
             ),
@@ -351,17 +351,17 @@ QUESTIONS: dict[str, Asked] = {
         for method, levels in (("joint", (0, 0.5)), ("halving", (0.375, 0.625)))
     },
     **{
-        f"best_price {prices}": Asked(
+        f"best_price {prices}": Query(
             lambda q, e, prices=prices: q.best_price("paid", prices=prices, epsilon=e), NUMBERS, ONE
         )
         for prices in ((1, 2, 3), (3, 1), (0.5, 2, 2.5))
     },
-    "best_price of one": Asked(lambda q, e: q.best_price("paid", prices=[3], epsilon=e), NUMBERS, ONE, less=0.0),
-    "best_price of two rows": Asked(
+    "best_price of one": Query(lambda q, e: q.best_price("paid", prices=[3], epsilon=e), NUMBERS, ONE, less=0.0),
+    "best_price of two rows": Query(
         lambda q, e: q.best_price("paid", prices=[1, 3], epsilon=e, max_rows_per_unit=2), TWICE, TWO, less=2.5
     ),
     **{
-        f"best_price between {bounds}": Asked(
+        f"best_price between {bounds}": Query(
             lambda q, e, bounds=bounds: q.best_price("paid", bounds=bounds, continuous=True, epsilon=e),
             NUMBERS,
             ONE,
@@ -369,47 +369,47 @@ QUESTIONS: dict[str, Asked] = {
         )
         for bounds in ((0, 3), (1, 3))
     },
-    "mean": Asked(lambda q, e: q.mean("paid", units=4, epsilon=e, **GRID), NUMBERS, ONE),
-    "mean of few": Asked(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
-    "mean and its units": Asked(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
-    "variance": Asked(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
-    "density": Asked(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
-    "density by a sample": Asked(
+    "mean": Query(lambda q, e: q.mean("paid", units=4, epsilon=e, **GRID), NUMBERS, ONE),
+    "mean of few": Query(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
+    "mean and its units": Query(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
+    "variance": Query(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
+    "density": Query(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
+    "density by a sample": Query(
         lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **RANGE),
         NUMBERS,
         ONE,
     ),
     **{
-        f"most_common in {most} groups": Asked(
+        f"most_common in {most} groups": Query(
             lambda q, e, most=most: q.by(**_by(most)).most_common("page", candidates=XY, epsilon=e),
             PAGES_BY,
             of_groups(most),
         )
         for most in (1, 2)
     },
-    "least_common in groups": Asked(
+    "least_common in groups": Query(
         lambda q, e: q.by(**_by(2)).least_common("page", candidates=XY, epsilon=e), PAGES_BY, of_groups(2)
     ),
-    "top_k in groups": Asked(
+    "top_k in groups": Query(
         lambda q, e: q.by(**_by(1)).top_k("page", 2, candidates=["y", "v", "x"], epsilon=e), PAGES_BY, of_groups(1)
     ),
-    "top_k once in groups": Asked(
+    "top_k once in groups": Query(
         lambda q, e: q.by(**_by(2)).top_k("page", 2, candidates=XY, epsilon=e, max_values_per_unit=2, with_counts=True),
         PAGES_BY,
         of_groups(2),
     ),
-    "most_common with counts in groups": Asked(
+    "most_common with counts in groups": Query(
         lambda q, e: q.by(**_by(2)).most_common("page", candidates=["x", "v", "y"], epsilon=e, with_counts=True),
         PAGES_BY,
         of_groups(2),
     ),
-    "best_by in groups": Asked(
+    "best_by in groups": Query(
         lambda q, e: q.by(**_by(1)).best_by("page", sum="paid", clip=(-1, 2), candidates=XY, epsilon=e),
         PAID_BY,
         of_groups(1),
     ),
     **{
-        f"{name} in {most} groups": Asked(ask, NUMBERS_BY, of_groups(most, rows=1), less=3.5)
+        f"{name} in {most} groups": Query(ask, NUMBERS_BY, of_groups(most, rows=1), less=3.5)
         for name, most, ask in (
             ("quantile", 1, lambda q, e: q.by(**_by(1)).quantile("paid", 0.25, epsilon=e, **GRID)),
             ("quantile", 2, lambda q, e: q.by(**_by(2)).quantile("paid", 1, epsilon=e, **LINE)),
@@ -565,30 +565,30 @@ def top(most: int, delta: float = FAILING, *, k: int = 2, **more: Any) -> Any:
     return lambda q, e: asked_of(q, "top_k", "page", k, max_values_per_unit=most, epsilon=e, delta=delta, **more)
 
 
-UNKNOWN: dict[str, tuple[Asked, Any]] = {
-    "values of one": (Asked(values(1), WORDS, of_words(1), epsilon=0.5), values(1, 2 * FAILING)),
-    "values of two": (Asked(values(2), WORDS, of_words(2), epsilon=0.5), values(2, 2 * FAILING)),
-    "values of three": (Asked(values(3), WORDS, of_words(3), epsilon=0.5), values(3, 3 * FAILING)),
+UNKNOWN: dict[str, tuple[Query, Any]] = {
+    "values of one": (Query(values(1), WORDS, of_words(1), epsilon=0.5), values(1, 2 * FAILING)),
+    "values of two": (Query(values(2), WORDS, of_words(2), epsilon=0.5), values(2, 2 * FAILING)),
+    "values of three": (Query(values(3), WORDS, of_words(3), epsilon=0.5), values(3, 3 * FAILING)),
     "values in groups": (
-        Asked(values(2, **_by(1)), PAGES_BY, of_groups(1), epsilon=0.5),
+        Query(values(2, **_by(1)), PAGES_BY, of_groups(1), epsilon=0.5),
         values(2, 2 * FAILING, **_by(1)),
     ),
     "values in two groups": (
-        Asked(values(2, **_by(2)), PAGES_BY, of_groups(2), epsilon=0.5),
+        Query(values(2, **_by(2)), PAGES_BY, of_groups(2), epsilon=0.5),
         values(2, 2 * FAILING, **_by(1)),
     ),
-    "top_k of one": (Asked(top(1), WORDS, of_words(1), epsilon=0.5), top(1, 3 * FAILING)),
-    "top_k of two": (Asked(top(2), WORDS, of_words(2), epsilon=0.5), top(2, 4.9 * FAILING)),
-    "top_k of three": (Asked(top(3), WORDS, of_words(3), epsilon=0.5), top(3, 4.9 * FAILING)),
-    "top_k of two, steep": (Asked(top(2), WORDS, of_words(2), epsilon=2.0), top(2, 3 * FAILING)),
-    "top_k first of three": (Asked(top(3, k=1), WORDS, of_words(3), epsilon=2.0), top(3, 4 * FAILING, k=1)),
-    "top_k three of four": (Asked(top(4, k=3), WORDS, of_words(4), epsilon=2.0), top(4, 4.9 * FAILING, k=3)),
+    "top_k of one": (Query(top(1), WORDS, of_words(1), epsilon=0.5), top(1, 3 * FAILING)),
+    "top_k of two": (Query(top(2), WORDS, of_words(2), epsilon=0.5), top(2, 4.9 * FAILING)),
+    "top_k of three": (Query(top(3), WORDS, of_words(3), epsilon=0.5), top(3, 4.9 * FAILING)),
+    "top_k of two, steep": (Query(top(2), WORDS, of_words(2), epsilon=2.0), top(2, 3 * FAILING)),
+    "top_k first of three": (Query(top(3, k=1), WORDS, of_words(3), epsilon=2.0), top(3, 4 * FAILING, k=1)),
+    "top_k three of four": (Query(top(4, k=3), WORDS, of_words(4), epsilon=2.0), top(4, 4.9 * FAILING, k=3)),
     "top_k first in groups": (
-        Asked(top(3, k=1, **_by(1)), PAGES_BY, of_groups(1), epsilon=2.0),
+        Query(top(3, k=1, **_by(1)), PAGES_BY, of_groups(1), epsilon=2.0),
         top(3, 4 * FAILING, k=1, **_by(1)),
     ),
     "top_k in groups": (
-        Asked(top(2, **_by(1)), PAGES_BY, of_groups(1), epsilon=0.5),
+        Query(top(2, **_by(1)), PAGES_BY, of_groups(1), epsilon=0.5),
         top(2, 4 * FAILING, **_by(1)),
     ),
 }

@@ -33,7 +33,7 @@ max_client_conn = 200
 
 
 def scalar(url: str, question: str) -> object:
-    """Asked in a session of its own."""
+    """Query in a session of its own."""
     engine = engine_of(url)
     try:
         with engine.connect() as connection:

@@ -188,7 +188,7 @@ def test_bad_input_without_bounds_costs_nothing(arguments: dict[str, Any], named
     [
         ("value", -1.0, "value"),
         ("value", 1e18, "value"),
-        ("arguments.level", 0.25, "error_bound|mechanism.sensitivity"),
+        ("arguments.level", 0.25, "arguments.level"),
         ("candidates.step", 2.0, "candidates"),
         ("candidates.growth", 2.0, "candidates"),
         ("candidates.lower", 1.0, "candidates"),
@@ -221,7 +221,7 @@ def test_an_answer_off_the_grid_is_refused() -> None:
         ("value", 101.5, "value"),
         ("value", -1.0, "value"),
         ("arguments.level", 0.5, "arguments.level"),
-        ("arguments.max_rows_per_unit", 2, "mechanism.sensitivity"),
+        ("arguments.max_rows_per_unit", 2, "arguments.max_rows_per_unit"),
         ("candidates.step", 2.0, "candidates"),
         ("candidates.upper", 100.0, "candidates"),
         ("candidates.count", 7, "candidates"),

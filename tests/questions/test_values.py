@@ -150,18 +150,6 @@ def test_many_values_of_a_unit_take_gaussian_noise() -> None:
     assert few.mechanism == "PartitionSelection"
 
 
-def test_a_certificate_from_before_the_rule_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then each value had a coin, also where noise needs fewer units now."""
-    mechanism = dps.mechanisms.PartitionSelection(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
-    old = Values(kind=CandidateKind.TEXT, mechanism=mechanism)
-    with monkeypatch.context() as before:
-        before.setattr(Values, "planned", lambda *_, **__: old)
-        release = PEOPLE.values("name", epsilon=1.0, delta=1e-6)
-    assert (release.rule, release.mechanism) == ("", "PartitionSelection")
-    assert "rule" not in release.arguments
-    assert check(release.to_json()).error_bound
-
-
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"delta": 0}, "delta=0: expected a number strictly between 0 and 1. Without public candidates nothing"),
     ({"delta": None}, "delta=None: expected a number strictly between 0 and 1"),

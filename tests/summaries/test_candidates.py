@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 from datetime import date, datetime
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from dpselect.errors import InvalidCandidatesError
+from dpselect.questions.words import members
 from dpselect.summaries import CandidateKind, PublicCandidates, public_dates
 from dpselect.summaries.candidates import MOST_CANDIDATES
 
@@ -160,8 +163,60 @@ def test_later_changes_to_the_callers_array_change_nothing() -> None:
 def test_what_a_certificate_says_of_them() -> None:
     about = {"origin": "caller", "count": 3, "kind": "whole numbers"}
     assert PublicCandidates.given([1, 2, 9]).description() == about
-    first_last = {"first": 1, "last": 5, "step": 2}
-    assert PublicCandidates.given(range(1, 7, 2)).description() == {**about, "range": first_last}
+    assert PublicCandidates.given(range(1, 7, 2)).description() == about
+
+
+SAME: list[list[Any]] = [
+    [range(1, 10), list(range(1, 10)), np.arange(1, 10, dtype=np.int32), np.arange(1, 10, dtype=np.uint64)],
+    [range(1, 10, 2), range(1, 11, 2), [1, 3, 5, 7, 9], (1, 3, 5, 7, 9)],
+    [range(9, 0, -3), [9, 6, 3], range(9, 1, -3)],
+    [range(5, 6), range(5, 100, 1000), [5], np.array([5])],
+    [range(-(2**63), 2**63, 2**63 - 1), [-(2**63), -1, 2**63 - 2]],
+    [range(-(2**63), 2**63, 2**64 - 1), [-(2**63), 2**63 - 1]],
+    [[3, 1, 2], np.array([3, 1, 2])],
+    [["a", "b"], ("a", "b"), np.array(["a", "b"])],
+]
+
+
+def text_of(candidates: Any) -> str:
+    return json.dumps(PublicCandidates.given(candidates).words())
+
+
+@pytest.mark.parametrize("spellings", SAME)
+def test_another_spelling_is_the_same_question(spellings: list[Any]) -> None:
+    assert len({text_of(each) for each in spellings}) == 1
+
+
+def test_other_candidates_or_another_order_are_another_question() -> None:
+    others: list[Any] = [group[0] for group in SAME]
+    others += [range(1, 11), range(9), [1, 2, 3, 4, 5, 6, 7, 9, 8], range(9, 0, -1), [1, 2, 4], [6], [1.0, 2.0], [1, 2]]
+    others += [[2**53], [float(2**53)], ["1"], [True], [date(2026, 1, 1)], ["2026-01-01"]]
+    assert len({text_of(each) for each in others}) == len(others)
+
+
+@pytest.mark.slow
+def test_a_long_list_is_compared_to_its_end() -> None:
+    listed, text = np.arange(2**20 + 5), text_of(range(2**20 + 5))
+    assert text_of(listed) == text
+    listed[-2:] = listed[-2:][::-1].copy()
+    assert text_of(listed) != text
+    listed[-1], listed[-3] = 2**20 + 4, 2**20 + 9
+    listed[-2] = 2**20 + 3
+    assert text_of(listed) != text
+
+
+def test_a_long_list_stands_as_its_hash() -> None:
+    names = [f"name {each}" for each in range(101)]
+    text = json.dumps(names, separators=(",", ":"))
+    expected = {"count": 101, "kind": "text", "sha256": sha256(text.encode()).hexdigest()}
+    assert PublicCandidates.given(names).words() == expected
+    assert PublicCandidates.given(names[:-1]).words() == names[:-1]
+    assert PublicCandidates.given(names).words(whole=True) == names
+    read = members(expected)
+    assert (len(read), read.words()) == (101, expected)
+    assert read.may_hold(["anything"])
+    assert not read.may_hold([3])
+    assert not read.may_hold(["a", "a"])
 
 
 def test_a_set_of_dates_is_sorted() -> None:

@@ -78,7 +78,7 @@ def test_awkward_lists_come_back_from_the_command_line(
 @pytest.mark.parametrize("column", COLUMNS)
 def test_awkward_columns_come_back_from_the_command_line(column: str, tmp_path: Path) -> None:
     asked = _asked(tmp_path, column, "0..2")
-    assert _printed(on_the_command_line(asked))["column"] == column
+    assert _printed(on_the_command_line(asked))["question"]["column"] == column
 
 
 @pytest.mark.parametrize("column", ["--help", "--show-columns"])
@@ -102,7 +102,7 @@ def test_typed_lists_come_back(kind: str, listed: str, expected: list[Any], tmp_
     asked = _asked(tmp_path, "day", listed, candidates_as=kind)
     assert asked.form.arguments["candidates"] == expected
     said = on_the_command_line(asked)
-    assert _printed(said)["candidates"] == json.loads(_run(in_python(asked)).to_json())["candidates"]
+    assert _printed(said)["question"] == json.loads(_run(in_python(asked)).to_json())["question"]
 
 
 def _run(program: str) -> Any:

@@ -114,7 +114,7 @@ class Condition:
         """What a certificate says of it."""
         if self.listed is None:
             return {"column": self.column.name, "between": [*self.between]}
-        return {"column": self.column.name, "values": self.listed.stated()}
+        return {"column": self.column.name, "values": self.listed.words(whole=True)}
 
 
 class Table(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -12,19 +11,19 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from dpselect.accounting.events import Event, decode, encode
-from dpselect.certificates.schema import SEEDED, check_draft, parsed
+from dpselect.accounting.events import Event, encode
 from dpselect.certificates.tables import columns, plotted
-from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
-from dpselect.questions.fields import wrong
 from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced
+from dpselect.questions.words import CERTIFICATE, SEEDED, canonical_json, wrong
 
 if TYPE_CHECKING:
     from altair import LayerChart
     from typing_extensions import TypeVar  # a release of an unknown kind may be written without brackets
+
+    from dpselect.questions.query import Query
 
     Answer = TypeVar("Answer", covariant=True, default=Answered)
 else:
@@ -90,7 +89,8 @@ class Release(Generic[Answer]):
             takes part in, and the cost of one group. None: all rows together.
         format: how the cells of the table were declared to be written: the words of `dpselect.Format` that differ from
             the default. None: nothing was declared.
-        where: the conditions that rows had to meet to be looked at, each with its column. None: there were none.
+        question: the question in words, as it was asked; checked by asking it again.
+        facts: what had to be known of the columns' types to plan it.
         source: what was opened: names of files without folders, the name of a table on a server, or a kind of frame;
             a hash of the columns' names and types; and the name that the caller gave it. None: in certificates from
             before tables were named, and where there is no table.
@@ -128,12 +128,13 @@ class Release(Generic[Answer]):
     proofs: tuple[str, ...]
     time: datetime
     receipt: Mapping[str, Any] | None = None
-    event: Event | None = None
+    event: Event
     version: str = field(default_factory=_installed_version)
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     groups: Mapping[str, Any] | None = None
     format: Mapping[str, Any] | None = None
-    where: Sequence[Mapping[str, Any]] | None = None
+    question: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     source: Mapping[str, Any] | None = None
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
@@ -143,6 +144,11 @@ class Release(Generic[Answer]):
     def guarantee(self) -> Guarantee:
         """What is promised to each unit, unless the release is `seeded`: then nothing is."""
         return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def where(self) -> Sequence[Mapping[str, Any]]:
+        """The conditions that rows had to meet to be looked at, each with its column."""
+        return self.question.get("where", ())
 
     @property
     def promise(self) -> str:
@@ -208,6 +214,9 @@ class Release(Generic[Answer]):
         guarantee, usable, counted = self.guarantee, self.usable, self.counted
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
+            "certificate": CERTIFICATE,
+            "question": dict(self.question),
+            **({"facts": dict(self.facts)} if self.facts else {}),
             "value": _plain(self.value),
             "guarantee": {
                 "epsilon": guarantee.epsilon,
@@ -216,9 +225,7 @@ class Release(Generic[Answer]):
                 "unit": guarantee.unit,
             },
             "receipt": None if self.receipt is None else dict(self.receipt),
-            **({} if self.event is None else {"event": encode(self.event)}),
-            "task": self.task,
-            "column": self.column,
+            "event": encode(self.event),
             "mechanism": {
                 "name": self.mechanism,
                 "rounds": self.rounds,
@@ -230,7 +237,6 @@ class Release(Generic[Answer]):
             **arguments,
             **({} if self.groups is None else {"groups": dict(self.groups)}),
             **({} if self.format is None else {"format": dict(self.format)}),
-            **({} if self.where is None else {"where": [dict(each) for each in self.where]}),
             **({} if self.source is None else {"source": dict(self.source)}),
             **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
             **({} if counted is None else {"counts": {"count": _plain(counted.count), **counted.description}}),
@@ -244,10 +250,14 @@ class Release(Generic[Answer]):
         """See `question_hash`; to be called before anything is charged or drawn.
 
         Raises:
-            InvalidCertificateError: a field cannot be written, or cannot be read back. Names the field.
+            InvalidCertificateError: a field cannot be written. Names the field.
         """
-        held = json.loads(canonical_json(self.to_dict()))
-        check_draft(held)
+        held = self.to_dict()
+        for name, value in held.items():
+            try:
+                json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+            except ValueError:  # what is no number, or what UTF-8 cannot hold
+                raise wrong(name, "what a certificate can hold: finite numbers, and text in UTF-8") from None
         return question_hash(held)
 
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
@@ -299,17 +309,19 @@ class Release(Generic[Answer]):
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
 
-        If there is an event, there is also a ``digest``, a SHA-256 of the rest: it reveals careless edits.
+        The ``digest`` is a SHA-256 of the rest: it reveals careless edits.
         """
         held = self.to_dict()
-        return canonical_json(held if self.event is None else held | {"digest": digest(held)})
+        return canonical_json(held | {"digest": digest(held)})
 
     @classmethod
     def from_json(cls, text: str) -> Release[Any]:
-        """The release that `to_json` wrote; ``dpselect.certificates`` also checks what it says.
+        """The release that `to_json` wrote. The question it holds is asked again, without a row, and compared.
+
+        `dpselect.verify` also compares its digest, what its event costs, and a ledger.
 
         Raises:
-            InvalidCertificateError: which field is missing, unknown, given twice, or not of its type or range.
+            InvalidCertificateError: which field is missing, unknown, given twice, or not what the question gives.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -317,41 +329,9 @@ class Release(Generic[Answer]):
         >>> dps.Release.from_json(release.to_json()).to_json() == release.to_json()
         True
         """
-        held = parsed(text)
-        bound, mechanism, guarantee = held["error_bound"], held["mechanism"], held["guarantee"]
-        within = None if bound is None else bound["within"]
-        kind, groups = held["candidates"].get("kind"), held.get("groups")
-        answer: Any = held["value"]
-        answer = _value(answer, kind=kind) if groups is None else _by_group(answer, kind=kind, groups=groups)
-        return cls(
-            value=answer,
-            task=held["task"],
-            column=held["column"],
-            unit=guarantee["unit"],
-            mechanism=mechanism["name"],
-            rounds=mechanism["rounds"],
-            epsilon=guarantee["epsilon"],
-            delta=guarantee["delta"],
-            sensitivity=mechanism["sensitivity"],
-            monotonic=mechanism["monotonic"],
-            neighbours=Neighbours(guarantee["neighbours"]),
-            candidates=held["candidates"],
-            error_bound=math.inf if bound is not None and within is None else within,
-            confidence=CONFIDENCE if bound is None else bound["confidence"],
-            proofs=tuple(held["proofs"]),
-            time=datetime.fromisoformat(held["time"]),
-            receipt=held["receipt"],
-            event=_event(held["event"]) if "event" in held else None,
-            version=held["version"],
-            arguments=held.get("arguments", {}),
-            groups=groups,
-            format=held.get("format"),
-            where=held.get("where"),
-            source=held.get("source"),
-            usable=_noisy_units(held.get("usable"), groups=groups),
-            counted=_noisy_units(held.get("counts"), groups=groups),
-            seeded="seeded" in held,
-        )
+        from dpselect.certificates.reading import released
+
+        return released(text, certified)
 
     def __str__(self) -> str:
         value, tallies = self.value, wording.tallies(self)
@@ -399,15 +379,17 @@ def _frame(package: str, table: dict[str, list[Any]]) -> Any:
     return library.DataFrame(table)
 
 
-def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release[Any]:
+def draft(
+    question: Priced[Any], *, column: str, unit: str, time: datetime, proofs: tuple[str, ...] | None = None
+) -> Release[Any]:
     """The certificate without the answer, with None in its place. Nothing is drawn.
 
     Args:
         question: that is answered.
-        summary: of the rows; only public facts of it are used, such as where the draw will be made.
         column: name of the column it came from.
         unit: name of the column that names the unit.
         time: the time of the release, with a time zone.
+        proofs: the pages that prove it; by default those of the question.
     """
     terms = question.terms
     return Release(
@@ -425,8 +407,9 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
         candidates=terms.candidates,
         error_bound=terms.error_bound,
         confidence=CONFIDENCE,
-        proofs=question.pages(summary),
+        proofs=terms.pages if proofs is None else proofs,
         time=time,
+        event=question.event,
         arguments=terms.arguments,
         groups=terms.groups,
         usable=terms.usable,
@@ -434,9 +417,10 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
     )
 
 
-def canonical_json(held: Mapping[str, Any]) -> str:
-    """JSON on one line with sorted keys: the same text for equal objects."""
-    return json.dumps(held, sort_keys=True, allow_nan=False, ensure_ascii=False)
+def certified(asked: Query, *, in_place: bool, column: str, unit: str, time: datetime) -> Release[Any]:
+    """The same with the question in words. `in_place` says whether it is drawn where the scores are."""
+    planned = draft(asked.priced, column=column, unit=unit, time=time, proofs=asked.pages(in_place=in_place))
+    return replace(planned, question=asked.words, facts=asked.facts)
 
 
 def digest(held: Mapping[str, Any]) -> str:
@@ -446,15 +430,13 @@ def digest(held: Mapping[str, Any]) -> str:
 
 
 def question_hash(held: Mapping[str, Any]) -> str:
-    """SHA-256 of everything in a certificate that is known before the draw: the names of groups, but no answer.
+    """SHA-256 of everything in a certificate that is known before the draw.
 
     A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
     """
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
     for numbers in {"usable", "counts"} & set(stated):
         stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}
-    if held.get("groups") is not None:
-        stated["groups asked"] = [group for group, _ in held["value"]]
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
 
 
@@ -466,39 +448,6 @@ def _shaped(numbers: list[int], answer: Answered) -> Numbers:
         return [next(rest) for _ in of] if isinstance(of, list) else next(rest)
 
     return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
-
-
-def _noisy_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> NoisyUnits | None:
-    if held is None:
-        return None
-    return NoisyUnits(
-        count=_of_each_group(held["count"], groups),
-        within=held["within"],
-        epsilon=held.get("epsilon"),
-        answer_epsilon=held.get("answer_epsilon"),
-    )
-
-
-def _of_each_group(held: Any, groups: Mapping[str, Any] | None) -> Any:
-    """A number, or by group those in a list of pairs."""
-    return held if groups is None else {_value(group, kind=groups["kind"]): number for group, number in held}
-
-
-def _event(held: object) -> Event:
-    try:
-        return decode(held)
-    except InvalidParameterError:
-        raise wrong("event", "an event that this dpselect can read") from None
-
-
-def _by_group(held: list[list[Any]], *, kind: object, groups: Mapping[str, Any]) -> dict[Any, Any]:
-    return {_value(group, kind=groups["kind"]): _value(answer, kind=kind) for group, answer in held}
-
-
-def _value(held: Any, *, kind: object) -> Any:
-    if isinstance(held, list):
-        return [_value(member, kind=kind) for member in cast("list[object]", held)]
-    return date.fromisoformat(held) if kind == "dates" and isinstance(held, str) else held  # else a count of them
 
 
 def _plain(value: object) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.questions import QUESTIONS, Planned
 from dpselect.questions.wording import as_text
+from dpselect.questions.words import members
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -133,14 +133,10 @@ def _category(label: str, release: Released) -> str:
 
 def _keys(release: Released, label: str, count: int) -> list[Any]:
     """What the values are, as numbers and dates where they are such; empty if they are named by text."""
-    about = release.candidates
     if label == "rank":
         return list(range(1, count + 1))
     if label == "level":
         return [*release.arguments.get("levels", [release.arguments.get("level")])]
     if label != "value":
         return []
-    if "range" in about:
-        first, step = about["range"]["first"], about["range"]["step"]
-        return [first + place * step for place in range(count)]
-    return [date.fromisoformat(each) for each in about["values"]] if about["kind"] == "dates" else [*about["values"]]
+    return [*members(release.question["candidates"])]

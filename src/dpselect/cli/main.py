@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:  # no command needs NumPy's threads for matrices, which spin for a while before they sleep
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     fill_closed()
     if not can_be_written(sys.stdout):
         text = "standard output is closed, so no answer could be written. Nothing was read, charged or changed."

@@ -97,7 +97,7 @@ def report(
     days = sorted({each.time.date().isoformat() for each in releases.values()})
     head = [
         f"<h1>{escape(name)}</h1>",
-        f"<p>{escape(_source(first))}. Protected: each {escape(first.unit)}. Asked on {', '.join(days)} (UTC).</p>",
+        f"<p>{escape(_source(first))}. Protected: each {escape(first.unit)}. Query on {', '.join(days)} (UTC).</p>",
     ]
     sections = [_answer(key, words[key], each) for key, each in releases.items()]
     seeded = any(each.seeded for each in releases.values())

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from dpselect.questions.variance import Variance as Variance
     from dpselect.questions.with_numbers import WithCounts as WithCounts
     from dpselect.questions.with_numbers import WithUsable as WithUsable
-    from dpselect.questions.with_numbers import with_usable as with_usable
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
@@ -74,7 +73,7 @@ else:
             "dpselect.questions.upper_bound": "UpperBound",
             "dpselect.questions.values": "Values check_countable",
             "dpselect.questions.variance": "Variance",
-            "dpselect.questions.with_numbers": "WithCounts WithUsable with_usable",
+            "dpselect.questions.with_numbers": "WithCounts WithUsable",
         },
     )
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.list_question import ListQuestion, listed
+from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.wording import clipped
@@ -20,7 +18,6 @@ from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip, Pu
 
 if TYPE_CHECKING:
     from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +93,6 @@ class BestBy(ListQuestion[CandidateTotals]):
             arguments=self.clip.description(),
         )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {"candidates": self.candidates.values, "clip": self.clip}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
         """What the units' amounts add up to for each candidate."""
         return rows.total(self.candidates, self.clip, groups)
@@ -142,17 +134,3 @@ class BestBy(ListQuestion[CandidateTotals]):
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
         return f"{super().origin(release)}, each {release.unit} adding {clipped(release)} to one"
-
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        check = listed(held)
-        stated = fields.object_with(held.get("arguments", {}), "arguments", fields.SUMMED)
-        if not stated["lower"] < stated["upper"]:
-            raise fields.wrong("arguments", "lower below upper")
-        return AnswerFields(check)
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        return cls.planned(stated.candidates(), stated.clip(), **stated.price)

@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from dpselect.arguments import positive_count
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.list_question import ListQuestion, is_at_once, listed, plan_proofs, selected
+from dpselect.questions.list_question import ListQuestion, plan_proofs
 from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
 from dpselect.questions.scores import rule_scores, rule_sensitivity
 from dpselect.questions.wording import counted
-from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleCounts
+from dpselect.summaries import PublicCandidates, PublicFeatures, RuleCounts
 
 if TYPE_CHECKING:
     from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
     from dpselect.privacy import Neighbours
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +31,7 @@ class BestFeatures(ListQuestion[RuleCounts]):
     """
 
     name: ClassVar[str] = "best_features"
+    gives_list: ClassVar[bool] = True
     can_be_grouped: ClassVar[bool] = False
     error_units: ClassVar[tuple[str, ...]] = ("weighted rows",)
 
@@ -88,16 +86,14 @@ class BestFeatures(ListQuestion[RuleCounts]):
         )
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others, without the labels of the classes."""
-        features = self.features
-        return {
-            "k": self.plan.k,
-            "delta": self.plan.delta,
-            "names": features.names.values,
-            "bins": features.bins,
-            "weights": features.weights,
-        }
+    def answers(self) -> int:
+        """How many features are selected."""
+        return self.plan.k
+
+    @property
+    def choices(self) -> PublicCandidates:
+        """The names of the features."""
+        return self.features.names
 
     def draw(self, summary: RuleCounts, /) -> list[Value]:
         """The names of the features, best first."""
@@ -119,26 +115,3 @@ class BestFeatures(ListQuestion[RuleCounts]):
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
         return f"out of {counted(release.candidates['count'], 'feature')}"
-
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        check = listed(held)
-        checks: dict[str, fields.Check] = {"classes": fields.whole(2)} | (
-            {"k": fields.count} if is_at_once(held) else {}
-        )
-        fields.object_with(held.get("arguments", {}), "arguments", checks)
-        return AnswerFields(check, selected(held))
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. The bins make no difference, and of the weights only the highest does."""
-        classes, highest = stated.arguments["classes"], stated.sensitivity
-        if classes > MOST_CELLS // 2:
-            raise fields.wrong("arguments.classes", f"at most {MOST_CELLS // 2:,}")
-        if not 1 <= highest <= HIGHEST_WEIGHT or highest != int(highest):
-            raise fields.wrong("mechanism.sensitivity", f"a whole number from 1 to {HIGHEST_WEIGHT:,}")
-        weights = (int(highest),) * classes
-        plan = stated.plan(rule_sensitivity(max(weights), neighbours=stated.neighbours))
-        features = PublicFeatures(names=stated.candidates(), bins=(), weights=weights)
-        return cls(features=features, neighbours=stated.neighbours, plan=plan)

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect.arguments import finite_bounds, positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms import PriceListMechanism, PriceMechanism
-from dpselect.mechanisms.price_units import MOST_PRICES, MOST_UNITS
+from dpselect.mechanisms.price_units import MOST_PRICES
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, is_number
 from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
 from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 if TYPE_CHECKING:
     from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,13 +125,6 @@ class BestPrice(ValuesQuestion):
         )
 
     @property
-    def offered(self) -> dict[str, Any]:
-        """The prices as the caller named them: what tells this question from others."""
-        if isinstance(self.mechanism, PriceListMechanism):
-            return {"prices": self.mechanism.prices}
-        return {"bounds": self.mechanism.bounds}
-
-    @property
     def max_rows_per_unit(self) -> int:
         """The most offers of one unit."""
         return self.mechanism.values_per_unit
@@ -161,11 +151,6 @@ class BestPrice(ValuesQuestion):
             proofs=(self.draw_proof,),
             arguments={"max_rows_per_unit": self.max_rows_per_unit},
         )
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {**self.offered, "rows": self.max_rows_per_unit}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
         """Offers, at most `max_rows_per_unit` of each unit."""
@@ -201,76 +186,13 @@ class BestPrice(ValuesQuestion):
             return from_rows(release, "all prices")
         return from_rows(release, counted(public["count"], "price"), ends=("lowest", "highest"))
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        is_between = fields.entry(held["candidates"], "source") == "bounds"
-        if is_between:
-            fields.object_with(held["candidates"], "candidates", fields.BOUNDS)
-        else:
-            optional = ["common_unit", "second_highest"]
-            listed = fields.object_with(held["candidates"], "candidates", _PRICES, optional=optional)
-            if ("second_highest" in listed) != ("common_unit" in listed and listed["count"] > 1):
-                raise fields.wrong("candidates.second_highest", "one, if several prices have a common unit")
-        fields.object_with(held.get("arguments", {}), "arguments", fields.ROWS)
-        return AnswerFields(fields.number, has_bound=not is_between)
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`.
-
-        Of a list the two highest and the lowest price have the same cost and sensitivity, and the error bound of more.
-        Certificates from before the unit was stated tell the highest price only, and not enough for the error bound.
-        """
-        rows, public = stated.arguments["max_rows_per_unit"], stated.public
-        if "count" not in public:
-            return cls.planned(bounds=stated.ends, max_rows_per_unit=rows, **stated.price)
-        if "common_unit" not in public:
-            question = cls.planned([public["highest"]], max_rows_per_unit=rows, **stated.price)
-            return replace(question, candidates=public, error_bound=None)
-        unit, count = Fraction(public["common_unit"]), public["count"]
-        ends = [public["lowest"], *([public["second_highest"]] if count > 1 else []), public["highest"]]
-        if not ends == sorted(ends) or len(set(ends)) != min(count, 3) or (count == 2 and ends[0] != ends[1]):
-            raise fields.wrong("candidates", "possible prices")
-        prices = sorted({_in_units(price, unit) for price in ends})
-        question = cls.planned(prices, max_rows_per_unit=rows, **stated.price)
-        mechanism = cast(PriceListMechanism, question.mechanism)
-        bound = mechanism.bound_of(count, unit=unit, confidence=CONFIDENCE)
-        return replace(question, candidates=public, error_bound=bound)
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        public = stated.public
-        if "count" not in public:
-            return stated.spans(values)
-        price, lowest, highest = float(values[0]), public["lowest"], public["highest"]
-        if not 0 < lowest <= highest or (lowest == highest) != (public["count"] == 1):
-            raise fields.wrong("candidates", "possible prices")
-        if "common_unit" in public:
-            unit = Fraction(public["common_unit"])
-            if float(round(Fraction(price) / unit) * unit) != price:
-                return False
-        return price in (lowest, highest) if public["count"] <= 2 else lowest <= price <= highest
-
-
-_PRICES: dict[str, fields.Check] = {
-    "origin": fields.one_of("caller"),
-    "count": fields.count,
-    "kind": fields.one_of("prices"),
-    "lowest": fields.number,
-    "highest": fields.number,
-    "common_unit": fields.fraction,
-    "second_highest": fields.number,
-}
-
-
-def _in_units(price: float, unit: Fraction) -> Fraction:
-    """The whole multiple of `unit` that is the double `price`."""
-    multiple = round(Fraction(price) / unit)
-    if not 0 < multiple <= MOST_UNITS or float(multiple * unit) != price:
-        raise fields.wrong("candidates.common_unit", "a number that all prices are whole multiples of")
-    return multiple * unit
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        (price,), mechanism = values, self.mechanism
+        if isinstance(mechanism, PriceListMechanism):
+            return is_number(price) and any(price == float(each) for each in mechanism.prices)
+        lower, upper = mechanism.bounds
+        return is_number(price) and float(lower) <= price <= float(upper)
 
 
 def _listed(bounds: object, step: object) -> list[Fraction]:

@@ -13,9 +13,7 @@ from dpselect.arguments import whole_or_double_bounds
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Planned, Question, RowReader, Terms, is_noisy_count
 from dpselect.questions.scores import count_sensitivity
 from dpselect.questions.wording import as_text
 from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
@@ -23,10 +21,6 @@ from dpselect.summaries import CandidateCounts, PublicCandidates, PublicConditio
 if TYPE_CHECKING:
     from dpselect.accounting import PureEvent
     from dpselect.mechanisms import DiscreteGaussianMechanism
-    from dpselect.questions.stated import Stated
-
-LARGEST_COUNT = 2**62
-"""Noisy counts beyond this are released as this."""
 
 MOST_VALUES = 10_000
 """Values of a condition. They are all written into the certificate."""
@@ -107,11 +101,6 @@ class Count(Question[CandidateCounts]):
         listed = cast(PublicCandidates, self.condition.candidates)
         return {"kind": str(listed.kind), "values": listed.stated()}
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {"condition": self._stated_condition}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts]:
         """How many units have a row that meets the condition."""
         return [CandidateCounts(np.array([units], np.int64)) for units in rows.units(self.condition, groups)]
@@ -150,30 +139,9 @@ class Count(Question[CandidateCounts]):
         """See `Question.origin`."""
         return f"counting units ({release.unit}){_condition(release)}"
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        fields.object_with(held["candidates"], "candidates", {})
-        given = held.get("arguments", {})
-        if fields.entry(given, "values") is not None:
-            kind = fields.entry(given, "kind")
-            if not isinstance(kind, str) or kind not in fields.KINDS:
-                raise fields.wrong("arguments.kind", f"one of {', '.join(fields.KINDS)}")
-            value = fields.KINDS[kind]
-            fields.object_with(given, "arguments", {"kind": fields.text, "values": fields.list_of(value)})
-        else:
-            fields.object_with(given, "arguments", {"between": fields.list_of(fields.number)} if given else {})
-        return AnswerFields(fields.whole(0))
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        return cls.planned(_restated(stated.arguments), **stated.price)
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        return all(0 <= value <= LARGEST_COUNT for value in values)
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        return len(values) == 1 and all(map(is_noisy_count, values))
 
 
 def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, counts: int) -> None:
@@ -213,16 +181,6 @@ def condition_given(column: object, values: PublicCandidates | None, between: ob
     if between is None:
         return PublicCondition(candidates=values, argument="values")
     return PublicCondition(is_number=True, between=whole_or_double_bounds(between, "between"))
-
-
-def _restated(given: Any) -> PublicCondition:
-    if "between" in given:
-        if len(given["between"]) != 2:
-            raise fields.wrong("arguments.between", "two numbers")
-        return condition_given("", None, tuple(given["between"]))
-    if "values" not in given:
-        return PublicCondition()
-    return PublicCondition(candidates=PublicCandidates.restated(given["kind"], given["values"]))
 
 
 def _condition(release: Planned) -> str:

@@ -64,6 +64,9 @@ class Count(Question, name="count"):
             expected = "None: the answer is itself a number of units"
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
 
+    def lists(self, planned: Any, /) -> dict[str, Any]:
+        return {} if self.values is None else {"values": planned.condition.candidates.words(whole=True)}
+
     def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
         listed = questions.listed_values(self.values)
         if listed is not None:
@@ -95,6 +98,7 @@ class Histogram(Question, name="histogram"):
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
     value = "list[int]"
     needs_several = False
+    keeps_list = True
 
     column: ColumnOfValues
     candidates: Candidates = None

@@ -127,6 +127,15 @@ class Question:
     def check_usable(self, usable_epsilon: object, /) -> None:
         """Refuse an epsilon for the number of usable units where that number says nothing more."""
 
+    keeps_list: ClassVar[bool] = False
+    """Whether a certificate writes all candidates down, however many: they name the numbers in the answer."""
+
+    def lists(self, planned: Any, /) -> dict[str, Any]:
+        """Its public lists in words, by the name of the argument, once it is planned."""
+        names = [each.name for each in arguments_of(type(self)) if each.kind in ("list", "dates")]
+        given = [name for name in names if getattr(self, name) is not None]
+        return {name: planned.candidates.words(whole=self.keeps_list) for name in given}
+
     def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
         """The question, planned before any row is read."""
         raise NotImplementedError
@@ -161,3 +170,10 @@ def declared_in(family: str) -> dict[str, type[Question]]:
 
 BY_NAME: Mapping[str, type[Question]] = _Questions()
 """The questions of a table, by the name of their method."""
+
+
+def named(name: object) -> type[Question] | None:
+    """The question of this name, also if it is one about arrays; None: there is none."""
+    if name == "best_features":
+        return declared_in("features")["best_features"]
+    return BY_NAME[name] if isinstance(name, str) and name in BY_NAME else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -19,17 +18,23 @@ from dpselect.mechanisms import DensityMechanism, NoisyHistogramMechanism
 from dpselect.mechanisms.density import LARGEST_SAMPLE
 from dpselect.mechanisms.noisy_histogram import shares
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.questions import fields
-from dpselect.questions.count import LARGEST_COUNT
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, RowReader, Terms, Value
+from dpselect.questions.question import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Answered,
+    Drawn,
+    NoisyUnits,
+    Planned,
+    RowReader,
+    Terms,
+    Value,
+)
 from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups, UnitValues
 
 if TYPE_CHECKING:
     from dpselect.accounting import BoundedRangeEvent, PureEvent
-    from dpselect.questions.stated import Stated
 
 MOST_UNITS = 10**9
 
@@ -46,6 +51,7 @@ class Density(ValuesQuestion):
     """
 
     name: ClassVar[str] = "density"
+    gives_list: ClassVar[bool] = True
     error_units: ClassVar[tuple[str, ...]] = ("share",)
     measure: ClassVar[str] = "share of the units"
     is_amount: ClassVar[bool] = True
@@ -168,11 +174,6 @@ class Density(ValuesQuestion):
         within = self.mechanism.total_error_bound(self.bins.count, confidence=CONFIDENCE)
         return NoisyUnits(within=within) if within <= LARGEST_COUNT else None
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {"bins": self.bins, "units": self.units, "sample_size": self.sample_size}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
         """Values within the bounds, one of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=1)
@@ -231,57 +232,22 @@ class Density(ValuesQuestion):
         """See `Question.origin`."""
         return from_rows(release, counted(release.candidates["count"], "bin"))
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        bins = fields.object_with(held["candidates"], "candidates", fields.BINS)
-        arguments = held.get("arguments", {})
-        by_sample = fields.entry(arguments, "method") == "sample"
-        fields.object_with(arguments, "arguments", _SAMPLE if by_sample else _COUNTS)
-        return AnswerFields(fields.share, bins["count"])
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`.
 
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        given, (lower, upper) = stated.arguments, stated.ends
-        return cls.planned(
-            PublicBins(Fraction(lower), Fraction(upper), stated.public["count"]),
-            method=given["method"],
-            units=given.get("units"),
-            sample_size=given.get("sample_size"),
-            **stated.price,
-        )
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`.
-
-        Shares of all units; of a sample, whole numbers of its points, without those that have no value.
+        Shares of all units are multiples of half a unit (see `shares`), and all equal without any; of a sample they are
+        whole numbers of its points, without those that have no value.
         """
-        total, sample_size = math.fsum(values), stated.arguments.get("sample_size")
-        if not all(0.0 <= value <= 1.0 for value in values) or total > 1.0 + 1e-9:
+        if len(values) != self.bins.count or not all(isinstance(each, float) and 0.0 <= each <= 1.0 for each in values):
             return False
-        if sample_size is None:
-            return total > 1.0 - 1e-9
-        return all(abs(value * sample_size - round(value * sample_size)) <= 1e-6 for value in values)
-
-    @classmethod
-    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
-        """See `Question.agrees`. Shares are multiples of half a unit (see `shares`), and all equal without any."""
-        del counts, stated
-        if not units:
-            return units is None or min(values) == max(values)
-        halves = [2 * value * units for value in values]
+        total = math.fsum(values)
+        if self.sample_size is not None:
+            parts = [each * self.sample_size for each in values]
+            return total <= 1.0 + 1e-9 and all(abs(each - round(each)) <= 1e-6 for each in parts)
+        if abs(total - 1.0) > 1e-9 or not units:
+            return abs(total - 1.0) <= 1e-9 and (units is None or min(values) == max(values))
+        halves = [2 * each * units for each in values]
         return units == LARGEST_COUNT or all(abs(each - round(each)) <= 1e-6 + 1e-14 * units for each in halves)
-
-
-_COUNTS: dict[str, fields.Check] = {"method": fields.one_of("counts"), "max_rows_per_unit": fields.whole(1, 1)}
-_SAMPLE: dict[str, fields.Check] = {
-    "method": fields.one_of("sample"),
-    **fields.ROWS,
-    "units": fields.count,
-    "sample_size": fields.count,
-}
 
 
 def _is_sample(release: Planned) -> bool:

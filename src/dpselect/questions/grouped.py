@@ -71,9 +71,9 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         )
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {**self.question.identity, **self.groups.question}
+    def of_one(self) -> Question[Any]:
+        """The question of one group."""
+        return self.question
 
     @property
     def nothing_drawn(self) -> Answered:

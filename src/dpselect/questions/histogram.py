@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect.arguments import delta_below_one, positive_count
 from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyHistogramMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.questions import fields
-from dpselect.questions.count import LARGEST_COUNT, check_useful
-from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.count import check_useful
 from dpselect.questions.list_question import ListQuestion
-from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, RowReader, Terms, Value
+from dpselect.questions.question import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Answered,
+    Drawn,
+    NoisyUnits,
+    Planned,
+    RowReader,
+    Terms,
+    Value,
+    is_noisy_count,
+)
 from dpselect.questions.scores import noise_sensitivity
 from dpselect.questions.wording import as_text, counted
+from dpselect.questions.words import members
 from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
 
 if TYPE_CHECKING:
     from dpselect.accounting import ApproximateEvent, PureEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +45,7 @@ class Histogram(ListQuestion[CandidateCounts]):
     """
 
     name: ClassVar[str] = "histogram"
+    gives_list: ClassVar[bool] = True
     measure: ClassVar[str] = "units ({unit})"
     is_amount: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
@@ -109,16 +119,13 @@ class Histogram(ListQuestion[CandidateCounts]):
         """
         mechanism = self.mechanism
         is_gaussian = isinstance(mechanism, DiscreteGaussianMechanism)
-        names = self.candidates.description()
-        if "range" not in names:
-            names["values"] = self.candidates.stated()
         return Terms(
             task=self.name,
             mechanism=type(mechanism).__name__,
             epsilon=mechanism.epsilon,
             delta=mechanism.delta if is_gaussian else 0.0,
             sensitivity=noise_sensitivity(mechanism),
-            candidates=names,
+            candidates=self.candidates.description(),
             error_bound=float(mechanism.error_bound(CONFIDENCE, size=len(self.candidates))),
             proofs=("proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",),
             arguments={
@@ -137,12 +144,6 @@ class Histogram(ListQuestion[CandidateCounts]):
             return NoisyUnits(within=self.mechanism.total_error_bound(len(self.candidates), CONFIDENCE))
         noisy = NoisyHistogramMechanism(epsilon=self.mechanism.epsilon, neighbours=self.mechanism.neighbours)
         return NoisyUnits(within=noisy.total_error_bound(len(self.candidates), confidence=CONFIDENCE))
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        noise = {} if self.noise is None else {"noise": self.noise, "delta": self.terms.delta}
-        return {"candidates": self.candidates.values, "max_values_per_unit": self.max_values_per_unit, **noise}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts]:
         """How many units count for each candidate."""
@@ -169,10 +170,7 @@ class Histogram(ListQuestion[CandidateCounts]):
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """See `Question.keys`. The names of the candidates."""
-        about = release.candidates.get("range")
-        if about is None:
-            return [as_text(value) for value in release.candidates["values"]]
-        return [str(about["first"] + place * about["step"]) for place in range(count)]
+        return map(as_text, members(release.question["candidates"]))
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
@@ -194,47 +192,9 @@ class Histogram(ListQuestion[CandidateCounts]):
             return f"{said}, with Gaussian noise, because geometric noise would have a larger error bound"
         return f"{said}, with geometric noise and no delta, because Gaussian noise would have no smaller error bound"
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        about = fields.object_with(held["candidates"], "candidates", _NAMED, optional=["range", "values"])
-        if ("range" in about) == ("values" in about):
-            raise fields.wrong("candidates", "the values, or the range of them")
-        if "values" in about:
-            fields.list_of(fields.KINDS[about["kind"]])(about["values"], "candidates.values")
-            if len(set(about["values"])) != about["count"] or len(about["values"]) != about["count"]:
-                raise fields.wrong("candidates.values", "as many different values as there are candidates")
-        expected = {"max_values_per_unit": fields.count, "noise": fields.one_of("geometric", "gaussian")}
-        fields.object_with(held.get("arguments", {}), "arguments", expected, optional=["noise"])
-        return AnswerFields(fields.whole(0), about["count"])
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. The certificate has the candidates themselves."""
-        public = stated.public
-        if "range" in public:
-            stated.lists([])  # refuses a range without this number of whole numbers
-            ends = public["range"]
-            past = 1 if ends["step"] > 0 else -1
-            listed = range(ends["first"], ends["last"] + past, ends["step"])
-            candidates = PublicCandidates.given(listed)
-        else:
-            candidates = PublicCandidates.restated(public["kind"], public["values"])
-        most, noise = stated.arguments["max_values_per_unit"], stated.arguments.get("noise")
-        question = cls.planned(candidates, delta=stated.delta, max_values_per_unit=most, **stated.price)
-        return replace(question, noise=noise) if noise == "geometric" and not stated.delta else question
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        return len(values) == stated.public["count"] and all(0 <= value <= LARGEST_COUNT for value in values)
-
-    @classmethod
-    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
-        """See `Question.agrees`. The units are the sum of the noisy counts; a 0 may stand for a negative one."""
-        del counts, stated
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. The units are the sum of the noisy counts; a 0 may stand for a negative one."""
+        if len(values) != len(self.candidates) or not all(map(is_noisy_count, values)):
+            return False
         most = min(sum(values), LARGEST_COUNT)
         return units is None or (units == most if all(values) else units <= most)
-
-
-_NAMED: dict[str, fields.Check] = {**fields.LISTED, "values": fields.list_of(fields.anything)}

@@ -13,15 +13,12 @@ from dpselect.mechanisms import (
     PendingSelection,
     PermuteAndFlip,
 )
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import Planned, Question, RowReader
 from dpselect.questions.wording import counted
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan
-    from dpselect.questions.stated import Stated
 
 Summary = TypeVar("Summary")
 
@@ -79,22 +76,10 @@ class ListQuestion(Question[Summary]):
         """See `Question.origin`."""
         return f"out of {counted(release.candidates['count'], 'candidate')} given by the caller"
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        fields.object_with(held.get("arguments", {}), "arguments", {})
-        return AnswerFields(listed(held))
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        return stated.lists(values)
-
-    @classmethod
-    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
-        """See `Question.agrees`. The most common comes first."""
-        del values, units, stated
-        return counts is None or all(one >= next_one for one, next_one in pairwise(counts))
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. The most common comes first."""
+        falling = counts is None or all(one >= next_one for one, next_one in pairwise(counts))
+        return falling and len(values) == self.answers and self.choices.may_hold(values)
 
 
 def counts_or_draw(
@@ -107,35 +92,3 @@ def counts_or_draw(
     if groups is not None and isinstance(candidates, PublicCandidates):
         return [*rows.count(candidates, groups)]
     return [*rows.select(candidates, mechanism)]
-
-
-def listed(held: Fields) -> fields.Check:
-    """The check of one of the candidates that a certificate describes."""
-    about = fields.object_with(held["candidates"], "candidates", fields.LISTED, optional=["range"])
-    return fields.KINDS[about["kind"]]
-
-
-def selected(held: Fields) -> int:
-    """The number of selected candidates, one per round or as stated; if all but one were drawn, the last may follow."""
-    rounds, count = held["mechanism"]["rounds"], held["candidates"]["count"]
-    if is_at_once(held):
-        return held["arguments"]["k"]
-    value: object = held.get("value")
-    if "groups" in held and isinstance(value, list) and value:  # pairs of a group and its answer
-        value = _second(value[0])  # pyright: ignore[reportUnknownArgumentType]
-    is_all = rounds + 1 == count and isinstance(value, list) and len(value) == count  # pyright: ignore
-    return count if is_all else rounds
-
-
-def is_at_once(held: Fields) -> bool:
-    """Whether one draw selected all of them in order, so that the number of draws does not say how many they are."""
-    return held["mechanism"]["name"] == ExponentialNoiseTopK.__name__
-
-
-def _second(pair: object) -> object:
-    return pair[1] if isinstance(pair, list) and len(pair) == 2 else None  # pyright: ignore
-
-
-def public_values(candidates: PublicCandidates | DistantCandidates) -> object:
-    """The candidates, for the identity of a question."""
-    return candidates if isinstance(candidates, DistantCandidates) else candidates.values

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import finite_bounds, positive_count
+from dpselect.arguments import positive_count
 from dpselect.mechanisms import GeometricMechanism, MeanMechanism
 from dpselect.mechanisms.mean import MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, mean_within, said_of
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value, is_number
 from dpselect.questions.wording import counted, counting_rows, from_rows, rounded_up
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 if TYPE_CHECKING:
     from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, PureEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +125,6 @@ class Mean(ValuesQuestion):
         assert self.domain.grid is not None
         return MomentSums(grid=self.domain.grid, degree=1, mechanism=mechanism)
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {"domain": self.domain, "units": self.units}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
         """Values on the grid, one of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=1)
@@ -198,33 +189,8 @@ class Mean(ValuesQuestion):
         """See `Question.origin`."""
         return from_rows(release, "all numbers")
 
-    @classmethod
-    def tolerance(cls, candidates: Mapping[str, Any]) -> float:
-        """Each bound is rounded to a double, and read as a decimal."""
-        lower, upper = (float(candidates[end]) for end in ("lower", "upper"))
-        rounding = 2.0 * math.ulp(max(abs(lower), abs(upper))) / (upper - lower)
-        return super().tolerance(candidates) + rounding
-
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        fields.object_with(held["candidates"], "candidates", fields.GRID)
-        expected = {"units": fields.count, "max_rows_per_unit": fields.whole(1, 1)}
-        fields.object_with(held.get("arguments", {}), "arguments", expected, optional=["units"])
-        return AnswerFields(fields.number)
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. With a public number of units the step does not matter, and is the whole width."""
-        if "units" not in stated.arguments:
-            stated.has_on_grid([])  # the step counts, so it has to lead from one bound to the other
-            return cls.planned(stated.domain(), **stated.price)
-        lower, upper = finite_bounds(stated.ends)
-        wide = PublicDomain.given((lower, upper), step=upper - lower)
-        return replace(cls.planned(wide, units=stated.arguments["units"], **stated.price), domain=stated.domain())
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        stated.has_on_grid([])  # a mean is of values on the grid, and need not be on it
-        return stated.spans(values)
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. A mean is of values on the grid, and need not be on it."""
+        return len(values) == 1 and all(
+            is_number(each) and self.domain.lower <= each <= self.domain.upper for each in values
+        )

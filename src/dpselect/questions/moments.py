@@ -21,8 +21,7 @@ from dpselect.grids import Grid
 from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
 from dpselect.mechanisms.mean import exact_sum, grid_indices
 from dpselect.privacy import Neighbours
-from dpselect.questions.count import LARGEST_COUNT
-from dpselect.questions.question import CONFIDENCE, NoisyUnits, Planned
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, NoisyUnits, Planned
 from dpselect.questions.wording import as_text, rounded_up
 
 FINE_STEPS = 10**6

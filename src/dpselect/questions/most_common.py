@@ -6,18 +6,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 from dpselect.mechanisms import NoisyOrder, PendingSelection, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.list_question import ListQuestion, counts_or_draw, listed, public_values
+from dpselect.questions.list_question import ListQuestion, counts_or_draw
 from dpselect.questions.ordering import (
-    check_ruled,
     drawn_once,
-    planned_order,
     ruled_arguments,
     ruled_order,
     terms_once,
@@ -29,7 +25,6 @@ from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandida
 
 if TYPE_CHECKING:
     from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, LaplaceProfileEvent, PureEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,13 +120,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """See `ListQuestion`."""
         return self.max_values_per_unit
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        most = self.max_values_per_unit
-        bounded = {} if most is None else {"max_values_per_unit": most}
-        return {"candidates": public_values(self.candidates), **bounded}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
         if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None:
@@ -169,28 +157,6 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`. Counts are whole numbers, and so are the distances between them."""
         return f"the count of the released {release.column} is within {math.floor(bound):,} of the best"
-
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        check_ruled(held, has_k=False)
-        return AnswerFields(listed(held))
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. Another version may have chosen the mechanism by another rule."""
-        mechanism: PermuteAndFlip | NoisyOrder
-        most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
-        if stated.is_noise_once:
-            mechanism = planned_order(candidates, 1, stated.epsilon, most, stated.neighbours)
-        else:
-            mechanism = cls.planned(candidates, **stated.price).mechanism
-        return cls(
-            candidates=candidates,
-            mechanism=mechanism,
-            max_values_per_unit=most,
-            is_ruled="rule" in stated.arguments,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,11 +218,3 @@ class BestDate(MostCommon):
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
         return f"out of {counted(release.candidates['count'], 'date')} given by the caller"
-
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        expected = super().check_fields(held)
-        if held["candidates"]["kind"] != "dates":
-            raise fields.wrong("candidates.kind", "dates")
-        return expected

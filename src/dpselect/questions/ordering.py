@@ -5,22 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpselect.mechanisms import (
-    DiscreteGaussianMechanism,
-    ExponentialNoiseTopK,
-    GeometricMechanism,
     NoisyOrder,
     order_noise,
 )
 from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.mechanisms.top_k import TopKPlan
-from dpselect.questions import fields
-from dpselect.questions.count import LARGEST_COUNT, check_useful
-from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Terms, Value
+from dpselect.questions.count import check_useful
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, Value
 from dpselect.questions.scores import noise_sensitivity
 
 if TYPE_CHECKING:
     from dpselect.privacy import Neighbours
-    from dpselect.questions.fields import Fields
     from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
 
 
@@ -125,22 +120,3 @@ def ruled_arguments(
         **({} if max_values_per_unit is None else {"max_values_per_unit": max_values_per_unit}),
         **({"rule": rule} if is_ruled else {}),
     }
-
-
-_RULES = {
-    GeometricMechanism.__name__: ONCE,
-    DiscreteGaussianMechanism.__name__: GAUSSIAN_ONCE,
-    ExponentialNoiseTopK.__name__: ORDER,
-}
-
-
-def check_ruled(held: Fields, *, has_k: bool) -> bool:
-    """Check the arguments that `ruled_arguments` wrote, and say whether noise was added once to all counts."""
-    rule = _RULES.get(held["mechanism"]["name"], EACH)
-    is_once = rule not in (EACH, ORDER)
-    checks: dict[str, fields.Check] = {"k": fields.count} if rule != EACH and has_k else {}
-    checks |= {"max_values_per_unit": fields.count, "rule": fields.one_of(rule)}
-    given = fields.object_with(held.get("arguments", {}), "arguments", checks, optional=["max_values_per_unit", "rule"])
-    if "rule" not in given and (is_once or given.keys() - {"k"}):
-        raise fields.wrong("arguments.rule", "the rule by which the noise was chosen")
-    return is_once

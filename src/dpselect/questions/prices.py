@@ -9,6 +9,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.questions.arguments import Continuous, Epsilon, MaxRows, Offers, PriceBounds, Prices, Step
 from dpselect.questions.declared import Columns, Price, Question
 from dpselect.questions.statistics import step_between
+from dpselect.questions.words import list_written
 
 if TYPE_CHECKING:
     from dpselect.questions.question import Question as Planned
@@ -45,6 +46,9 @@ class BestPrice(Question, name="best_price"):
     step: Step = None
     continuous: Continuous = False
     max_rows_per_unit: MaxRows = 1
+
+    def lists(self, planned: Any, /) -> dict[str, Any]:
+        return {} if self.prices is None else {"prices": list_written(planned.mechanism.prices)}
 
     def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
         step = self.step

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect.arguments import positive_count, quantile_level
 from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import rank_sensitivity
@@ -21,7 +19,6 @@ from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 if TYPE_CHECKING:
     from dpselect.accounting import BoundedRangeEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,11 +123,6 @@ class Quantile(ValuesQuestion):
             arguments={"level": self.level, "max_rows_per_unit": self.max_rows_per_unit},
         )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {"level": self.level, "domain": self.domain, "rows": self.max_rows_per_unit}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
         """Values within the bounds, at most `max_rows_per_unit` of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
@@ -167,31 +159,6 @@ class Quantile(ValuesQuestion):
         """See `Question.origin`."""
         return from_rows(release, numbers_between(release))
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        has_grid = fields.is_grid(held)
-        fields.object_with(held.get("arguments", {}), "arguments", {"level": fields.level, **fields.ROWS})
-        return AnswerFields(fields.number, has_bound=has_grid)
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. The cost does not depend on the step, only the error bound does."""
-        level, rows = stated.arguments["level"], stated.arguments["max_rows_per_unit"]
-        kind = cls if stated.monotonic else _WithTwoSidedNoise
-        question = kind.planned(level, PublicDomain(*stated.ends), max_rows_per_unit=rows, **stated.price)
-        return cast(Self, replace(question, domain=stated.domain()))
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        return stated.spans(values) and stated.has_on_grid(values)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _WithTwoSidedNoise(Quantile):
-    """As all quantiles were once planned, including levels 0 and 1: with noise for scores that move both ways."""
-
-    @property
-    def moved(self) -> Sensitivity:
-        return replace(super().moved, monotonic=False)
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        return len(values) == 1 and all(map(self.domain.may_hold, values))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect.arguments import positive_count
 from dpselect.mechanisms import QuantilesMechanism, QuantilesMethod
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
 from dpselect.questions.question import Planned, RowReader, Terms, Value
 from dpselect.questions.wording import as_text, counting_rows, from_rows
@@ -19,7 +17,6 @@ from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 if TYPE_CHECKING:
     from dpselect.accounting import BoundedRangeEvent, ComposedEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +29,7 @@ class Quantiles(ValuesQuestion):
     """
 
     name: ClassVar[str] = "quantiles"
+    gives_list: ClassVar[bool] = True
     measure: ClassVar[str] = "{column}"
 
     domain: PublicDomain
@@ -121,12 +119,6 @@ class Quantiles(ValuesQuestion):
         told = mechanism.sensitivity * (1.0 if mechanism.monotonic else 2.0)
         return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        levels, method = self.mechanism.levels, self.mechanism.method
-        return {"levels": levels, "domain": self.domain, "rows": self.max_rows_per_unit, "method": method}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
         """Values within the bounds, at most `max_rows_per_unit` of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
@@ -159,53 +151,10 @@ class Quantiles(ValuesQuestion):
         """See `Question.origin`."""
         return from_rows(release, numbers_between(release))
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        fields.is_grid(held)
-        stated = fields.object_with(held.get("arguments", {}), "arguments", _LEVELS, optional=["score_range"])
-        return AnswerFields(fields.number, len(stated["levels"]), has_bound=False)
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        given = dict(stated.arguments)
-        says_range = given.pop("score_range", None) is not None
-        kind = cls if says_range else _OneWay if stated.monotonic else _TwoWays
-        question = kind.planned(given.pop("levels"), PublicDomain(*stated.ends), **given, **stated.price)
-        return cast(Self, replace(question, domain=stated.domain()))
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        ordered = [value for _, value in sorted(zip(stated.arguments["levels"], values, strict=True))]
-        return stated.spans(values) and stated.has_on_grid(values) and ordered == sorted(ordered)
-
-
-_LEVELS: dict[str, fields.Check] = {
-    "levels": fields.list_of(fields.level),
-    **fields.ROWS,
-    "method": fields.text,
-    "score_range": fields.positive,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _OneWay(Quantiles):
-    """Certified without the range that the noise was made for."""
-
-    @cached_property
-    def terms(self) -> Terms:
-        terms = super().terms
-        arguments = {name: value for name, value in terms.arguments.items() if name != "score_range"}
-        return replace(terms, arguments=arguments)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _TwoWays(_OneWay):
-    """Several as all were once planned, also the extremes."""
-
-    @cached_property
-    def terms(self) -> Terms:
-        terms = super().terms
-        return replace(terms, sensitivity=replace(terms.sensitivity, monotonic=False))
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        levels = self.mechanism.levels
+        if len(values) != len(levels) or not all(map(self.domain.may_hold, values)):
+            return False
+        ordered = [value for _, value in sorted(zip(levels, values, strict=True))]
+        return ordered == sorted(ordered)

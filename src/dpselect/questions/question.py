@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from dpselect.mechanisms import PendingSelection
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from dpselect.accounting import Event
     from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism
     from dpselect.privacy import Sensitivity
-    from dpselect.questions.fields import AnswerFields, Fields
-    from dpselect.questions.stated import Stated
     from dpselect.summaries import (
         CandidateCounts,
         CandidateKind,
@@ -138,6 +136,8 @@ class Planned(Protocol):
     @property
     def unit(self) -> str: ...
     @property
+    def question(self) -> Mapping[str, Any]: ...
+    @property
     def candidates(self) -> Mapping[str, Any]: ...
     @property
     def error_bound(self) -> float | None: ...
@@ -208,8 +208,8 @@ class Priced(ABC, Generic[Summary]):
 
     @property
     @abstractmethod
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
+    def of_one(self) -> Question[Any]:
+        """The question itself, of one group if there are groups."""
 
     @property
     def nothing_drawn(self) -> Answered:
@@ -244,21 +244,21 @@ class Priced(ABC, Generic[Summary]):
         """The answer, with the noisy numbers of units that `Terms` says are released with it."""
         return Drawn(self.draw(summary))
 
-    def pages(self, summary: Summary, /) -> tuple[str, ...]:
-        """The pages that prove a release from `summary`. A draw in the table's own engine needs one more."""
-        is_pending = isinstance(summary, PendingSelection)
-        return (*self.terms.pages, PARTIAL_SELECTION) if is_pending else self.terms.pages
-
 
 class Question(Priced[Summary]):
     """One question at a price.
 
     A subclass is a frozen dataclass in a file of its own, with everything about the question: how it is planned from
-    public arguments, its cost, its draw, the sentences about its answers, and its certificate.
+    public arguments, its cost, its draw, the sentences about its answers, and which answers are possible.
     """
 
     name: ClassVar[str]
     """Its name in a release. For a question of a table, also its method of `dpselect.Dataset`."""
+
+    @property
+    def of_one(self) -> Question[Any]:
+        """Itself."""
+        return self
 
     def read(self, rows: RowReader, /) -> Summary:
         """The summary of all rows that `draw` needs."""
@@ -279,6 +279,9 @@ class Question(Priced[Summary]):
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Summary]:
         """The summaries of each of the groups, in their order; or of all rows. Not for questions without a table."""
         raise NotImplementedError
+
+    gives_list: ClassVar[bool] = False
+    """Whether an answer is a list of values."""
 
     # Sentences about an answer, from its certificate or its forecast alone.
 
@@ -386,53 +389,29 @@ class Question(Priced[Summary]):
     draws_in_place: ClassVar[bool] = False
     """Whether an engine may draw where the scores are; the certificate then names one more page."""
 
-    can_be_grouped: ClassVar[bool] = True
-    """Whether it can be asked of each of several groups."""
-
-    @classmethod
-    def tolerance(cls, candidates: Mapping[str, Any]) -> float:
-        """The relative difference allowed between a stated bound and a recomputed one: logarithms differ by machine."""
-        del candidates
-        return 1e-9
-
-    @classmethod
     @abstractmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """Check the candidates and arguments of a certificate, and return the checks for its values.
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """Whether one answer can have these values: in a certificate, whose text may have been edited.
 
-        Raises:
-            InvalidCertificateError: a field is missing, unknown, or not of its type or range.
+        Args:
+            values: those of the answer, in a list also if it is a single one; of any type that JSON has, or dates.
+            units: the number of units that came with it at no cost, if one did. It is read from the same noise.
+            counts: likewise the noisy counts of the values.
         """
 
-    @classmethod
-    @abstractmethod
-    def restated(cls, stated: Stated) -> Self:
-        """The question that would give the same certificate, planned again from its statements.
 
-        Its error bound is None if the certificate does not contain all that the bound depends on.
+def is_number(value: object) -> bool:
+    """Whether it is a finite number as JSON has it."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
-        Raises:
-            InvalidCertificateError: there is no such question. The error names the field.
-            SelectionError: there is no question with such arguments.
-        """
 
-    @classmethod
-    @abstractmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """Whether the stated candidates allow the values of one answer.
+LARGEST_COUNT = 2**62
+"""Noisy counts beyond this are released as this."""
 
-        Raises:
-            InvalidCertificateError: there are no such candidates.
-        """
 
-    @classmethod
-    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
-        """Whether the values of one answer agree with the `units` and `counts` that came with it at no cost.
-
-        These are read from the same noise. Those that are paid for have noise of their own, and may be any.
-        """
-        del values, units, counts, stated
-        return True
+def is_noisy_count(value: object) -> bool:
+    """Whether it is a whole number that a noisy count can be."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
 
 
 ROW_CONDITIONS = "proofs/row_conditions.md"

@@ -5,25 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from dpselect.mechanisms import NoisyOrder, PendingSelection
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import (
     ListQuestion,
     counts_or_draw,
-    listed,
     plan_proofs,
-    public_values,
-    selected,
 )
 from dpselect.questions.ordering import (
-    check_ruled,
     drawn_once,
-    planned_order,
     ruled_arguments,
     ruled_order,
     terms_once,
@@ -34,7 +28,6 @@ from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandida
 
 if TYPE_CHECKING:
     from dpselect.accounting import ApproximateEvent, ComposedEvent, LaplaceProfileEvent, PureEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +42,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     """
 
     name: ClassVar[str] = "top_k"
+    gives_list: ClassVar[bool] = True
     draws_in_place: ClassVar[bool] = True
 
     candidates: PublicCandidates | DistantCandidates
@@ -150,14 +144,6 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             arguments=arguments,
         )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        most = self.max_values_per_unit
-        bounded = {} if most is None else {"max_values_per_unit": most}
-        asked = {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates)}
-        return {**asked, **bounded}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
         if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None:
@@ -187,26 +173,3 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"each count is within {math.floor(bound):,} of the best one left when it was selected"
-
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        is_once = check_ruled(held, has_k=True)
-        return AnswerFields(listed(held), held["arguments"]["k"] if is_once else selected(held))
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. Another version may have chosen the plan by another rule."""
-        most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
-        if stated.is_noise_once:
-            plan = planned_order(
-                candidates, stated.selected, stated.epsilon, most, stated.neighbours, delta=stated.delta
-            )
-        else:
-            plan = stated.plan(count_sensitivity(stated.neighbours))
-        return cls(
-            candidates=candidates,
-            plan=plan,
-            max_values_per_unit=most,
-            is_ruled="rule" in stated.arguments,
-        )

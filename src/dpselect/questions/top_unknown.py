@@ -11,26 +11,30 @@ import numpy as np
 
 from dpselect.errors import InvalidCandidatesError
 from dpselect.mechanisms import GaussianThresholdCounts, StopCandidate, ThresholdCounts
-from dpselect.mechanisms.stop_candidate import MOST_ANSWERS
 from dpselect.mechanisms.unknown_noise import UnknownMechanism, plan_unknown
 from dpselect.privacy import Neighbours
-from dpselect.questions import fields
-from dpselect.questions.count import LARGEST_COUNT
-from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Planned, Question, RowReader, Terms, Value
+from dpselect.questions.question import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Drawn,
+    NoisyUnits,
+    Planned,
+    Question,
+    RowReader,
+    Terms,
+    Value,
+)
 from dpselect.questions.values import (
     check_countable,
-    check_origin,
     checked_most,
     most_values,
     name_sensitivity,
     nothing_named,
 )
-from dpselect.summaries import CandidateKind, NameCounts, PublicGroups
+from dpselect.summaries import CandidateKind, NameCounts, PublicGroups, UnlistedCandidates
 
 if TYPE_CHECKING:
     from dpselect.accounting import ApproximateEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +50,7 @@ class TopUnknown(Question[NameCounts]):
     """
 
     name: ClassVar[str] = "top_unknown"
+    gives_list: ClassVar[bool] = True
     label: ClassVar[str] = "rank"
     bounds_every_count: ClassVar[bool] = False
 
@@ -123,19 +128,6 @@ class TopUnknown(Question[NameCounts]):
             counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
         )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        most = self.mechanism.max_values_per_unit
-        counted = {"with_counts": True} if self.with_counts else {}
-        return {
-            "k": self.k,
-            "kind": str(self.kind),
-            "delta": self.mechanism.delta,
-            "max_values_per_unit": most,
-            **counted,
-        }
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[NameCounts]:
         """How many units count for each value that occurs."""
         return rows.names(self.kind, groups, max_values_per_unit=self.mechanism.max_values_per_unit)
@@ -212,44 +204,14 @@ class TopUnknown(Question[NameCounts]):
         """See `Question.origin`."""
         return "out of all values that occur, without a list of candidates"
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        kind = check_origin(held)
-        has_counts = held["mechanism"]["name"] != StopCandidate.__name__
-        checks = _ARGUMENTS | {"threshold" if has_counts else "half_released_at": fields.count}
-        given = fields.object_with(held.get("arguments", {}), "arguments", checks, optional=["rule", "with_counts"])
-        if has_counts != ("counts" in held):
-            raise fields.wrong("counts", "the counts of the values" if has_counts else "none with a stop candidate")
-        return AnswerFields(kind, most=given["k"])
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. Before there was a rule, noise was geometric."""
-        given = stated.arguments
-        kind, k = CandidateKind(stated.public["kind"]), given["k"]
-        price: dict[str, Any] = {
-            "delta": stated.delta,
-            "max_values_per_unit": given["max_values_per_unit"],
-            **stated.price,
-        }
-        if "rule" not in given:
-            return cls(kind=kind, k=k, mechanism=ThresholdCounts(**price))
-        return cls.planned(kind, k, with_counts=given.get("with_counts", False), **price)
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        return len(set(values)) == len(values)
-
-    @classmethod
-    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
-        """See `Question.agrees`. None below the threshold; the most common first, of equal ones the smaller."""
-        del units
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. None below the threshold; the most common first, of equal ones the smaller."""
+        if len(values) > self.k or not UnlistedCandidates.of(self.kind).may_hold(values):
+            return False
         if counts is None:
             return True
         ranked = [(-count, value) for count, value in zip(counts, values, strict=True)]
-        return ranked == sorted(ranked) and all(count >= stated.arguments["threshold"] for count in counts)
+        return ranked == sorted(ranked) and all(count >= self.terms.arguments["threshold"] for count in counts)
 
 
 def check_unlisted(delta: object) -> None:
@@ -265,13 +227,6 @@ def check_unlisted(delta: object) -> None:
         hint += " up to about 10,000 units, to select among the values that enough units have."
         raise InvalidCandidatesError("candidates", None, "the public list of values to choose from, or a delta", hint)
 
-
-_ARGUMENTS: dict[str, fields.Check] = {
-    "k": fields.whole(1, MOST_ANSWERS),
-    "max_values_per_unit": fields.count,
-    "with_counts": fields.boolean,
-    "rule": fields.text,
-}
 
 _PROOFS: dict[type[UnknownMechanism], str] = {
     ThresholdCounts: "proofs/geometric_mechanism.md",

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.scores import sum_sensitivity
 from dpselect.questions.wording import clipped
@@ -20,7 +18,6 @@ from dpselect.summaries import CandidateTotals, PublicClip, PublicCondition, Pub
 
 if TYPE_CHECKING:
     from dpselect.accounting import PureEvent
-    from dpselect.questions.stated import Stated
 
 _MOST_ERROR = 10**15
 """A larger error bound is of no use, and far larger ones would leave the doubles."""
@@ -90,11 +87,6 @@ class Sum(Question[CandidateTotals]):
             arguments=self.clip.description(),
         )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {"clip": self.clip}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
         """What the units' amounts add up to."""
         return rows.total(None, self.clip, groups)
@@ -132,29 +124,9 @@ class Sum(Question[CandidateTotals]):
         """See `Question.origin`."""
         return f"adding {clipped(release)} for each {release.unit}"
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        fields.object_with(held["candidates"], "candidates", {})
-        stated = fields.object_with(held.get("arguments", {}), "arguments", fields.SUMMED)
-        if not stated["lower"] < stated["upper"]:
-            raise fields.wrong("arguments", "lower below upper")
-        if stated["sum"] != held["column"]:
-            raise fields.wrong("arguments.sum", "the column")
-        return AnswerFields(fields.number)
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        return cls.planned(stated.clip(), **stated.price)
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`. Scaled, each of them is a whole number, as far as doubles can tell."""
-        scale = stated.clip().scale
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. Scaled, a sum is a whole number, as far as doubles can tell."""
+        (value,), scale = values, self.clip.scale
         if scale == 1:
-            return all(isinstance(value, int) for value in values)
-        return all(
-            isinstance(value, float) and float(Fraction(round(Fraction(value) * scale)) / scale) == value
-            for value in values
-        )
+            return type(value) is int
+        return type(value) is float and float(Fraction(round(Fraction(value) * scale)) / scale) == value

@@ -13,18 +13,14 @@ from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import UnboundedQuantileMechanism
 from dpselect.privacy import Neighbours
-from dpselect.questions import fields
-from dpselect.questions.count import LARGEST_COUNT
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Planned, RowReader, Terms, Value, is_number
 from dpselect.questions.scores import rank_sensitivity
 from dpselect.questions.wording import as_text, counted, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 if TYPE_CHECKING:
     from dpselect.accounting import PureEvent
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,13 +112,6 @@ class UnboundedQuantile(ValuesQuestion):
             arguments={"level": mechanism.level, "max_rows_per_unit": self.max_rows_per_unit},
         )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        mechanism = self.mechanism
-        about = {"level": mechanism.level, "lower": mechanism.lower, "step": mechanism.step}
-        return {**about, "growth": mechanism.growth, "rows": self.max_rows_per_unit}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
         """Values between the first and the last candidate, at most `max_rows_per_unit` of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
@@ -173,30 +162,6 @@ class UnboundedQuantile(ValuesQuestion):
         apart = f"{as_text(release.candidates['step'])} apart, later {share}%"
         return from_rows(release, f"{release.candidates['count']:,} numbers ({apart})")
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        fields.object_with(held["candidates"], "candidates", fields.GROWING)
-        fields.object_with(held.get("arguments", {}), "arguments", {"level": fields.level, **fields.ROWS})
-        return AnswerFields(fields.number)
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        public = stated.public
-        question = cls.planned(
-            stated.arguments["level"],
-            lower=public["lower"],
-            step=public["step"],
-            max_rows_per_unit=stated.arguments["max_rows_per_unit"],
-            **stated.price,
-        )
-        if question.terms.candidates != public:
-            raise fields.wrong("candidates", "the numbers that the lower bound and the step give")
-        return question
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        known = cls.restated(stated).mechanism.candidates
-        return all(value in known for value in values)
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        return len(values) == 1 and all(is_number(each) and each in self.mechanism.candidates for each in values)

@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dpselect.questions import fields
 from dpselect.questions.unbounded_quantile import UnboundedQuantile
 from dpselect.questions.wording import counted
 
 if TYPE_CHECKING:
-    from dpselect.questions.fields import AnswerFields, Fields
     from dpselect.questions.question import Planned
 
 
@@ -36,11 +34,3 @@ class UpperBound(UnboundedQuantile):
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"at most {counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
-
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        checked = super().check_fields(held)
-        if held["arguments"]["level"] != 1.0:
-            raise fields.wrong("arguments.level", "1, the level of an upper bound")
-        return checked

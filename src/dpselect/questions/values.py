@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -14,15 +13,12 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
 from dpselect.mechanisms.unknown_noise import NamingMechanism, plan_naming
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.wording import counted
-from dpselect.summaries import CandidateKind, NameCounts, PublicGroups
+from dpselect.summaries import CandidateKind, NameCounts, PublicGroups, UnlistedCandidates
 
 if TYPE_CHECKING:
     from dpselect.accounting import ApproximateEvent
-    from dpselect.questions.stated import Stated
 
 PAGE = "proofs/unknown_candidates.md"
 """The page that proves how much one unit can change the counts of unknown values."""
@@ -39,6 +35,7 @@ class Values(Question[NameCounts]):
     """
 
     name: ClassVar[str] = "values"
+    gives_list: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = False
 
     kind: CandidateKind
@@ -97,12 +94,6 @@ class Values(Question[NameCounts]):
             },
         )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        most = self.mechanism.max_values_per_unit
-        return {"kind": str(self.kind), "delta": self.mechanism.delta, "max_values_per_unit": most}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[NameCounts]:
         """How many units count for each value that occurs."""
         return rows.names(self.kind, groups, max_values_per_unit=self.mechanism.max_values_per_unit)
@@ -150,29 +141,9 @@ class Values(Question[NameCounts]):
         """See `Question.origin`."""
         return "out of all values that occur, without a list of candidates"
 
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        kind = check_origin(held)
-        fields.object_with(held.get("arguments", {}), "arguments", _ARGUMENTS, optional=["rule"])
-        return AnswerFields(fields.list_of(kind))
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. Before there was a rule, each value had a coin."""
-        most = stated.arguments["max_values_per_unit"]
-        kind = CandidateKind(stated.public["kind"])
-        price: dict[str, Any] = {"delta": stated.delta, "max_values_per_unit": most, **stated.price}
-        return (
-            cls.planned(kind, **price)
-            if "rule" in stated.arguments
-            else cls(kind=kind, mechanism=PartitionSelection(**price))
-        )
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`. All different and sorted: another order would reveal something."""
-        return all(earlier < later for earlier, later in itertools.pairwise(values))
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. All different and sorted: another order would reveal something."""
+        return UnlistedCandidates.of(self.kind).may_hold(values) and values == sorted(values)
 
 
 def name_sensitivity(neighbours: Neighbours) -> Sensitivity:
@@ -196,12 +167,6 @@ def check_countable(max_values_per_unit: object, usable_epsilon: object) -> None
         raise InvalidParameterError("usable_epsilon", usable_epsilon, "None, unless max_values_per_unit is 1", hint)
 
 
-def check_origin(held: Fields) -> fields.Check:
-    """Check the description of candidates that nobody gave, and return the check of one of them."""
-    checks: dict[str, fields.Check] = {"origin": fields.one_of("rows"), "kind": fields.one_of(*fields.KINDS)}
-    return fields.KINDS[fields.object_with(held["candidates"], "candidates", checks)["kind"]]
-
-
 def nothing_named(release: Planned) -> str:
     """The sentence about an answer without any value."""
     kind = release.candidates["kind"]
@@ -212,12 +177,6 @@ def most_values(release: Planned) -> str:
     """For how many values one unit counts."""
     return counted(release.arguments["max_values_per_unit"], "value")
 
-
-_ARGUMENTS: dict[str, fields.Check] = {
-    "max_values_per_unit": fields.count,
-    "half_named_at": fields.count,
-    "rule": fields.text,
-}
 
 _POSSIBLE = {
     CandidateKind.BOOLEAN: (2, "the number of booleans"),

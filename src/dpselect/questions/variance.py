@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect.accounting.rounding import fraction_up
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions import fields
-from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, said_of, variance_within
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
-from dpselect.questions.question import Answered, Drawn, Planned, RowReader, Terms, Value
+from dpselect.questions.question import Answered, Drawn, Planned, RowReader, Terms, Value, is_number
 from dpselect.questions.wording import counting_rows, from_rows, rounded_up
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 if TYPE_CHECKING:
     from dpselect.accounting import PureEvent
     from dpselect.mechanisms import GeometricMechanism
-    from dpselect.questions.stated import Stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +92,6 @@ class Variance(ValuesQuestion):
             usable=sums.usable,
         )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {"domain": self.domain}
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
         """Values on the grid, one of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=1)
@@ -154,27 +145,7 @@ class Variance(ValuesQuestion):
         """See `Question.origin`."""
         return from_rows(release, "all numbers")
 
-    @classmethod
-    def tolerance(cls, candidates: Mapping[str, Any]) -> float:
-        """Each bound is rounded to a double, and read as a decimal; their distance is squared."""
-        lower, upper = (float(candidates[end]) for end in ("lower", "upper"))
-        return super().tolerance(candidates) + 4.0 * math.ulp(max(abs(lower), abs(upper))) / (upper - lower)
-
-    @classmethod
-    def check_fields(cls, held: Fields) -> AnswerFields:
-        """See `Question.check_fields`."""
-        fields.object_with(held["candidates"], "candidates", fields.GRID)
-        fields.object_with(held.get("arguments", {}), "arguments", {"max_rows_per_unit": fields.whole(1, 1)})
-        return AnswerFields(fields.number)
-
-    @classmethod
-    def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        stated.has_on_grid([])  # the step counts, so it has to lead from one bound to the other
-        return cls.planned(stated.domain(), **stated.price)
-
-    @classmethod
-    def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`."""
-        lower, upper = stated.ends
-        return all(0.0 <= value <= (upper - lower) ** 2 / 4.0 * (1.0 + 1e-9) for value in values)
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        largest = (self.domain.upper - self.domain.lower) ** 2 / 4.0 * (1.0 + 1e-9)
+        return len(values) == 1 and all(is_number(each) and 0.0 <= each <= largest for each in values)

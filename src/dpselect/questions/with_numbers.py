@@ -17,9 +17,18 @@ from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, PendingSelection
 from dpselect.privacy import Neighbours
-from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.grouped import Grouped
-from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Priced, RowReader, Terms
+from dpselect.questions.question import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Answered,
+    Drawn,
+    NoisyUnits,
+    Priced,
+    Question,
+    RowReader,
+    Terms,
+)
 from dpselect.summaries import CandidateCounts
 
 if TYPE_CHECKING:
@@ -52,6 +61,13 @@ class CountedSummary(Generic[Summary, Numbers]):
         summary = cast("PendingSelection | CountedSummary[Any, Any] | None", self.summary)
         if isinstance(summary, PendingSelection | CountedSummary):
             summary.close()
+
+
+def is_pending(summary: object) -> bool:
+    """Whether the draw is to be made where the scores are."""
+    while isinstance(summary, CountedSummary):
+        summary = cast("CountedSummary[Any, Any]", summary).summary
+    return isinstance(summary, PendingSelection)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +109,11 @@ class WithNumbers(Priced[CountedSummary[Summary, Numbers]], Generic[Summary, Num
         return replace(answer, epsilon=total, proofs=(*answer.proofs, self.page), **more)
 
     @property
+    def of_one(self) -> Question[Any]:
+        """See `Priced.of_one`."""
+        return self.question.of_one
+
+    @property
     def nothing_drawn(self) -> Answered:
         """See `Priced.nothing_drawn`."""
         return self.question.nothing_drawn
@@ -127,11 +148,6 @@ class WithNumbers(Priced[CountedSummary[Summary, Numbers]], Generic[Summary, Num
         drawn = self.question.released(summary.summary)
         exact = np.array(self.chosen(summary.numbers, drawn), np.int64)
         return drawn._replace(**{self.part: self.noise.draw_many(exact).tolist()})
-
-    def pages(self, summary: CountedSummary[Summary, Numbers], /) -> tuple[str, ...]:
-        """See `Priced.pages`."""
-        more = self.question.pages(summary.summary)[len(self.question.terms.pages) :]
-        return (*self.terms.pages, *more)
 
 
 def noise_of(
@@ -187,11 +203,6 @@ class WithUsable(WithNumbers[Summary, list[int]], Generic[Summary]):
         )
         return cls(question=question, noise=noise)
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {**self.question.identity, "usable_epsilon": self.noise.epsilon}
-
     def numbers(self, rows: RowReader, summary: Summary, /) -> list[int]:
         """The number of units that the question could use, in each group."""
         return self.question.count_units(rows, summary)
@@ -200,15 +211,6 @@ class WithUsable(WithNumbers[Summary, list[int]], Generic[Summary]):
         """All of them: they do not depend on the answer."""
         del drawn
         return numbers
-
-
-def with_usable(question: Priced[Any], usable_epsilon: float | None) -> Priced[Any]:
-    """`question`, with a noisy number of units if an epsilon is given for it.
-
-    Raises:
-        InvalidParameterError: see `WithUsable.planned`.
-    """
-    return question if usable_epsilon is None else WithUsable[Any].planned(question, usable_epsilon=usable_epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,11 +251,6 @@ class WithCounts(WithNumbers[Summary, list[CandidateCounts]], Generic[Summary]):
         """See `WithNumbers`."""
         return _one(self.question).answers
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The public arguments that distinguish this question from others about the same column."""
-        return {**self.question.identity, "with_counts": True}
-
     def numbers(self, rows: RowReader, summary: Summary, /) -> list[CandidateCounts]:
         """The counts of all candidates, in each group: those the answer is drawn from, where they are counts."""
         question: object = self.question
@@ -275,5 +272,4 @@ class WithCounts(WithNumbers[Summary, list[CandidateCounts]], Generic[Summary]):
 
 def _one(question: Priced[Any]) -> ListQuestion[Any]:
     """The question of one group."""
-    of_one: object = cast("Grouped[Any]", question).question if isinstance(question, Grouped) else question
-    return cast("ListQuestion[Any]", of_one)
+    return cast("ListQuestion[Any]", question.of_one)

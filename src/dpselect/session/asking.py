@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from dpselect import mechanisms, questions
-from dpselect.errors import OTHER_WORDS, InvalidCandidatesError, InvalidParameterError, Shown, did_you_mean, typed
-from dpselect.ledger.question_identity import QuestionIdentity
+from dpselect.errors import OTHER_WORDS, InvalidParameterError, did_you_mean, typed
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import Question
-from dpselect.questions.question import Priced
-from dpselect.session.paying import Payer, TableQuestion
+from dpselect.questions.query import Query
+from dpselect.session.paying import Payer, TableFacts, TableQuestion
 from dpselect.session.rows import Rows
-from dpselect.summaries import CandidateKind, DistantCandidates, PublicGroups
+from dpselect.summaries import CandidateKind, PublicGroups
 
 _NO_QUESTIONS = frozenset({"candidate_kinds"})
 """Public methods that are for programs, such as the command line."""
@@ -132,49 +129,20 @@ class Asking(metaclass=QuestionsFirst):
         return self._spending.answer(self._planned(question, usable_epsilon, request))
 
     def _planned(self, question: Question, usable_epsilon: float | None, request: str | None) -> TableQuestion[Any]:
-        """The question as it will be asked: in each of the groups, with counts and a number of usable units."""
-        if usable_epsilon is not None:
-            question.check_usable(usable_epsilon)
-        groups, epsilon = self._groups, question.epsilon
-        if groups is None:
-            alone = question.planned(self._rows, epsilon=epsilon, neighbours=self._neighbours)
-        else:
-            alone = self._in_one(question, groups)
-        is_paid = getattr(question, "with_counts", False) and alone.terms.counted is None
-        part = mechanisms.left_for_selection(epsilon) if is_paid else epsilon
-        priced: Priced[Any] = alone if groups is None else questions.Grouped[Any].planned(alone, groups, epsilon=part)
-        if is_paid:
-            priced = questions.WithCounts[Any].planned(priced, epsilon=part)
-        priced = questions.with_usable(priced, usable_epsilon)
+        """The question as it will be asked of the rows."""
+        asked = Query.planned(
+            question,
+            self._rows,
+            neighbours=self._neighbours,
+            groups=self._groups,
+            where=[each.words for each in self._rows.conditions],
+            usable_epsilon=usable_epsilon,
+        )
         rows = self._rows.of(question.column)  # a column that is not there is refused before anything is charged
-        where = [each.words for each in self._rows.conditions] if self._rows.conditions else []
-        identity = QuestionIdentity(
-            priced.terms.task,
-            self._rows.origin,
-            self._rows.unit,
-            rows.column.shown,
-            priced.identity | ({"where": where} if where else {}),
-            format={} if self._rows.format is None else self._rows.format.words,
-            named=self._rows.named,
-            where=where,
-        )
+        about = TableFacts(self._rows.unit, rows.column.shown, self._rows.origin, self._rows.format, self._rows.named)
         return TableQuestion(
-            question=priced, gather=lambda: priced.read(rows), rows=rows, identity=identity, request=request
+            asked=asked, gather=lambda: asked.priced.read(rows), rows=rows, table=about, request=request
         )
-
-    def _in_one(self, question: Question, groups: PublicGroups) -> questions.Question[Any]:
-        """The question in one of the groups, with its share of epsilon and delta."""
-        shares: dict[str, Any] = {"epsilon": groups.share(question.epsilon)}
-        delta: Any = getattr(question, "delta", None)
-        if delta is not None:
-            shares["delta"] = groups.share_of_delta(delta)
-        part = replace(question, **shares)
-        priced = part.planned(self._rows, epsilon=part.epsilon, neighbours=self._neighbours)
-        if isinstance(listed := getattr(priced, "candidates", None), DistantCandidates):
-            hint = "Ask without groups, or give a list that is short enough to be fetched."
-            got = Shown(f"<{len(listed):,} {listed.kind}>")
-            raise InvalidCandidatesError("candidates", got, "a local list", hint)
-        return priced
 
 
 class GroupedQuestions(Asking):

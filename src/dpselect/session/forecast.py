@@ -14,6 +14,7 @@ from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
+from dpselect.questions.query import Query
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import NothingRead
 
@@ -23,11 +24,10 @@ class Forecast:
     """What the certificate of an answer would contain, except the answer.
 
     Attributes:
-        terms: the part of it that the question determines.
+        asked: the question, planned.
         column: the column it is about.
         unit: the column that identifies who is protected.
         event: what would be charged.
-        where: the conditions that rows would have to meet to be looked at.
         account: name of the account that would be charged, or None.
         left: the epsilon left in this account, or None.
         set_aside_left: the delta left in it for questions that have a delta of their own, or None.
@@ -40,16 +40,30 @@ class Forecast:
     True
     """
 
-    terms: Terms
+    asked: Query
     column: str
     unit: str
     event: Event
-    where: Sequence[Mapping[str, Any]] = ()
     account: str | None = None
     left: float | None = None
     set_aside_left: float | None = None
     is_answered: bool | None = None
     fits: bool | None = None
+
+    @property
+    def terms(self) -> Terms:
+        """The part of a certificate that the question determines."""
+        return self.asked.priced.terms
+
+    @property
+    def question(self) -> Mapping[str, Any]:
+        """The question in words."""
+        return self.asked.words
+
+    @property
+    def where(self) -> Sequence[Mapping[str, Any]]:
+        """The conditions that rows would have to meet to be looked at."""
+        return self.asked.where
 
     @property
     def candidates(self) -> Mapping[str, Any]:
@@ -134,8 +148,7 @@ class Forecast:
         """As plain Python values: what `to_json` writes."""
         guarantee, sensitivity = self.guarantee, self.terms.sensitivity
         return {
-            "task": self.terms.task,
-            "column": self.column,
+            "question": dict(self.question),
             "guarantee": {
                 "epsilon": guarantee.epsilon,
                 "delta": guarantee.delta,
@@ -152,7 +165,6 @@ class Forecast:
             "candidates": dict(self.candidates),
             "arguments": dict(self.arguments),
             "groups": None if self.groups is None else dict(self.groups),
-            **({"where": [dict(each) for each in self.where]} if self.where else {}),
             **({} if self.usable is None else {"usable": self.usable.description}),
             **({} if self.counted is None else {"counts": self.counted.description}),
             "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
@@ -198,19 +210,17 @@ class Forecasting(Payer[Forecast]):
         """The forecast, once the columns are checked; nothing is gathered."""
         with suppress(NothingRead):
             asked.gather()
-        question, identity, request, run = asked.question, asked.identity, asked.request, asked.run
-        forecast = Forecast(
-            terms=question.terms, column=identity.column, unit=identity.unit, event=run.event, where=identity.where
-        )
+        table, request, run = asked.table, asked.request, asked.run
+        forecast = Forecast(asked=asked.asked, column=table.column, unit=table.unit, event=run.event)
         ledger = self.ledger_for(request)
         if ledger is None:
             return forecast
-        if request is not None and not identity.source:
+        if request is not None and not table.origin:
             expected = "the source of the Dataset, because a request is given"
             raise InvalidParameterError("source", None, expected)
         known, fits = None, True
         try:
-            known = ledger.look(self.account, run, request=request, question=identity.text if request else "")
+            known = ledger.look(self.account, run, request=request, question=asked.text if request else "")
         except ChargeRefusedError:
             fits = False
         account = ledger.account(self.account)

@@ -123,9 +123,21 @@ def in_python(help: str) -> str:
 
 def with_questions(family: type[Any], *, of: str = "Dataset", returns: object = "Release[{value}]") -> type[Any]:
     """The class with a method for each question; see `method_of`."""
-    for name, question in BY_NAME.items():
-        setattr(family, name, method_of(question, of=of, returns=returns))
+    for name in BY_NAME:
+        setattr(family, name, _MethodOnUse(family, name, of=of, returns=returns))
     return family
+
+
+class _MethodOnUse:
+    """In place of a method, which is made when it is first looked up: most programs ask few of the questions."""
+
+    def __init__(self, family: type[Any], name: str, **how: Any) -> None:
+        self._family, self._name, self._how = family, name, how
+
+    def __get__(self, asked: Asking | None, owner: type[Any]) -> Any:
+        method: Any = method_of(BY_NAME[self._name], **self._how)
+        setattr(self._family, self._name, method)
+        return method.__get__(asked, owner)
 
 
 class PlainQuestions(Asking):

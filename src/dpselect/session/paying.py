@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from dpselect.accounting import Run
-from dpselect.certificates.release import Release, draft
+from dpselect.certificates.release import Release, certified
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms import PendingSelection
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
-from dpselect.questions.question import ROW_CONDITIONS
-from dpselect.questions.with_numbers import CountedSummary
+from dpselect.questions.with_numbers import CountedSummary, is_pending
+from dpselect.questions.words import identity_text
 from dpselect.session.shared_passes import read_all
 
 if TYPE_CHECKING:
     from dpselect.backends.contract import Table
+    from dpselect.formats import Format
     from dpselect.ledger import Ledger, Receipt
-    from dpselect.ledger.question_identity import QuestionIdentity
+    from dpselect.questions.query import Query
     from dpselect.questions.question import Priced
     from dpselect.session.rows import ColumnRows
 
@@ -34,23 +35,52 @@ Gathered = TypeVar("Gathered")
 Reply = TypeVar("Reply", covariant=True)
 
 
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What certificates and ledgers say of a table.
+
+    Attributes:
+        unit: the column that says whose a row is.
+        column: the column asked about.
+        origin: where the table is, for a ledger.
+        format: how its cells are written, if that was declared.
+        named: what certificates say of the table: a label, which makes no other question of it.
+    """
+
+    unit: str
+    column: str
+    origin: str = ""
+    format: Format | None = None
+    named: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def format_words(self) -> Mapping[str, Any] | None:
+        """The words of the format that differ from the default; None: none do."""
+        return None if self.format is None else self.format.words or None
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableQuestion(Generic[Gathered]):
     """A planned question about a table, with all that is needed to answer it.
 
     Attributes:
-        question: what is asked.
+        asked: what is asked.
         gather: reads the rows and returns the summary that the question needs.
-        identity: what distinguishes it from other questions.
+        table: what is said of the table.
         request: id of the request, or None.
         rows: the rows that `gather` reads, if they can be read in one pass with those of other questions.
     """
 
-    question: Priced[Gathered]
+    asked: Query
     gather: Callable[[], Gathered]
-    identity: QuestionIdentity
+    table: TableFacts
     request: str | None
     rows: ColumnRows | None = None
+
+    @property
+    def question(self) -> Priced[Gathered]:
+        """The question as it will be answered."""
+        return self.asked.priced
 
     @cached_property
     def run(self) -> Run:
@@ -58,12 +88,13 @@ class TableQuestion(Generic[Gathered]):
         terms = self.question.terms
         relation = terms.sensitivity.neighbours
         event = self.question.event
-        return Run(event=event, mechanism=terms.mechanism, neighbours=relation, unit=self.identity.unit)
+        return Run(event=event, mechanism=terms.mechanism, neighbours=relation, unit=self.table.unit)
 
     @cached_property
     def text(self) -> str:
         """The question in public words, for a ledger."""
-        return self.identity.text
+        table = self.table
+        return identity_text(self.asked.words, unit=table.unit, source=table.origin, format=table.format_words)
 
 
 class Payer(ABC, Generic[Reply]):
@@ -256,12 +287,9 @@ def _read_from(question: Priced[Any], rows: ColumnRows, table: Table) -> Any:
 
 def _draft(asked: TableQuestion[Any], values: Any, *, time: datetime, seeded: int) -> _Draft:
     """Write the certificate without its answer, once the rows are read."""
-    question, identity = asked.question, asked.identity
-    undrawn = draft(question, values, column=identity.column, unit=identity.unit, time=time)
-    about: dict[str, Any] = {"format": dict(identity.format) or None, "source": dict(identity.named) or None}
-    if identity.where:
-        about |= {"where": [dict(each) for each in identity.where], "proofs": (*undrawn.proofs, ROW_CONDITIONS)}
-    undrawn = replace(undrawn, event=asked.run.event, **about)
+    table, in_place = asked.table, is_pending(values)
+    undrawn = certified(asked.asked, in_place=in_place, column=table.column, unit=table.unit, time=time)
+    undrawn = replace(undrawn, format=table.format_words, source=dict(table.named) or None)
     return _Draft(asked, values, undrawn, undrawn.question_hash(), seeded)
 
 

@@ -15,15 +15,16 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpselect.arguments import positive_epsilon
 from dpselect.backends.frames import check_distinct_names
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
-from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions import BestFeatures
+from dpselect.questions.features import BestFeatures, settings_hash
+from dpselect.questions.query import Query
 from dpselect.server_urls import may_hold_password
-from dpselect.session.paying import Spending, TableQuestion
+from dpselect.session.paying import Spending, TableFacts, TableQuestion
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
 from dpselect.summaries import PublicFeatures, RuleCounts
@@ -138,9 +139,15 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
             bins=feature_bins(self.bounds, self.bins, names, classes=len(labels)),
             weights=class_weights(self.class_weights, len(labels)),
         )
-        task = BestFeatures.planned(features, self.k, epsilon=self.epsilon, delta=self.delta, neighbours=relation)
-        question = task.identity | {"classes": labels}
-        identity = QuestionIdentity(task.terms.task, "", self.unit, "features", question)
+        question = BestFeatures(
+            features=names,
+            k=self.k,
+            weights=features.weights,
+            settings=settings_hash(features.bins, labels),
+            epsilon=positive_epsilon(self.epsilon),
+            delta=self.delta,
+        )
+        asked = Query.planned(question, None, neighbours=relation)
 
         def tally() -> RuleCounts:
             return features.tally((column(table, place) for place in range(len(table.columns))), classes)
@@ -152,7 +159,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
                 stacklevel=2,
             )
         self.release_: Release = spending.answer(
-            TableQuestion(question=task, gather=tally, identity=identity, request=self.request)
+            TableQuestion(asked=asked, gather=tally, table=TableFacts(self.unit, question.column), request=self.request)
         )
         place_of = {names[place]: place for place in range(len(names))}
         self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)

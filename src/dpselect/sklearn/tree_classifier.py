@@ -20,8 +20,9 @@ from dpselect.accounting import Run
 from dpselect.backends.frames import check_distinct_names
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger
-from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import neighbouring_relation
+from dpselect.questions.features import settings_hash
+from dpselect.questions.words import identity_text
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.sklearn.reading import Features, column, numbers, positions
 from dpselect.sklearn.select_k_best import without_password
@@ -182,9 +183,9 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
         without_password(self.ledger)
         ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
         settings = {name: value for name, value in self.get_params().items() if name not in ("ledger", "account")}
-        identity = QuestionIdentity("tree", "", self.unit, "features", settings | {"classes": labels})
+        question = {"ask": "tree", "settings": settings_hash(sorted(settings.items()), labels)}
         run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
-        ledger.charge(self.account, run, question=identity.text)
+        ledger.charge(self.account, run, question=identity_text(question, unit=self.unit))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from dpselect.summaries.candidates import MOST_CANDIDATES as MOST_CANDIDATES
     from dpselect.summaries.candidates import DistantCandidates as DistantCandidates
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
+    from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
     from dpselect.summaries.clip import PublicClip as PublicClip
     from dpselect.summaries.condition import PublicCondition as PublicCondition
     from dpselect.summaries.dates import public_dates as public_dates
@@ -29,7 +30,7 @@ else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
-            "dpselect.summaries.candidates": "DistantCandidates MOST_CANDIDATES PublicCandidates",
+            "dpselect.summaries.candidates": "DistantCandidates MOST_CANDIDATES PublicCandidates UnlistedCandidates",
             "dpselect.summaries.clip": "PublicClip",
             "dpselect.summaries.condition": "PublicCondition",
             "dpselect.summaries.dates": "public_dates",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from hashlib import sha256
 from itertools import islice
 from typing import Any, cast
 
@@ -82,32 +84,43 @@ class PublicCandidates:
         return f"PublicCandidates(<{len(self)} {self.kind}>)"
 
     def description(self) -> dict[str, Any]:
-        """The candidates in a certificate: their origin, number and kind, and the ends of a range."""
-        about: dict[str, Any] = {"origin": "caller", "count": len(self), "kind": str(self.kind)}
-        if isinstance(self.values, range):
-            about["range"] = {"first": self.values[0], "last": self.values[-1], "step": self.values.step}
-        return about
+        """The candidates in a certificate: their origin, number and kind."""
+        return {"origin": "caller", "count": len(self), "kind": str(self.kind)}
+
+    def words(self, *, whole: bool = False) -> Any:
+        """The list as certificates and ledgers write it: the same however it was given.
+
+        Whole numbers in equal steps are a range: ``{"range": [first, last]}``, with a step other than 1 as a third
+        number. Other lists stand as they are, dates as ``{"dates": [...]}``; with more than 100 members only as
+        ``{"count", "kind", "sha256"}``, the hash of their JSON text without spaces, unless all are needed.
+
+        >>> PublicCandidates.given([3, 5, 7]).words(), PublicCandidates.given(["red", "blue"]).words()
+        ({'range': [3, 7, 2]}, ['red', 'blue'])
+        """
+        steps = _steps(self.values)
+        if steps is not None:
+            return {"range": [steps[0], steps[-1], *([] if steps.step == 1 else [steps.step])]}
+        listed = self.stated()
+        if len(listed) > _MOST_WRITTEN and not whole:
+            text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+            return {"count": len(listed), "kind": str(self.kind), "sha256": sha256(text.encode()).hexdigest()}
+        return {"dates": listed} if self.kind is CandidateKind.DATE else listed
 
     def stated(self) -> list[int | float | str | bool]:
         """All of them as in a certificate: dates as ISO 8601 text."""
-        members = (self[place] for place in range(len(self)))
-        return [member.isoformat() if isinstance(member, date) else member for member in members]
+        if isinstance(self.values, np.ndarray):
+            return self.values.tolist()
+        return [member.isoformat() if isinstance(member, date) else member for member in self.values]
 
-    @classmethod
-    def restated(cls, kind: str, members: list[Any]) -> PublicCandidates:
-        """The candidates that `stated` gave.
+    def may_hold(self, members: list[Any]) -> bool:
+        """Whether `members` are different ones of them, as far as they are known."""
+        if len(members) > len(self) or any(_KINDS.get(each) is not self.kind for each in map(type, members)):
+            return False
+        return len(set(members)) == len(members) and "" not in members and self._holds(members)
 
-        Raises:
-            InvalidCandidatesError: there are none of this kind.
-
-        >>> PublicCandidates.restated("dates", ["2026-11-21"]).values
-        (datetime.date(2026, 11, 21),)
-        """
-        read = [date.fromisoformat(member) for member in members] if kind == CandidateKind.DATE else members
-        public = cls.given(read)
-        if public.kind != kind:
-            raise _refusal(members, f"{kind}")
-        return public
+    def _holds(self, members: list[Any]) -> bool:
+        known = set(self.values) if isinstance(self.values, tuple) else self.values
+        return all(each in known for each in members)
 
     @classmethod
     def given(cls, candidates: object, *, argument: str = "candidates") -> PublicCandidates:
@@ -123,6 +136,8 @@ class PublicCandidates:
             InvalidCandidatesError: missing, empty, duplicated, mixed, with a missing value inside, or too many. The
                 text never quotes one of them: someone will pass the private column itself by mistake.
         """
+        if isinstance(candidates, PublicCandidates):
+            return candidates
         if candidates is None:
             hint = "They are never read from the column, because which values occur there is private: a value that only"
             hint += " one person has would reveal that person. Give a range, a code book or a catalogue, such as"
@@ -161,6 +176,36 @@ class PublicCandidates:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UnlistedCandidates(PublicCandidates):
+    """Candidates of which a certificate states the kind, the number and a hash, for checks of what it claims."""
+
+    sha256: str = ""
+
+    @classmethod
+    def stated_as(cls, kind: CandidateKind, count: int, hash: str) -> UnlistedCandidates:
+        """So many of them, which are not known.
+
+        Raises:
+            InvalidCandidatesError: there cannot be so many.
+        """
+        if not 1 <= count <= (2 if kind is CandidateKind.BOOLEAN else MOST_CANDIDATES):
+            raise _refusal([], f"1 to {MOST_CANDIDATES:,} candidates, of which so many exist")
+        return cls(kind, np.broadcast_to(np.int64(0), count), hash)
+
+    @classmethod
+    def of(cls, kind: CandidateKind) -> UnlistedCandidates:
+        """As many as there may be, of a kind that is all that is known of them."""
+        return cls.stated_as(kind, 2 if kind is CandidateKind.BOOLEAN else MOST_CANDIDATES, "")
+
+    def words(self, *, whole: bool = False) -> Any:
+        """As they are stated."""
+        return {"count": len(self), "kind": str(self.kind), "sha256": self.sha256}
+
+    def _holds(self, members: list[Any]) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DistantCandidates:
     """Candidates of one kind that an engine lists, because there are too many to list locally.
 
@@ -190,6 +235,44 @@ class DistantCandidates:
     def description(self) -> dict[str, Any]:
         """The candidates in a certificate."""
         return {"origin": "caller", "count": self.count, "kind": str(self.kind)}
+
+    def words(self, *, whole: bool = False) -> Any:
+        """As certificates and ledgers write them."""
+        return {"count": self.count, "kind": str(self.kind), "sha256": sha256(self.mark.encode()).hexdigest()}
+
+    def may_hold(self, members: list[Any]) -> bool:
+        """Whether `members` are different ones of their kind."""
+        return UnlistedCandidates.stated_as(self.kind, self.count, self.mark).may_hold(members)
+
+
+_MOST_WRITTEN = 100
+"""Members of a list that certificates write down."""
+
+_CHUNK = 1 << 20
+"""Numbers compared at a time, so that a long list is not copied."""
+
+
+def _steps(values: object) -> range | None:
+    """Two or more whole numbers in equal steps as a range, which ends with the last; None: they are not.
+
+    A range is not run through.
+    """
+    if isinstance(values, range):
+        return values if len(values) > 1 else None
+    if not isinstance(values, np.ndarray) or values.size < 2 or not values.strides[0]:
+        return None
+    listed = cast("NDArray[np.int64]", values)
+    first, last, step = int(listed[0]), int(listed[-1]), int(listed[1]) - int(listed[0])
+    if first + step * (len(listed) - 1) != last or not _in_steps(listed, step):
+        return None
+    return range(first, last + (1 if step > 0 else -1), step)
+
+
+def _in_steps(listed: NDArray[np.int64], step: int) -> bool:
+    """Whether all differences equal `step`. Both ends fit it, so no wrap-around at 64 bits can hide another number."""
+    wrapped = (step + 2**63) % 2**64 - 2**63
+    starts = range(0, len(listed) - 1, _CHUNK)
+    return all(bool((np.diff(listed[start : start + _CHUNK + 1]) == wrapped).all()) for start in starts)
 
 
 def _as_array(candidates: object) -> NDArray[Any] | None:

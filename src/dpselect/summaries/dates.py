@@ -50,7 +50,7 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
             raise InvalidCandidatesError("dates", Shown(f"<{len(public):,} {public.kind}>"), _DATES)
         return public
     pair = cast("Sequence[object]", bounds)
-    ends = [_date(end) for end in pair] if isinstance(bounds, tuple | list) and len(pair) == 2 else []
+    ends = [as_date(end) for end in pair] if isinstance(bounds, tuple | list) and len(pair) == 2 else []
     match ends:
         case [date() as first, date() as last] if first <= last:
             count = (last - first).days // days + 1
@@ -77,14 +77,15 @@ def _listed(dates: object) -> object:
     members: list[object] = list(islice(values, _MOST + 1))
     if not any(isinstance(member, str | datetime | np.datetime64) for member in members):
         return members
-    read = [_date(member) for member in members]
+    read = [as_date(member) for member in members]
     if None in read:
         got = Shown(f"<{len(members):,} values, not all of them dates>")
         raise InvalidCandidatesError("dates", got, _DATES)
     return read
 
 
-def _date(value: Any) -> date | None:
+def as_date(value: Any) -> date | None:
+    """The day that a date, a text such as ``"2026-11-21"`` or a timestamp at midnight is; None: it is none."""
     if isinstance(value, np.datetime64):
         day = value.astype("datetime64[D]")
         return day.item() if day == value else None

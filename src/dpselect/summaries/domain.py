@@ -53,6 +53,12 @@ class PublicDomain:
         grid = None if step is None else Grid.dividing(lower, upper, step=step)
         return cls(float(lower), float(upper), grid)
 
+    def may_hold(self, value: object) -> bool:
+        """Whether it is one of them, as it would be released."""
+        if not isinstance(value, int | float) or isinstance(value, bool) or not self.lower <= value <= self.upper:
+            return False
+        return self.grid is None or self.grid.point(self.grid.position(value)) == value
+
     @property
     def arguments(self) -> dict[str, Any]:
         """`bounds` and `step` of a mechanism that draws from it, exactly as they were given."""

@@ -89,14 +89,13 @@ def _line(entry: Entry) -> Line:
 def _question_of(release: str | None) -> str:
     """What a stored answer says that was asked, such as "median of age"; empty if it does not say it."""
     try:
-        held = json.loads(release or "{}")
-        task, column = held.get("task"), held.get("column")
-        is_median = task == "quantile" and held.get("arguments", {}).get("level") == 0.5
+        question = json.loads(release or "{}").get("question", {})
+        ask, column = question.get("ask"), question.get("column")
     except (ValueError, AttributeError, RecursionError):
         return ""  # `verify` tells that it is damaged
-    if not isinstance(task, str):
+    if not isinstance(ask, str):
         return ""
-    named = "median" if is_median else task.replace("_", " ")
+    named = ask.replace("_", " ")
     return f"{named} of {column}" if isinstance(column, str) else named
 
 

@@ -76,7 +76,7 @@ def _source_told(source: Mapping[str, Any]) -> str:
     called = f", called {source['name']!r}" if "name" in source else ""
     columns = f" Hash of its columns' names and types: {source['schema']}." if "schema" in source else ""
     kind = "file" if kind == "files" and len(names) == 1 else kind
-    return f"Asked of the {kind} {', '.join(map(repr, names))}{called}.{columns}"
+    return f"Query of the {kind} {', '.join(map(repr, names))}{called}.{columns}"
 
 
 def _question_told(checked: Checked) -> str:
