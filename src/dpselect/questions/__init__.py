@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING, Any
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
-    from dpselect.questions.best_by import BestBy as BestBy
-    from dpselect.questions.best_features import BestFeatures as BestFeatures
     from dpselect.questions.best_price import BestPrice as BestPrice
     from dpselect.questions.count import Count as Count
     from dpselect.questions.count import condition_given as condition_given
     from dpselect.questions.count import listed_values as listed_values
     from dpselect.questions.declared import BY_NAME as BY_NAME
     from dpselect.questions.density import Density as Density
+    from dpselect.questions.features import BestFeatures as BestFeatures
     from dpselect.questions.grouped import Grouped as Grouped
     from dpselect.questions.histogram import Histogram as Histogram
     from dpselect.questions.mean import Mean as Mean
     from dpselect.questions.moments import FINE_STEPS as FINE_STEPS
-    from dpselect.questions.most_common import BestDate as BestDate
-    from dpselect.questions.most_common import LeastCommon as LeastCommon
-    from dpselect.questions.most_common import MostCommon as MostCommon
+    from dpselect.questions.names import check_countable as check_countable
     from dpselect.questions.quantile import Quantile as Quantile
     from dpselect.questions.quantiles import Quantiles as Quantiles
     from dpselect.questions.question import CONFIDENCE as CONFIDENCE
@@ -37,14 +34,28 @@ if TYPE_CHECKING:
     from dpselect.questions.question import Question as Question
     from dpselect.questions.question import Terms as Terms
     from dpselect.questions.question import Value as Value
+    from dpselect.questions.scores import count_scores as count_scores
+    from dpselect.questions.scores import count_sensitivity as count_sensitivity
+    from dpselect.questions.scores import noise_sensitivity as noise_sensitivity
+    from dpselect.questions.scores import price_range_sensitivity as price_range_sensitivity
+    from dpselect.questions.scores import price_sensitivity as price_sensitivity
+    from dpselect.questions.scores import rank_sensitivity as rank_sensitivity
+    from dpselect.questions.scores import rarity_scores as rarity_scores
+    from dpselect.questions.scores import rule_scores as rule_scores
+    from dpselect.questions.scores import rule_sensitivity as rule_sensitivity
+    from dpselect.questions.scores import sum_range as sum_range
+    from dpselect.questions.scores import sum_scores as sum_scores
+    from dpselect.questions.scores import sum_sensitivity as sum_sensitivity
+    from dpselect.questions.selection import BestDate as BestDate
+    from dpselect.questions.selection import LeastCommon as LeastCommon
+    from dpselect.questions.selection import MostCommon as MostCommon
+    from dpselect.questions.sums import BestBy as BestBy
     from dpselect.questions.top_k import TopK as TopK
-    from dpselect.questions.top_unknown import TopUnknown as TopUnknown
-    from dpselect.questions.top_unknown import check_unlisted as check_unlisted
+    from dpselect.questions.top_k import TopUnknown as TopUnknown
     from dpselect.questions.total import Sum as Sum
     from dpselect.questions.unbounded_quantile import UnboundedQuantile as UnboundedQuantile
     from dpselect.questions.upper_bound import UpperBound as UpperBound
     from dpselect.questions.values import Values as Values
-    from dpselect.questions.values import check_countable as check_countable
     from dpselect.questions.variance import Variance as Variance
     from dpselect.questions.with_numbers import WithCounts as WithCounts
     from dpselect.questions.with_numbers import WithUsable as WithUsable
@@ -52,8 +63,8 @@ else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
-            "dpselect.questions.best_by": "BestBy",
-            "dpselect.questions.best_features": "BestFeatures",
+            "dpselect.questions.sums": "BestBy",
+            "dpselect.questions.features": "BestFeatures",
             "dpselect.questions.best_price": "BestPrice",
             "dpselect.questions.declared": "BY_NAME",
             "dpselect.questions.count": "Count condition_given listed_values",
@@ -62,16 +73,20 @@ else:
             "dpselect.questions.histogram": "Histogram",
             "dpselect.questions.mean": "Mean",
             "dpselect.questions.moments": "FINE_STEPS",
-            "dpselect.questions.most_common": "BestDate LeastCommon MostCommon",
+            "dpselect.questions.selection": "BestDate LeastCommon MostCommon",
             "dpselect.questions.quantile": "Quantile",
             "dpselect.questions.quantiles": "Quantiles",
             "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Question Terms Value",
-            "dpselect.questions.top_k": "TopK",
-            "dpselect.questions.top_unknown": "TopUnknown check_unlisted",
+            "dpselect.questions.top_k": "TopK TopUnknown",
             "dpselect.questions.total": "Sum",
             "dpselect.questions.unbounded_quantile": "UnboundedQuantile",
             "dpselect.questions.upper_bound": "UpperBound",
-            "dpselect.questions.values": "Values check_countable",
+            "dpselect.questions.values": "Values",
+            "dpselect.questions.names": "check_countable",
+            "dpselect.questions.scores": (
+                "count_scores count_sensitivity noise_sensitivity price_range_sensitivity price_sensitivity rank_sensitivity "
+                "rarity_scores rule_scores rule_sensitivity sum_range sum_scores sum_sensitivity"
+            ),
             "dpselect.questions.variance": "Variance",
             "dpselect.questions.with_numbers": "WithCounts WithUsable",
         },

@@ -11,7 +11,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from dpselect.arguments import boolean, positive_epsilon
 
@@ -74,6 +74,8 @@ def arguments_of(question: type[Any]) -> tuple[Argument, ...]:
         written |= vars(each).get("__annotations__", {})
     found: list[Argument] = []
     for each in fields(question):
+        if get_origin(hints[each.name]) is not Annotated:
+            continue  # what a table tells
         type_, said = get_args(hints[each.name])
         default = REQUIRED if each.default is MISSING or said.is_list else each.default
         found.append(replace(said, name=each.name, default=default, type=_written(type_)))

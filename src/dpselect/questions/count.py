@@ -13,14 +13,22 @@ from dpselect.arguments import whole_or_double_bounds
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Planned, Question, RowReader, Terms, is_noisy_count
+from dpselect.questions.question import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Planned,
+    Question,
+    RowReader,
+    Terms,
+    check_useful,
+    is_noisy_count,
+)
 from dpselect.questions.scores import count_sensitivity
 from dpselect.questions.wording import as_text
 from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
 
 if TYPE_CHECKING:
     from dpselect.accounting import PureEvent
-    from dpselect.mechanisms import DiscreteGaussianMechanism
 
 MOST_VALUES = 10_000
 """Values of a condition. They are all written into the certificate."""
@@ -142,12 +150,6 @@ class Count(Question[CandidateCounts]):
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """See `Question.possible`."""
         return len(values) == 1 and all(map(is_noisy_count, values))
-
-
-def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, counts: int) -> None:
-    """Refuse an epsilon at which noise would drown any number of units."""
-    if mechanism.error_bound(CONFIDENCE, size=counts) * counts >= LARGEST_COUNT:
-        raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
 
 
 def listed_values(values: object) -> PublicCandidates | None:

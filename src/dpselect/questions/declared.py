@@ -14,16 +14,17 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict, Unpack, dataclass_transform
 
+from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Argument, Epsilon, arguments_of
+from dpselect.questions.question import Question as Planned
 
 if TYPE_CHECKING:
-    from dpselect.privacy import Neighbours
-    from dpselect.questions.question import Question as Planned
     from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 FAMILIES = {
     "counts": "count histogram values",
-    "selection": "most_common least_common top_k best_date",
+    "selection": "most_common least_common best_date",
+    "top_k": "top_k",
     "sums": "sum best_by",
     "statistics": "median quantile quantiles upper_bound mean variance density",
     "prices": "best_price",
@@ -134,11 +135,30 @@ class Question:
         """Its public lists in words, by the name of the argument, once it is planned."""
         names = [each.name for each in arguments_of(type(self)) if each.kind in ("list", "dates")]
         given = [name for name in names if getattr(self, name) is not None]
-        return {name: planned.candidates.words(whole=self.keeps_list) for name in given}
+        return {name: planned.choices.words(whole=self.keeps_list) for name in given}
 
     def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
         """The question, planned before any row is read."""
         raise NotImplementedError
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Planned[Any]:
+        """The question with all that decides its cost: its lists read, and what the table tells of its columns.
+
+        Args:
+            columns: of the table; no row is read.
+            neighbours: which tables the guarantee compares.
+
+        Raises:
+            SelectionError: an argument is invalid, or does not fit the column.
+        """
+        return self.planned(columns, epsilon=self.epsilon, neighbours=neighbours)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Complete(Question, Planned[Any]):
+    """A declared question that also says what it reads, what draws, and how accurate it is."""
+
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
 
 
 _FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names.split()}

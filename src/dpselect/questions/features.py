@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, Any, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpselect import questions
+from dpselect import mechanisms, questions, summaries
+from dpselect.arguments import positive_count
+from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Argument, DeltaIfLess, Epsilon, K
-from dpselect.questions.declared import Columns, Price, Question
-from dpselect.summaries import PublicCandidates, PublicFeatures
+from dpselect.questions.declared import Columns
+from dpselect.questions.list_question import ListQuestion, plan_proofs
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.wording import counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpselect.accounting import Event
+    from dpselect.mechanisms.top_k import TopKPlan
+    from dpselect.questions.question import Planned, RowReader
+    from dpselect.summaries import PublicCandidates, PublicGroups, RuleCounts
 
 Features = Annotated[object, Argument("list", "Names of the features.")]
 Weights = Annotated[Sequence[int], Argument("levels", "What a row of each class counts for.")]
 Settings = Annotated[str, Argument("text", "Hash of the bins and of the labels of the classes.")]
 
 
-class BestFeatures(Question, name="best_features"):
+class BestFeatures(ListQuestion, name="best_features"):
     """The `k` features that predict the class of a row best, each by itself. It is asked by an estimator, of arrays."""
 
     column: Annotated[str, Argument("text", "What the candidates are.")] = "features"
@@ -30,14 +44,90 @@ class BestFeatures(Question, name="best_features"):
     epsilon: Epsilon
     delta: DeltaIfLess = 0.0
 
+    gives_list: ClassVar[bool] = True
+    error_units: ClassVar[tuple[str, ...]] = ("weighted rows",)
+
     def lists(self, planned: Any, /) -> dict[str, Any]:
         return {"features": planned.choices.words()}
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> questions.Question[Any]:
-        names = PublicCandidates.given(self.features, argument="features")
-        weights = tuple(map(int, self.weights))
-        features = PublicFeatures(names=names, bins=(), weights=weights)  # rows are tallied by who has them
-        return questions.BestFeatures.planned(features, self.k, delta=self.delta, **price)
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`. Rows are tallied by who has them."""
+        names = summaries.PublicCandidates.given(self.features, argument="features")
+        return replace(self, features=names, weights=tuple(map(int, self.weights)), neighbours=neighbours)
+
+    @property
+    def choices(self) -> PublicCandidates:
+        """The names of the features."""
+        return cast("PublicCandidates", self.features)
+
+    @property
+    def answers(self) -> int:
+        """How many features are selected."""
+        return positive_count(self.k, "k", at_most=len(self.choices), at_most_what="the number of features")
+
+    @cached_property
+    def plan(self) -> TopKPlan:
+        """The mechanism of a round, the number of rounds, and the total cost."""
+        moved = questions.rule_sensitivity(max(self.weights), neighbours=self.neighbours)
+        return mechanisms.plan_top_k(
+            len(self.choices),
+            self.answers,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            sensitivity=moved.value,
+            monotonic=moved.monotonic,
+            neighbours=moved.neighbours,
+        )
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.plan.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/feature_scores.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the
+        plan's mechanism (each draw).
+        """
+        return Terms(
+            task=self.name,
+            mechanism=type(self.plan.mechanism).__name__,
+            rounds=self.plan.rounds,
+            epsilon=self.plan.epsilon,
+            delta=self.plan.delta,
+            sensitivity=questions.rule_sensitivity(max(self.weights), neighbours=self.neighbours),
+            candidates=self.choices.description(),
+            error_bound=self.plan.error_bound(confidence=CONFIDENCE),
+            proofs=plan_proofs(self.plan),
+            arguments={"classes": len(self.weights)} | ({"k": self.plan.k} if self.plan.is_at_once else {}),
+        )
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
+        """It is not asked of a table."""
+        raise NotImplementedError
+
+    def released(self, summary: RuleCounts, /) -> Drawn:
+        """See `Priced.released`: the names of the features, best first."""
+        scores = questions.rule_scores(summary, self.weights, neighbours=self.neighbours)
+        return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. Features are arrays of numbers, of which each row counts."""
+        return False
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        fewer = f"is right about at most {counted(math.floor(bound), f'fewer {release.unit}')} (weighted)"
+        return f"the best rule on each selected feature {fewer} than on the best one left when it was selected"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"out of {counted(release.candidates['count'], 'feature')}"
 
 
 def settings_hash(*settings: object) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from dpselect.arguments import delta_below_one, positive_count
 from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyHistogramMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.questions.count import check_useful
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import (
     CONFIDENCE,
@@ -22,6 +21,7 @@ from dpselect.questions.question import (
     RowReader,
     Terms,
     Value,
+    check_useful,
     is_noisy_count,
 )
 from dpselect.questions.scores import noise_sensitivity

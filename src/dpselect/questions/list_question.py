@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from dpselect.mechanisms import (
-    ExponentialMechanism,
-    ExponentialNoiseTopK,
-    Mechanism,
-    PendingSelection,
-    PermuteAndFlip,
-)
-from dpselect.questions.question import Planned, Question, RowReader
+from dpselect import mechanisms, questions, summaries
+from dpselect.questions.declared import Complete
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, check_useful
 from dpselect.questions.wording import counted
-from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
 
 if TYPE_CHECKING:
+    from dpselect.mechanisms import NoisyOrder
     from dpselect.mechanisms.top_k import TopKPlan
-
-Summary = TypeVar("Summary")
-
-_ROUND_PROOFS = {
-    PermuteAndFlip: "proofs/permute_and_flip.md",
-    ExponentialMechanism: "proofs/exponential_mechanism.md",
-    ExponentialNoiseTopK: "proofs/exponential_once.md",
-}
-"""The proof page of one draw, for questions with several winners."""
+    from dpselect.questions.question import Planned, RowReader, Value
+    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups
 
 
-def plan_proofs(plan: TopKPlan) -> tuple[str, ...]:
-    """The proof pages of several winners."""
-    page = _ROUND_PROOFS[type(plan.mechanism)]
-    return (page,) if isinstance(plan.mechanism, ExponentialNoiseTopK) else ("proofs/top_k.md", page)
-
-
-class ListQuestion(Question[Summary]):
+class ListQuestion(Complete):
     """A question that chooses from a list. Its subclasses are questions."""
 
     label: ClassVar[str] = "rank"
@@ -60,6 +43,17 @@ class ListQuestion(Question[Summary]):
         """How many units have each candidate, in each group."""
         return rows.count(self.choices, groups, max_values_per_unit=self.most_per_unit)
 
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[Any], /) -> list[int]:
+        """How many units have one of the candidates."""
+        return rows.units(summaries.PublicCondition(candidates=self.choices), groups)
+
+    def draw(self, summary: Any, /) -> Any:
+        """The best candidates, by distinct units per candidate.
+
+        Very many candidates are counted and drawn where the rows are; the draw begins here, after the charge.
+        """
+        return self.released(summary).answer
+
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """See `Question.keys`."""
@@ -82,13 +76,104 @@ class ListQuestion(Question[Summary]):
         return falling and len(values) == self.answers and self.choices.may_hold(values)
 
 
-def counts_or_draw(
-    rows: RowReader,
-    candidates: PublicCandidates | DistantCandidates,
-    groups: PublicGroups | None,
-    mechanism: Mechanism | ExponentialNoiseTopK,
-) -> list[CandidateCounts | PendingSelection]:
-    """How many units have each candidate (in each group), or a pending draw where they are counted."""
-    if groups is not None and isinstance(candidates, PublicCandidates):
-        return [*rows.count(candidates, groups)]
-    return [*rows.select(candidates, mechanism)]
+class Counted(ListQuestion):
+    """A question that may have noise once on all counts, where `order_noise` prefers it to a draw for each value."""
+
+    if TYPE_CHECKING:  # declared by each, in its place among the others
+        epsilon: float
+        with_counts: bool
+
+    delta = 0.0
+    rarest: ClassVar[bool] = False
+
+    @property
+    def most_per_unit(self) -> int | None:
+        """See `ListQuestion`."""
+        return getattr(self, "max_values_per_unit", None)
+
+    @property
+    def of_selection(self) -> float:
+        """The epsilon of the selection: half of it if counts are wanted, because the other half pays for them."""
+        return mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
+
+    @cached_property
+    def once(self) -> NoisyOrder | None:
+        """The plan with noise once on all counts, where the rule prefers it; None: a draw for each value.
+
+        Raises:
+            InvalidParameterError: an argument is out of range, or `epsilon` too small for counts to be of use.
+        """
+        most, n, k = self.most_per_unit, len(self.choices), self.answers
+        if most is None and not self.with_counts:
+            return None
+        asked: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours}
+        ruled: dict[str, Any] = {"delta": self.delta, "max_values_per_unit": most, "with_counts": self.with_counts}
+        found = mechanisms.order_noise(n, k, **asked, **ruled)
+        if not found.is_once:
+            return None
+        delta = self.delta if found.is_gaussian else 0.0
+        most = n if most is None else most
+        order = mechanisms.NoisyOrder.planned(n, k, **asked, delta=delta, max_values_per_unit=most)
+        check_useful(order.noise, n)
+        return order
+
+    def arguments(self, plan: TopKPlan | None = None) -> dict[str, Any]:
+        """What a certificate says of how the order was decided; nothing if the caller left nothing to decide."""
+        from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
+
+        order, most = self.once, self.most_per_unit
+        is_at_once = plan is not None and plan.is_at_once
+        rule = (GAUSSIAN_ONCE if order.delta else ONCE) if order is not None else ORDER if is_at_once else EACH
+        return {
+            **({"k": self.answers} if rule != EACH and self.gives_list else {}),
+            **({} if most is None else {"max_values_per_unit": most}),
+            **({"rule": rule} if self.with_counts or most is not None else {}),
+        }
+
+    def terms_once(self, order: NoisyOrder) -> Terms:
+        """The certificate of noise once on all counts.
+
+        Proof: ``proofs/counting.md``, claim 6, and ``proofs/noisy_order.md``.
+        """
+        page = "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md"
+        return Terms(
+            task=self.name,
+            mechanism=type(order.noise).__name__,
+            epsilon=order.epsilon,
+            delta=order.delta,
+            sensitivity=questions.noise_sensitivity(order.noise),
+            candidates=self.choices.description(),
+            error_bound=float(order.error_bound(CONFIDENCE)),
+            proofs=(page, "proofs/noisy_order.md"),
+            arguments=self.arguments(),
+            counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
+        )
+
+    def drawn_once(self, order: NoisyOrder, summary: CandidateCounts) -> Drawn:
+        """The selected candidates, best first, and their noisy counts; negative ones are released as 0."""
+        ranked = order.select(summary.counts, rarest=self.rarest)
+        counts = [min(max(0, count), LARGEST_COUNT) for count in ranked.counts]
+        answer: list[Value] = [self.choices[position] for position in ranked.positions]
+        return Drawn(answer, counted=counts)
+
+    def counts_or_draw(self, rows: RowReader, groups: PublicGroups | None, mechanism: Any) -> list[Any]:
+        """How many units have each candidate (in each group), or a pending draw where they are counted."""
+        if mechanism is None or self.most_per_unit is not None:
+            return [*self.counts(rows, groups)]
+        if groups is not None and not isinstance(self.choices, summaries.DistantCandidates):
+            return [*rows.count(self.choices, groups)]
+        return [*rows.select(self.choices, mechanism)]
+
+
+_ROUND_PROOFS = {
+    "PermuteAndFlip": "proofs/permute_and_flip.md",
+    "ExponentialMechanism": "proofs/exponential_mechanism.md",
+    "ExponentialNoiseTopK": "proofs/exponential_once.md",
+}
+"""The proof page of one draw, for questions with several winners."""
+
+
+def plan_proofs(plan: TopKPlan) -> tuple[str, ...]:
+    """The proof pages of several winners."""
+    page = _ROUND_PROOFS[type(plan.mechanism).__name__]
+    return (page,) if plan.is_at_once else ("proofs/top_k.md", page)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
-from dpselect import mechanisms, questions
+from dpselect import mechanisms, questions, summaries
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
@@ -70,16 +70,20 @@ class Query:
         if usable_epsilon is not None:
             question.check_usable(usable_epsilon)
         noted = _Noted(cast("Columns", columns))
-        epsilon = question.epsilon
-        if groups is None:
-            alone = question.planned(noted, epsilon=epsilon, neighbours=neighbours)
-        else:
-            alone = _in_one(question, noted, groups, neighbours)
-        is_paid = getattr(question, "with_counts", False) and alone.terms.counted is None
-        part = mechanisms.left_for_selection(epsilon) if is_paid else epsilon
-        priced: Priced[Any] = alone if groups is None else questions.Grouped[Any].planned(alone, groups, epsilon=part)
+        part = question if groups is None else _in_one(question, groups)
+        alone = part.known(noted, neighbours)
+        if groups is not None and isinstance(listed := getattr(alone, "candidates", None), summaries.DistantCandidates):
+            hint = "Ask without groups, or give a list that is short enough to be fetched."
+            got = Shown(f"<{len(listed):,} {listed.kind}>")
+            raise InvalidCandidatesError("candidates", got, "a local list", hint)
+        terms = alone.terms  # which refuses what is out of range
+        is_paid = getattr(question, "with_counts", False) and terms.counted is None
+        epsilon = mechanisms.left_for_selection(question.epsilon) if is_paid else question.epsilon
+        priced: Priced[Any] = (
+            alone if groups is None else questions.Grouped[Any].planned(alone, groups, epsilon=epsilon)
+        )
         if is_paid:
-            priced = questions.WithCounts[Any].planned(priced, epsilon=part)
+            priced = questions.WithCounts[Any].planned(priced, epsilon=epsilon)
         if usable_epsilon is not None:
             priced = questions.WithUsable[Any].planned(priced, usable_epsilon=usable_epsilon)
         more: dict[str, Any] = {"groups": groups, "where": where, "usable_epsilon": usable_epsilon}
@@ -156,19 +160,13 @@ class Query:
         return asked
 
 
-def _in_one(question: Question, columns: Columns, groups: PublicGroups, neighbours: Neighbours) -> Any:
-    """The question in one of the groups, with its share of epsilon and delta."""
+def _in_one(question: Question, groups: PublicGroups) -> Question:
+    """The question of one of the groups, with its share of epsilon and delta."""
     shares: dict[str, Any] = {"epsilon": groups.share(question.epsilon)}
     delta: Any = getattr(question, "delta", None)
     if delta is not None:
         shares["delta"] = groups.share_of_delta(delta)
-    part = replace(question, **shares)
-    priced = part.planned(columns, epsilon=part.epsilon, neighbours=neighbours)
-    if isinstance(listed := getattr(priced, "candidates", None), DistantCandidates):
-        hint = "Ask without groups, or give a list that is short enough to be fetched."
-        got = Shown(f"<{len(listed):,} {listed.kind}>")
-        raise InvalidCandidatesError("candidates", got, "a local list", hint)
-    return priced
+    return replace(question, **shares)
 
 
 class _Noted:

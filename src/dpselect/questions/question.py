@@ -10,11 +10,17 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast
 
-from dpselect.mechanisms import PendingSelection
+from dpselect.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
-    from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism
+    from dpselect.mechanisms import (
+        DiscreteGaussianMechanism,
+        ExponentialNoiseTopK,
+        GeometricMechanism,
+        Mechanism,
+        PendingSelection,
+    )
     from dpselect.privacy import Sensitivity
     from dpselect.summaries import (
         CandidateCounts,
@@ -407,6 +413,12 @@ def is_number(value: object) -> bool:
 
 LARGEST_COUNT = 2**62
 """Noisy counts beyond this are released as this."""
+
+
+def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, counts: int) -> None:
+    """Refuse an epsilon at which noise would drown any number of units."""
+    if mechanism.error_bound(CONFIDENCE, size=counts) * counts >= LARGEST_COUNT:
+        raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
 
 
 def is_noisy_count(value: object) -> bool:

@@ -7,6 +7,7 @@ feature gets right.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from dpselect.arguments import decimal_fraction, positive_sensitivity
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, PublicFeatures, RuleCounts
+from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, RuleCounts
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import DiscreteGaussianMechanism
@@ -278,9 +279,9 @@ def rule_sensitivity(highest_weight: int, *, neighbours: Neighbours) -> Sensitiv
     return _if_added(positive_sensitivity(highest_weight), neighbours, proof="proofs/feature_scores.md")
 
 
-def rule_scores(summary: RuleCounts, features: PublicFeatures, *, neighbours: Neighbours) -> Scores:
-    """The counts themselves as scores, one for each of `features`.
+def rule_scores(summary: RuleCounts, weights: Sequence[int], *, neighbours: Neighbours) -> Scores:
+    """The counts themselves as scores, one for each feature; a row of a class counts for its weight.
 
     Proof: ``proofs/feature_scores.md``.
     """
-    return Scores(summary.right, rule_sensitivity(max(features.weights), neighbours=neighbours))
+    return Scores(summary.right, rule_sensitivity(max(weights), neighbours=neighbours))

@@ -2,30 +2,103 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect import questions
+from dpselect import mechanisms, questions, summaries
+from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import (
     Candidates,
-    CandidatesIfAny,
     DateBounds,
     Dates,
     DateStep,
     DatesToChoose,
-    DeltaIfLess,
     Epsilon,
-    K,
     MaxValues,
     Values,
     WithCounts,
 )
-from dpselect.questions.declared import Columns, Price, Question
+from dpselect.questions.declared import Columns
+from dpselect.questions.list_question import Counted
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.wording import counted
 
 if TYPE_CHECKING:
-    from dpselect.questions.question import Question as Planned
+    from dpselect.accounting import Event
+    from dpselect.mechanisms import NoisyOrder, PermuteAndFlip
+    from dpselect.questions.question import Planned, RowReader
+    from dpselect.questions.scores import Scores
+    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups
 
 
-class MostCommon(Question, name="most_common"):
+class Best(Counted):
+    """A question whose answer is the best candidate: permute-and-flip on counts of distinct units."""
+
+    @cached_property
+    def mechanism(self) -> PermuteAndFlip | NoisyOrder:
+        """What draws, at the whole cost."""
+        if self.once is not None:
+            return self.once
+        moved = questions.count_sensitivity(self.neighbours)
+        return mechanisms.PermuteAndFlip(
+            epsilon=self.of_selection,
+            sensitivity=moved.value,
+            monotonic=moved.monotonic,
+            neighbours=moved.neighbours,
+        )
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain."""
+        if self.once is not None:
+            return self.terms_once(self.once)
+        mechanism: Any = self.mechanism
+        return Terms(
+            task=self.name,
+            mechanism=type(mechanism).__name__,
+            epsilon=mechanism.epsilon,
+            sensitivity=questions.count_sensitivity(self.neighbours),
+            candidates=self.choices.description(),
+            error_bound=mechanism.error_bound(len(self.choices), confidence=CONFIDENCE),
+            proofs=("proofs/permute_and_flip.md",),
+            arguments=self.arguments(),
+        )
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
+        """How many units have each candidate, or a pending draw where they are counted."""
+        in_place = self.draws_in_place and self.once is None
+        return self.counts_or_draw(rows, groups, self.mechanism if in_place else None)
+
+    def released(self, summary: Any, /) -> Drawn:
+        """See `Priced.released`. With noise once on all counts, that of the answer is known, too."""
+        if isinstance(summary, mechanisms.PendingSelection):
+            return Drawn(summary.winner())
+        if self.once is not None:
+            drawn: Any = self.drawn_once(self.once, summary)
+            return drawn._replace(answer=drawn.answer[0])
+        mechanism: Any = self.mechanism
+        return Drawn(self.choices[mechanism.select(self.scores(summary).values)])
+
+    def scores(self, summary: CandidateCounts) -> Scores:
+        """How good each candidate is."""
+        score = questions.rarity_scores if self.rarest else questions.count_scores
+        return score(summary, self.neighbours)
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`. Counts are whole numbers, and so are the distances between them."""
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of the best"
+
+
+class MostCommon(Best, name="most_common"):
     """The most common value in `column`: the candidate that the most units have.
 
     A unit counts once per candidate, however many rows it has. The result of ``unique()`` or ``value_counts()`` on the
@@ -55,11 +128,17 @@ class MostCommon(Question, name="most_common"):
     max_values_per_unit: MaxValues = None
     with_counts: WithCounts = False
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        return questions.MostCommon.planned(_listed(self, columns), **price, **_counting(self))
+    draws_in_place: ClassVar[bool] = True
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`."""
+        are_counted = self.with_counts or self.max_values_per_unit is not None
+        return replace(
+            self, candidates=columns.candidates(self.candidates, are_counted=are_counted), neighbours=neighbours
+        )
 
 
-class LeastCommon(Question, name="least_common"):
+class LeastCommon(MostCommon, name="least_common"):
     """The rarest value in `column`: the candidate that the fewest units have.
 
     A candidate that nobody has is the rarest of all, so leave out values that cannot occur.
@@ -79,71 +158,25 @@ class LeastCommon(Question, name="least_common"):
     does = "Find the rarest value. A value that nobody has is the rarest of all."
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
 
-    column: Values
-    candidates: Candidates = None
-    epsilon: Epsilon
-    max_values_per_unit: MaxValues = None
-    with_counts: WithCounts = False
+    draws_in_place: ClassVar[bool] = False
+    rarest: ClassVar[bool] = True
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        return questions.LeastCommon.planned(columns.listed(self.candidates), **price, **_counting(self))
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`."""
+        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
 
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. Few units have the rarest value, whatever else can be read."""
+        return True
 
-class TopK(Question, name="top_k"):
-    """The `k` most common values in `column`, best first.
-
-    Without candidates, `delta` is needed, values are read as the column's type has them (in CSV as text), and there may
-    be fewer than `k`. The rules that decide how to draw are `dpselect.planning.order_noise` and `unknown_noise`.
-
-    Returns:
-        A list of different candidates.
-
-    Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates ``proofs/unknown_candidates.md`` and
-    ``proofs/stop_candidate.md``.
-
-    >>> import dpselect as dps
-    >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
-    >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
-    [6, 3, 11]
-    >>> visits.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
-    [6, 3, 11]
-    """
-
-    asks = "What are the ten most common values, and how many have each?"
-    does = "Find the K most common values, best first."
-    example = ("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1 --with-counts")
-    also = (
-        ("And without a list of candidates?", ("clicks.parquet page 10", "--unit session --epsilon 1 --delta 1e-6")),
-    )
-    positional = ("k",)
-    value = "list[Any]"
-
-    column: Values
-    k: K
-    candidates: CandidatesIfAny = None
-    epsilon: Epsilon
-    delta: DeltaIfLess = 0.0
-    with_counts: WithCounts = False
-    max_values_per_unit: MaxValues = None
-
-    def check_usable(self, usable_epsilon: object, /) -> None:
-        if self.candidates is None:
-            questions.check_countable(self._most, usable_epsilon)
-
-    @property
-    def _most(self) -> int:
-        return 1 if self.max_values_per_unit is None else self.max_values_per_unit
-
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        if self.candidates is not None:
-            return questions.TopK.planned(_listed(self, columns), self.k, delta=self.delta, **price, **_counting(self))
-        questions.check_unlisted(self.delta)
-        kind = columns.name_kind(self.column, None)
-        counting: dict[str, Any] = {"max_values_per_unit": self._most, "with_counts": self.with_counts}
-        return questions.TopUnknown.planned(kind, self.k, delta=self.delta, **price, **counting)
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of the lowest"
 
 
-class BestDate(Question, name="best_date"):
+class BestDate(Best, name="best_date"):
     """The date on which the most units are free.
 
     Each row states that its unit is free on the date in `column`. A unit counts once per date. Dates are
@@ -173,17 +206,33 @@ class BestDate(Question, name="best_date"):
     epsilon: Epsilon
     with_counts: WithCounts = False
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        from dpselect.summaries import public_dates
+    label: ClassVar[str] = "answer"
 
-        public = public_dates(self.dates, bounds=self.bounds, step=self.step)
-        return questions.BestDate.planned(public, **price, with_counts=self.with_counts)
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`."""
+        public = summaries.public_dates(self.dates, bounds=self.bounds, step=self.step)
+        return replace(self, dates=public, bounds=None, step=1, neighbours=neighbours)
 
+    @property
+    def choices(self) -> PublicCandidates:
+        """The dates."""
+        return cast("PublicCandidates", self.dates)
 
-def _listed(question: MostCommon | TopK, columns: Columns) -> Any:
-    are_counted = question.with_counts or question.max_values_per_unit is not None
-    return columns.candidates(question.candidates, are_counted=are_counted)
+    def counts(self, rows: RowReader, groups: PublicGroups | None) -> list[CandidateCounts]:
+        """How many units are free on each date."""
+        return rows.count(self.choices, groups, argument="dates")
 
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["best date"]
 
-def _counting(question: MostCommon | LeastCommon | TopK) -> dict[str, Any]:
-    return {"max_values_per_unit": question.max_values_per_unit, "with_counts": question.with_counts}
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"the count of the released date is within {math.floor(bound):,} of the best"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"out of {counted(release.candidates['count'], 'date')} given by the caller"

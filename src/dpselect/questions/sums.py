@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
-from dpselect import questions
+from dpselect import mechanisms, questions, summaries
+from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Candidates, Clip, Epsilon, Numbers, Scale, Summed, Values, WithCounts
 from dpselect.questions.declared import Columns, Price, Question
+from dpselect.questions.list_question import ListQuestion
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.wording import clipped
 
 if TYPE_CHECKING:
+    from dpselect.accounting import Event
+    from dpselect.mechanisms import PermuteAndFlip
+    from dpselect.questions.question import Planned as Claims
     from dpselect.questions.question import Question as Planned
+    from dpselect.questions.question import RowReader
+    from dpselect.summaries import CandidateTotals, PublicClip, PublicGroups
 
 
 class Sum(Question, name="sum"):
@@ -48,7 +60,7 @@ class Sum(Question, name="sum"):
         return questions.Sum.planned(PublicClip.given(self.column, self.clip, scale=self.scale), **price)
 
 
-class BestBy(Question, name="best_by"):
+class BestBy(ListQuestion, name="best_by"):
     """The candidate in `column` with the largest sum of the numbers in another column.
 
     What a unit adds to a candidate is clipped: first for each row, then for the total of its rows. `clip` times `scale`
@@ -83,9 +95,85 @@ class BestBy(Question, name="best_by"):
     epsilon: Epsilon
     with_counts: WithCounts = False
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        from dpselect.summaries import PublicClip
+    error_units: ClassVar[tuple[str, ...]] = ("sum",)
 
-        public = columns.listed(self.candidates)
-        clipped = PublicClip.given(self.sum, self.clip, scale=self.scale)
-        return questions.BestBy.planned(public, clipped, **price, with_counts=self.with_counts)
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`."""
+        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
+
+    @cached_property
+    def amounts(self) -> PublicClip:
+        """The column to sum, and how much one unit may add."""
+        return summaries.PublicClip.given(self.sum, self.clip, scale=self.scale)
+
+    @cached_property
+    def mechanism(self) -> PermuteAndFlip:
+        """What draws, for half of epsilon if counts are wanted and cost the other half.
+
+        At the scale sum_range / epsilon, which is all that its proof asks for: the factor is in the range already.
+        """
+        part = mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
+        spread = questions.sum_range(self.amounts, self.neighbours)
+        return mechanisms.PermuteAndFlip(epsilon=part, sensitivity=spread, monotonic=True)
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain; sensitivity and error bound are in the unit of the summed column."""
+        moved = questions.sum_sensitivity(self.amounts, self.neighbours)
+        whole = self.mechanism.error_bound(len(self.choices), confidence=CONFIDENCE)
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            sensitivity=replace(moved, value=self.amounts.in_units(moved.value)),
+            candidates=self.choices.description(),
+            error_bound=self.amounts.error_in_units(whole),
+            proofs=("proofs/permute_and_flip.md",),
+            arguments=self.amounts.description(),
+        )
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
+        """What the units' amounts add up to for each candidate."""
+        return rows.total(self.choices, self.amounts, groups)
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[CandidateTotals], /) -> list[int]:
+        """How many units have one of the candidates and an amount in the same row."""
+        return rows.units(summaries.PublicCondition(candidates=self.choices, summed=self.sum), groups)
+
+    def released(self, summary: CandidateTotals, /) -> Drawn:
+        """See `Priced.released`: one of the candidates, by what the units' amounts add up to."""
+        scores = questions.sum_scores(summary, self.amounts, self.neighbours)
+        return Drawn(self.choices[self.mechanism.select(scores.values)])
+
+    label: ClassVar[str] = "answer"
+
+    @classmethod
+    def keys(cls, release: Claims, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["best"]
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Claims) -> bool:
+        """See `Question.accepts_usable_epsilon`. Counts are of units with a candidate, with or without an amount."""
+        return True
+
+    @classmethod
+    def within(cls, release: Claims, bound: float) -> str:
+        """See `Question.within`."""
+        total = f"the total {release.arguments['sum']}"
+        return f"{total} of the released {release.column} is within {f'{bound:,}'.removesuffix('.0')} of the best"
+
+    @classmethod
+    def counting(cls, release: Claims) -> str:
+        """See `Question.counting`."""
+        return f", counting {clipped(release)} of each {release.unit}"
+
+    @classmethod
+    def origin(cls, release: Claims) -> str:
+        """See `Question.origin`."""
+        return f"{super().origin(release)}, each {release.unit} adding {clipped(release)} to one"

@@ -1,175 +1,323 @@
-"""The k most common candidates: one plan and one cost for all rounds."""
+"""The k most common values: of a public list, or without one of those that enough units have."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpselect.mechanisms import NoisyOrder, PendingSelection
-from dpselect.mechanisms.noisy_order import left_for_selection
-from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
+from dpselect import mechanisms, questions, summaries
+from dpselect.arguments import positive_count
+from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours
-from dpselect.questions.list_question import (
-    ListQuestion,
-    counts_or_draw,
-    plan_proofs,
-)
-from dpselect.questions.ordering import (
-    drawn_once,
-    ruled_arguments,
-    ruled_order,
-    terms_once,
-)
-from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
-from dpselect.questions.scores import count_scores, count_sensitivity
-from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
+from dpselect.questions.arguments import CandidatesIfAny, DeltaIfLess, Epsilon, K, MaxValues, Values, WithCounts
+from dpselect.questions.declared import Columns, Complete
+from dpselect.questions.list_question import Counted, plan_proofs
+from dpselect.questions.names import check_countable, checked_most, most_values, name_sensitivity, nothing_named
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms
 
 if TYPE_CHECKING:
-    from dpselect.accounting import ApproximateEvent, ComposedEvent, LaplaceProfileEvent, PureEvent
+    from dpselect.accounting import Event
+    from dpselect.mechanisms.top_k import TopKPlan
+    from dpselect.mechanisms.unknown_noise import UnknownMechanism
+    from dpselect.questions.question import Planned, RowReader, Value
+    from dpselect.summaries import NameCounts, PublicGroups
 
 
-@dataclass(frozen=True, kw_only=True)
-class TopK(ListQuestion[CandidateCounts | PendingSelection]):
-    """Which k candidates do the most units have? Planned from public arguments; sees the counts only in `draw`.
+class TopK(Counted, name="top_k"):
+    """The `k` most common values in `column`, best first.
 
-    Attributes:
-        candidates: the public set to choose from.
-        plan: the mechanism of a round, the number of rounds, and the total cost; or noise once on all counts.
-        max_values_per_unit: for how many candidates one unit counts; None: for any number.
-        is_ruled: whether `order_noise` chose between the two.
+    Without candidates, `delta` is needed, values are read as the column's type has them (in CSV as text), and there may
+    be fewer than `k`. The rules that decide how to draw are `dpselect.planning.order_noise` and `unknown_noise`.
+
+    Returns:
+        A list of different candidates.
+
+    Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates ``proofs/unknown_candidates.md`` and
+    ``proofs/stop_candidate.md``.
+
+    >>> import dpselect as dps
+    >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
+    >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
+    [6, 3, 11]
+    >>> visits.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
+    [6, 3, 11]
     """
 
-    name: ClassVar[str] = "top_k"
+    asks = "What are the ten most common values, and how many have each?"
+    does = "Find the K most common values, best first."
+    example = ("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1 --with-counts")
+    also = (
+        ("And without a list of candidates?", ("clicks.parquet page 10", "--unit session --epsilon 1 --delta 1e-6")),
+    )
+    positional = ("k",)
+    value = "list[Any]"
+
+    column: Values
+    k: K
+    candidates: CandidatesIfAny = None
+    epsilon: Epsilon
+    delta: DeltaIfLess = 0.0
+    with_counts: WithCounts = False
+    max_values_per_unit: MaxValues = None
+
     gives_list: ClassVar[bool] = True
     draws_in_place: ClassVar[bool] = True
 
-    candidates: PublicCandidates | DistantCandidates
-    plan: TopKPlan | NoisyOrder
-    max_values_per_unit: int | None = None
-    is_ruled: bool = False
+    def check_usable(self, usable_epsilon: object, /) -> None:
+        if self.candidates is None:
+            check_countable(1 if self.max_values_per_unit is None else self.max_values_per_unit, usable_epsilon)
 
-    @classmethod
-    def planned(
-        cls,
-        candidates: PublicCandidates | DistantCandidates,
-        k: int,
-        *,
-        epsilon: float,
-        delta: float = 0.0,
-        max_values_per_unit: int | None = None,
-        with_counts: bool = False,
-        neighbours: Neighbours = Neighbours.ADD_REMOVE,
-    ) -> Self:
-        """The question, planned for a cost of `epsilon` for all `k` together.
-
-        With noise once on all counts, where `order_noise` prefers it, the counts come at no cost. Else the plan is for
-        half of `epsilon` if counts are wanted, because the other half pays for them.
-
-        Raises:
-            InvalidParameterError: `k` is not from 1 to the number of candidates, `epsilon` not a finite number > 0,
-                `delta` not from 0 to below 1, or `max_values_per_unit` not a whole number from 1 to the number of
-                candidates.
-
-        >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0)
-        >>> round(question.plan.error_bound())
-        115
-        >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0, max_values_per_unit=1)
-        >>> round(question.plan.error_bound())
-        15
-        """
-        moved = count_sensitivity(neighbours)
-        plan: TopKPlan | NoisyOrder | None = ruled_order(
-            candidates,
-            k,
-            epsilon=epsilon,
-            delta=delta,
-            max_values_per_unit=max_values_per_unit,
-            with_counts=with_counts,
-            neighbours=neighbours,
-        )
-        if plan is None:
-            plan = plan_top_k(
-                len(candidates),
-                k,
-                epsilon=left_for_selection(epsilon) if with_counts else epsilon,
-                delta=delta,
-                sensitivity=moved.value,
-                monotonic=moved.monotonic,
-                neighbours=moved.neighbours,
-            )
-        return cls(
-            candidates=candidates,
-            plan=plan,
-            max_values_per_unit=max_values_per_unit,
-            is_ruled=with_counts or max_values_per_unit is not None,
-        )
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> TopK | TopUnknown:
+        """See `Question.known`. Without a list it is another question."""
+        if self.candidates is not None:
+            are_counted = self.with_counts or self.max_values_per_unit is not None
+            public = columns.candidates(self.candidates, are_counted=are_counted)
+            return replace(self, candidates=public, neighbours=neighbours)
+        check_unlisted(self.delta)
+        given = {each: getattr(self, each) for each in ("column", "k", "epsilon", "delta", "with_counts")}
+        kind, most = columns.name_kind(self.column, None), self.max_values_per_unit
+        return TopUnknown(**given, max_values_per_unit=1 if most is None else most, kind=kind, neighbours=neighbours)
 
     @property
     def answers(self) -> int:
-        """See `ListQuestion`."""
-        return self.plan.k
+        """How many values are selected."""
+        return positive_count(self.k, "k", at_most=len(self.choices), at_most_what="the number of candidates")
+
+    @cached_property
+    def plan(self) -> TopKPlan:
+        """The mechanism of a round, the number of rounds, and the total cost; if noise is not added `once`."""
+        moved = questions.count_sensitivity(self.neighbours)
+        return mechanisms.plan_top_k(
+            len(self.choices),
+            self.answers,
+            epsilon=self.of_selection,
+            delta=self.delta,
+            sensitivity=moved.value,
+            monotonic=moved.monotonic,
+            neighbours=moved.neighbours,
+        )
 
     @property
-    def most_per_unit(self) -> int | None:
-        """See `ListQuestion`."""
-        return self.max_values_per_unit
-
-    @property
-    def event(self) -> ApproximateEvent | ComposedEvent | LaplaceProfileEvent | PureEvent:
+    def event(self) -> Event:
         """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.plan.event
+        return self.plan.event if self.once is None else self.once.event
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/counting.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the plan's
-        mechanism (each draw), or ``proofs/noisy_order.md``.
-        """
-        arguments = ruled_arguments(self.plan, self.max_values_per_unit, is_ruled=self.is_ruled, k=self.plan.k)
-        if isinstance(self.plan, NoisyOrder):
-            return terms_once(self.plan, task=self.name, candidates=self.candidates, arguments=arguments)
+        """What the certificate will contain."""
+        if self.once is not None:
+            return self.terms_once(self.once)
         return Terms(
             task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
             rounds=self.plan.rounds,
             epsilon=self.plan.epsilon,
             delta=self.plan.delta,
-            sensitivity=count_sensitivity(self.plan.mechanism.neighbours),
-            candidates=self.candidates.description(),
+            sensitivity=questions.count_sensitivity(self.neighbours),
+            candidates=self.choices.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
             proofs=plan_proofs(self.plan),
-            arguments=arguments,
+            arguments=self.arguments(self.plan),
         )
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
         """How many units have each candidate, or a pending draw where they are counted."""
-        if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None:
-            return [*self.counts(rows, groups)]
-        return counts_or_draw(rows, self.candidates, groups, self.plan.mechanism)
+        return self.counts_or_draw(rows, groups, self.plan.mechanism if self.once is None else None)
 
-    def usable_units(
-        self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateCounts | PendingSelection], /
-    ) -> list[int]:
-        """How many units have one of the candidates."""
-        return rows.units(PublicCondition(candidates=self.candidates), groups)
-
-    def draw(self, summary: CandidateCounts | PendingSelection, /) -> Answered:
-        """The candidates, best first, by distinct units per candidate; see `MostCommon.draw`."""
-        return self.released(summary).answer
-
-    def released(self, summary: CandidateCounts | PendingSelection, /) -> Drawn:
+    def released(self, summary: Any, /) -> Drawn:
         """See `Priced.released`. With noise once on all counts, those of the answer are known, too."""
-        if isinstance(summary, PendingSelection):
-            return Drawn(summary.winners(self.plan.k))
-        if isinstance(self.plan, NoisyOrder):
-            return drawn_once(self.plan, summary, self.choices)
-        scores = count_scores(summary, self.plan.mechanism.neighbours)
+        if isinstance(summary, mechanisms.PendingSelection):
+            return Drawn(summary.winners(self.answers))
+        if self.once is not None:
+            return self.drawn_once(self.once, summary)
+        scores = questions.count_scores(summary, self.neighbours)
         return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"each count is within {math.floor(bound):,} of the best one left when it was selected"
+
+
+class TopUnknown(Complete, name="top_unknown"):
+    """The `k` most common values where there is no list: those that enough units have."""
+
+    gives_list: ClassVar[bool] = True
+    label: ClassVar[str] = "rank"
+    bounds_every_count: ClassVar[bool] = False
+
+    column: Values
+    k: K
+    epsilon: Epsilon
+    delta: DeltaIfLess
+    with_counts: WithCounts = False
+    max_values_per_unit: MaxValues = 1
+    kind: Any
+
+    @cached_property
+    def _chosen(self) -> tuple[Any, UnknownMechanism]:
+        """The rule by which the mechanism was chosen, and the mechanism."""
+        from dpselect.mechanisms.unknown_noise import plan_unknown
+
+        return plan_unknown(
+            self.k,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            max_values_per_unit=checked_most(self.kind, self.max_values_per_unit),
+            with_counts=self.with_counts,
+            neighbours=self.neighbours,
+        )
+
+    @property
+    def mechanism(self) -> UnknownMechanism:
+        """What selects them, at the whole cost."""
+        return self._chosen[1]
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `released` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/unknown_candidates.md`` (counts and threshold) and the page of the noise, or
+        ``proofs/stop_candidate.md``.
+        """
+        mechanism = self.mechanism
+        has_counts = not isinstance(mechanism, mechanisms.StopCandidate)
+        return Terms(
+            task=self.name,
+            mechanism=type(mechanism).__name__,
+            rounds=1 if has_counts else self.k,
+            epsilon=mechanism.epsilon,
+            delta=mechanism.delta,
+            sensitivity=name_sensitivity(mechanism.neighbours),
+            candidates={"origin": "rows", "kind": str(self.kind)},
+            error_bound=float(mechanism.count_needed(CONFIDENCE)),
+            proofs=(_PROOFS[type(mechanism).__name__],),
+            arguments={
+                "k": self.k,
+                "max_values_per_unit": mechanism.max_values_per_unit,
+                **({"with_counts": True} if self.with_counts else {}),
+                **(
+                    {"threshold": mechanism.threshold}
+                    if has_counts
+                    else {"half_released_at": mechanism.count_needed(0.5)}
+                ),
+                "rule": self._chosen[0].rule,
+            },
+            counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
+        )
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[NameCounts]:
+        """How many units count for each value that occurs."""
+        return rows.names(self.kind, groups, max_values_per_unit=self.mechanism.max_values_per_unit)
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[NameCounts], /) -> list[int]:
+        """How many units have a value; each counts for one of its own."""
+        check_countable(self.mechanism.max_values_per_unit, 0.0)
+        return [int(summary.counts.sum()) for summary in summaries]
+
+    def draw(self, summary: NameCounts, /) -> list[Value]:
+        """The values, best first."""
+        answer = self.released(summary).answer
+        assert isinstance(answer, list)
+        return answer
+
+    def released(self, summary: NameCounts, /) -> Drawn:
+        """See `Priced.released`. Of equal noisy counts the smaller value comes first: the order of rows is private."""
+        if isinstance(self.mechanism, mechanisms.StopCandidate):
+            return Drawn(summary.names.take(self.mechanism.select(summary.counts)).to_pylist())
+        positions, noisy = self.mechanism.draw(summary.counts)
+        if positions.size > self.k:
+            import numpy as np
+
+            reached = noisy >= np.partition(noisy, -self.k)[-self.k]
+            positions, noisy = positions[reached], noisy[reached]
+        names = summary.names.take(positions).to_pylist()
+        ranked = sorted(zip((-noisy).tolist(), names, strict=True))[: self.k]
+        return Drawn([name for _, name in ranked], counted=[min(-count, LARGEST_COUNT) for count, _ in ranked])
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return [str(rank) for rank in range(1, count + 1)]
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon` and `check_countable`."""
+        return release.counted is None and release.arguments["max_values_per_unit"] == 1
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        given, having = release.arguments, f"a value that at least {bound:,.0f} units ({release.unit}) have"
+        if "threshold" not in given:
+            half = f"at {given['half_released_at']:,} units the probability passes one half"
+            return f"{having} is drawn before the answer stops, or the answer has {given['k']:,} others ({half})"
+        at = f"{given['threshold']:,}"
+        reached = f"reaches the threshold of {at} (at {at} units the probability passes one half)"
+        return f"the noisy count of {having} {reached}"
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        return f", counting at most {most_values(release)} of each {release.unit}"
+
+    @classmethod
+    def counts_within(cls, release: Planned, within: int) -> str:
+        """See `Question.counts_within`. How many values there are is private, so no bound covers all of them."""
+        return (
+            f"the count of a value fixed beforehand (selected ones tend to be high) is within {within:,} of the truth"
+        )
+
+    @classmethod
+    def ending(cls, release: Planned, count: int) -> str:
+        """See `Question.ending`."""
+        asked = release.arguments["k"]
+        if count == asked:
+            return ""
+        has_threshold = "threshold" in release.arguments
+        why = "No other noisy count reaches the threshold" if has_threshold else "The stop candidate was drawn next"
+        more = "" if count else f" {nothing_named(release)}"
+        return f"Released: {count:,} of {asked:,}. {why}.{more}"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return "out of all values that occur, without a list of candidates"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. None below the threshold; the most common first, of equal ones the smaller."""
+        if len(values) > self.k or not summaries.UnlistedCandidates.of(self.kind).may_hold(values):
+            return False
+        if counts is None:
+            return True
+        ranked = [(-count, value) for count, value in zip(counts, values, strict=True)]
+        return ranked == sorted(ranked) and all(count >= self.terms.arguments["threshold"] for count in counts)
+
+
+def check_unlisted(delta: object) -> None:
+    """Refuse a question without candidates that has no delta either, with both ways out.
+
+    Raises:
+        InvalidCandidatesError: `delta` is 0.
+    """
+    if delta == 0:
+        hint = (
+            "Which values occur is private. Give a range, a code book or a catalogue; or give a delta, such as 1e-6 for"
+        )
+        hint += " up to about 10,000 units, to select among the values that enough units have."
+        raise InvalidCandidatesError("candidates", None, "the public list of values to choose from, or a delta", hint)
+
+
+_PROOFS = {
+    "ThresholdCounts": "proofs/geometric_mechanism.md",
+    "GaussianThresholdCounts": "proofs/discrete_gaussian.md",
+    "StopCandidate": "proofs/stop_candidate.md",
+}

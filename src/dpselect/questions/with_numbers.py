@@ -270,6 +270,6 @@ class WithCounts(WithNumbers[Summary, list[CandidateCounts]], Generic[Summary]):
         return found
 
 
-def _one(question: Priced[Any]) -> ListQuestion[Any]:
+def _one(question: Priced[Any]) -> ListQuestion:
     """The question of one group."""
-    return cast("ListQuestion[Any]", question.of_one)
+    return cast("ListQuestion", question.of_one)

@@ -8,8 +8,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
-from dpselect.questions.words import members
-
 if TYPE_CHECKING:
     from dpselect.privacy import Guarantee
     from dpselect.questions.question import Answered, Planned, Question, Value
@@ -249,6 +247,8 @@ def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
 def _condition(held: Mapping[str, Any]) -> str:
     column, values = held["column"], held.get("values")
     if values is not None:
+        from dpselect.questions.words import members
+
         values = members(values)
         listed = ", ".join(map(as_text, values[:_FEW])) + (", ..." if len(values) > _FEW else "")
         return f"{column} {listed}" if len(values) == 1 else f"{column} one of {listed}"

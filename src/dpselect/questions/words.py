@@ -9,11 +9,10 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, NoReturn, cast
 
+from dpselect import summaries
 from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidCertificateError, Shown
 from dpselect.questions.arguments import REQUIRED, Argument
-from dpselect.summaries import CandidateKind, PublicCandidates, UnlistedCandidates
-from dpselect.summaries.dates import as_date
 
 Words = dict[str, Any]
 
@@ -52,7 +51,7 @@ def written(value: Any, kind: object) -> Any:
     if isinstance(value, bool | str):
         return value
     if kind == "ends":
-        return [str(as_date(each)) for each in value]
+        return [str(summaries.as_date(each)) for each in value]
     if kind in ("bounds", "levels"):
         return [number_written(each) for each in cast("Iterable[Any]", value)]
     return number_written(value)
@@ -129,8 +128,10 @@ def members(held: object, name: str = "list") -> Any:
         return [_date(each, name) for each in _list(about["dates"], name)]
     elif set(about) == {"count", "kind", "sha256"}:
         kind, hash = about["kind"], _text(about["sha256"], name)
-        if kind in [*CandidateKind] and re.fullmatch("[0-9a-f]{64}", hash):
-            return UnlistedCandidates.stated_as(CandidateKind(kind), _whole(about["count"], name), hash)
+        if kind in [*summaries.CandidateKind] and re.fullmatch("[0-9a-f]{64}", hash):
+            return summaries.UnlistedCandidates.stated_as(
+                summaries.CandidateKind(kind), _whole(about["count"], name), hash
+            )
     raise wrong(name, "a public list: its members, a range, dates, or a count, a kind and a hash")
 
 
@@ -198,5 +199,5 @@ def _missing(within: str, name: str) -> NoReturn:
 def list_written(listed: Any) -> Any:
     """Public prices in words: whole numbers as a list of candidates, others as they are."""
     if all(type(each) is int for each in listed):
-        return PublicCandidates.given(listed).words(whole=True)
+        return summaries.PublicCandidates.given(listed).words(whole=True)
     return [number_written(each) for each in listed]
