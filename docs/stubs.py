@@ -38,7 +38,9 @@ def with_questions(family: type[Any], *, of: str = "Dataset", returns: object = 
 '''
 
 _BY = """\
-    def by(self, by: str, *, groups: object = None, max_groups_per_unit: int = 1) -> GroupedQuestions: ...
+    def by(
+        self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1
+    ) -> GroupedQuestions: ...
 """
 """A table that is seen by groups has no smaller ones."""
 

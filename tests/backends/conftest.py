@@ -8,8 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from dpselect.backends.contract import Table
 from tests.backends import engines, table_questions
+from tests.backends.awkward import AWKWARD, carried
 from tests.backends.engines import Opener, Source
+from tests.backends.model import Rows
 from tests.slow import SLOW
 
 
@@ -34,6 +37,18 @@ def place(
 def opened(place: Callable[[pa.Table], Source]) -> Opener:
     """Puts rows into an engine and opens the table there."""
     return lambda rows: place(rows).opened()
+
+
+@pytest.fixture(scope="module")
+def awkward(opened: Opener) -> Table:
+    """Every type of column, with everything in it that an engine may stumble over."""
+    return opened(AWKWARD)
+
+
+@pytest.fixture(scope="module")
+def rows(engine: str) -> Rows:
+    """The same as Python's own values, as far as this engine has them."""
+    return carried(engine).to_pylist()
 
 
 _ASKED_IN_SHORT = {"test_counts": ("number-11", "text-24"), "test_the_law": ("most_common", "median", "best_by-by")}

@@ -15,8 +15,6 @@ from dpselect.backends.rows import StreamTable
 from dpselect.certificates import check
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, model
-from tests.backends.awkward import AWKWARD, carried
-from tests.backends.engines import Opener
 from tests.backends.model import Rows
 
 pytestmark = engines.deprecations
@@ -39,16 +37,6 @@ CONDITIONS: dict[str, list[tuple[str, Any]]] = {
     "two": [("group", ["south", "north", "east"]), ("short", (None, 7))],
     "twice the same column": [("number", (0, None)), ("number", (None, 8))],
 }
-
-
-@pytest.fixture(scope="module")
-def awkward(opened: Opener) -> Table:
-    return opened(AWKWARD)
-
-
-@pytest.fixture(scope="module")
-def rows(engine: str) -> Rows:
-    return carried(engine).to_pylist()
 
 
 def kept(table: Table, conditions: list[tuple[str, Any]]) -> Table:

@@ -16,25 +16,13 @@ from dpselect.backends.contract import Amount, Grouping, Needed, Table
 from dpselect.privacy import Neighbours
 from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
 from tests.backends import engines, laws, model, table_questions
-from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS, carried
+from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
 from tests.backends.engines import Opener, Source
 from tests.backends.laws import Questions
 from tests.backends.model import Rows
 from tests.slow import SLOW
 
 pytestmark = engines.deprecations
-
-
-@pytest.fixture(scope="module")
-def awkward(opened: Opener) -> Table:
-    """Every type of column, with everything in it that an engine may stumble over."""
-    return opened(AWKWARD)
-
-
-@pytest.fixture(scope="module")
-def rows(engine: str) -> Rows:
-    """The same as Python's own values, as far as this engine has them."""
-    return carried(engine).to_pylist()
 
 
 def the_groups(table: Table, most: int) -> Grouping:

@@ -62,6 +62,8 @@ class Column:
         hint: how to convert it with its own library if its type does not fit a question.
         each_row: whether it is read only to number the rows: each of them is another unit.
         wide: whether its type holds only whole numbers, of more digits than 64 bits or as decimals.
+        parts: the columns of a cross table, each with the kind of its values. Such a column is in no table: its value
+            is the text of all values, see `row_rules.rule`.
     """
 
     name: str
@@ -69,6 +71,12 @@ class Column:
     hint: str = field(default="", compare=False)
     wide: bool = field(default=False, compare=False)
     each_row: bool = False
+    parts: tuple[tuple[Column, CandidateKind], ...] = ()
+
+    @property
+    def sources(self) -> tuple[Column, ...]:
+        """The columns of the table that are read."""
+        return tuple(each for each, _ in self.parts) or (self.source,)
 
     @property
     def source(self) -> Column:

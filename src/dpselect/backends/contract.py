@@ -43,11 +43,13 @@ class Grouping:
         column: column with the group of each row; rows with a value not in `groups` are left out.
         groups: the public list.
         max_groups_per_unit: from 1 to the number of groups.
+        listed: for a cross table, the different values in each of its columns.
     """
 
     column: Column
     groups: PublicCandidates
     max_groups_per_unit: int = 1
+    listed: tuple[PublicCandidates, ...] = ()
 
 
 def check_groups(grouping: Grouping | None) -> None:

@@ -213,19 +213,32 @@ def rules(values: Mapping[str, RowValue], dialect: Dialect) -> tuple[dict[Column
         New names for the columns of the table, because their own may be anything; and for each name in `values`, SQL
         that uses the new names.
     """
-    columns = dict.fromkeys(value.column.source for value in values.values())
+    columns = dict.fromkeys(source for value in values.values() for source in value.column.sources)
     names = {column: f"c{at}" for at, column in enumerate(columns)}
-    return names, {result: rule(value, names[value.column.source], dialect) for result, value in values.items()}
+    found: dict[str, str] = {}
+    for result, value in values.items():
+        cell, *others = (names[source] for source in value.column.sources)
+        found[result] = rule(value, cell, dialect, *others)
+    return names, found
 
 
-def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
+BETWEEN_PARTS = "\x1f"
+"""Between the values of a cross table in one text. No public group has it, so no other row is taken for one."""
+
+
+def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
     """SQL for a value of a row.
 
     Args:
         value: the value to read.
         cell: SQL for the cell of its column in this row.
         dialect: the engine's dialect.
+        others: SQL for the cells of the other columns of a cross table.
     """
+    if value.column.parts:
+        parts = zip(value.column.parts, (cell, *others), strict=True)
+        texts = [_part(rule(Value(column, kind), each, dialect), kind, dialect) for (column, kind), each in parts]
+        return "(" + f" || '{BETWEEN_PARTS}' || ".join(texts) + ")"
     match value:
         case Unit(column):
             return f"CASE WHEN {unit_is_known(column, cell, dialect)} THEN {unit_key(column, cell, dialect)} END"
@@ -296,6 +309,15 @@ def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> st
     if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
         return dialect.whole_decimal(cell)
     return dialect.cast(cell, type_)
+
+
+def _part(value: str, kind: CandidateKind, dialect: Dialect) -> str:
+    """A value as a text that is the same in every engine; null if there is none."""
+    if kind is CandidateKind.TEXT:
+        return f"({value})"
+    if kind is CandidateKind.BOOLEAN:
+        return f"(CASE WHEN {value} THEN 'true' WHEN NOT ({value}) THEN 'false' END)"
+    return dialect.cast(f"({value})", dialect.types[CandidateKind.TEXT])
 
 
 def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:

@@ -70,7 +70,7 @@ def released(text: object, certified: Callable[..., Release[Any]]) -> Release[An
     names: list[Any] | None = None
     if "groups" in words:
         answers = _pairs(held["value"], "value")
-        names = [_read(name, is_date=_has_dates(words["groups"])) for name, _ in answers]
+        names = [_group(name, words["groups"]) for name, _ in answers]
     elif "by" in words:
         raise wrong("question.groups", "the groups")
     try:
@@ -185,9 +185,19 @@ def _pairs(held: object, name: str) -> list[tuple[Any, Any]]:
     return [(one, other) for one, other in cast("list[list[Any]]", pairs)]
 
 
-def _has_dates(words: object) -> bool:
+def _group(held: object, words: object) -> Any:
+    """The name of a group; in a cross table a tuple."""
     about: Words = cast("Words", words) if isinstance(words, dict) else {}
-    return "dates" in about or about.get("kind") == CandidateKind.DATE
+    if "kinds" in about:
+        parts, kinds = _list_of(held), _list_of(about["kinds"])
+        if len(parts) != len(kinds):
+            raise wrong("value", "a value of each column of the groups")
+        return tuple(_read(part, is_date=kind == CandidateKind.DATE) for part, kind in zip(parts, kinds, strict=True))
+    return _read(held, is_date="dates" in about or about.get("kind") == CandidateKind.DATE)
+
+
+def _list_of(held: object) -> list[object]:
+    return cast("list[object]", held) if isinstance(held, list) else []
 
 
 def _read(held: object, *, is_date: bool) -> Any:

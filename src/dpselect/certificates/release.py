@@ -453,6 +453,6 @@ def _shaped(numbers: list[int], answer: Answered) -> Numbers:
 def _plain(value: object) -> Any:
     if isinstance(value, dict):
         return [[_plain(group), _plain(answer)] for group, answer in cast("dict[object, object]", value).items()]
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_plain(member) for member in cast("list[object]", value)]
     return value.isoformat() if isinstance(value, date) else value

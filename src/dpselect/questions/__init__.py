@@ -84,8 +84,8 @@ else:
             "dpselect.questions.values": "Values",
             "dpselect.questions.names": "check_countable",
             "dpselect.questions.scores": (
-                "count_scores count_sensitivity noise_sensitivity price_range_sensitivity price_sensitivity rank_sensitivity "
-                "rarity_scores rule_scores rule_sensitivity sum_range sum_scores sum_sensitivity"
+                "count_scores count_sensitivity noise_sensitivity price_range_sensitivity price_sensitivity "
+                "rank_sensitivity rarity_scores rule_scores rule_sensitivity sum_range sum_scores sum_sensitivity"
             ),
             "dpselect.questions.variance": "Variance",
             "dpselect.questions.with_numbers": "WithCounts WithUsable",

@@ -27,8 +27,9 @@ from dpselect.summaries import (
 )
 
 _LISTS = ("list", "dates", "values", "prices")
-_OF_VIEWS = tuple(each for each in OF_VIEWS if each.name in ("by", "max_groups_per_unit"))
-_USABLE = tuple(each for each in OF_EVERY_QUESTION if each.name == "usable_epsilon")
+_OF_VIEWS = tuple(
+    each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,8 @@ class Query:
         noted = _Noted(cast("Columns", columns))
         part = question if groups is None else _in_one(question, groups)
         alone = part.known(noted, neighbours)
-        if groups is not None and isinstance(listed := getattr(alone, "candidates", None), summaries.DistantCandidates):
+        listed = getattr(alone, "candidates", None)
+        if groups is not None and isinstance(listed, summaries.DistantCandidates):
             hint = "Ask without groups, or give a list that is short enough to be fetched."
             got = Shown(f"<{len(listed):,} {listed.kind}>")
             raise InvalidCandidatesError("candidates", got, "a local list", hint)
@@ -117,7 +119,7 @@ class Query:
             return where
         return {
             **where,
-            "by": groups.column,
+            "by": groups.by if isinstance(groups.by, str) else [*groups.by],
             "groups": groups.members.words(),
             "max_groups_per_unit": groups.max_per_unit,
         }
@@ -141,14 +143,14 @@ class Query:
         kind = named(words.get("ask"))
         if kind is None:
             raise wrong("question.ask", f"one of {', '.join(BY_NAME)}")
-        rest = {name: value for name, value in words.items() if name not in ("ask", "where", "groups")}
-        given = read(rest, (*arguments_of(kind), *_USABLE, *_OF_VIEWS))
-        usable, by, most = (given.pop(each.name, each.default) for each in (*_USABLE, *_OF_VIEWS))
+        rest = {name: value for name, value in words.items() if name not in ("ask", "where", "by", "groups")}
+        given = read(rest, (*arguments_of(kind), *_OF_VIEWS))
+        usable, most = (given.pop(each.name, each.default) for each in _OF_VIEWS)
         asked = cls.planned(
             kind(**given),
             _Stated(facts),
             neighbours=neighbours,
-            groups=None if groups is None else PublicGroups.given(by, groups, most),
+            groups=None if groups is None else PublicGroups.given(words.get("by"), groups, most),
             where=_conditions(words.get("where")),
             usable_epsilon=usable,
         )

@@ -338,6 +338,8 @@ def as_text(value: object) -> str:
     >>> as_text(0.1 + 0.2), as_text(37.0), as_text("37.0")
     ('0.30000000000000004', '37', '37.0')
     """
+    if isinstance(value, tuple):  # a group of a cross table
+        return ", ".join(map(as_text, cast("tuple[object, ...]", value)))
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, did_you_mean, typed
@@ -49,7 +49,7 @@ class Asking(metaclass=QuestionsFirst):
             hint = did_you_mean(name, known, said=OTHER_WORDS)
             raise AttributeError(f"{text}. {hint}" if hint else text, obj=self)  # Python guesses, too, if it has a name
 
-    def by(self, by: str, *, groups: object = None, max_groups_per_unit: int = 1) -> Any:
+    def by(self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1) -> Any:
         """The same table, of which every question is answered for each of several groups.
 
         Together the answers of a question cost its `epsilon`, and the value of its release is a dictionary with an
@@ -57,8 +57,9 @@ class Asking(metaclass=QuestionsFirst):
         random, and each group is asked with `epsilon` divided by this number.
 
         Args:
-            by: name of the column with the group of each row.
+            by: name of the column with the group of each row; or names of 2 to 4 columns, for a cross table.
             groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
+                Of a cross table, tuples with a value for each column.
             max_groups_per_unit: in how many groups one unit takes part. The error grows with it.
 
         Raises:
@@ -77,8 +78,9 @@ class Asking(metaclass=QuestionsFirst):
         if self._groups is not None:
             raise InvalidParameterError("by", typed(by), "a table that is not asked by groups already")
         found = PublicGroups.given(by, groups, max_groups_per_unit)
-        self._rows.check(found.column, argument="by")
-        self._rows.check_compared(found.members, argument="groups")
+        for name, listed in zip(found.columns, found.listed, strict=True):
+            self._rows.check(name, argument="by")
+            self._rows.check_compared(listed, argument="groups")
         return self._seen(GroupedQuestions, _groups=found)
 
     def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Self:

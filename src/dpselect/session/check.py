@@ -93,11 +93,15 @@ def check(
     target = _looked_for(column, candidates, values, between, dates, bounds, step, sum, clip)
     if boolean(continuous, "continuous") and step is not None:
         raise InvalidParameterError("continuous", True, "False, because a step is given")
+    if isinstance(by, list | tuple):
+        raise InvalidParameterError(
+            "by", Shown("<several columns>"), "one column", "Check each column of a cross table by itself."
+        )
     parts = None if by is None and groups is None else PublicGroups.given(by, groups, 1)
     if target.listed is not None:
         rows.check_compared(target.listed, argument=target.argument)
     if parts is not None:
-        rows.check_compared(parts.members, argument="groups")
+        rows.check_compared(parts.listed[0], argument="groups")
     if not isinstance(rows.table, StreamTable):
         summed = None if target.amounts is None else target.amounts[0]
         return by_units(rows, column, target.listed, parts, summed=summed, limits=target.limits, ends=target.ends)
@@ -180,14 +184,14 @@ def _in_rows(
     listed = target.listed
     answer = inspect(main, listed, target.ends, target.limits)
     if parts is not None:
-        answer = replace(answer, groups=inspect(rows.check(parts.column, argument="by"), parts.members, None))
+        answer = replace(answer, groups=inspect(rows.check(parts.column, argument="by"), parts.listed[0], None))
     if amounts is not None and target.amounts is not None:
         answer = replace(answer, amounts=inspect(amounts, None, target.amounts[1], Limits.CLIP))
     between = target.ends if target.limits is Limits.BETWEEN else None
     if parts is None and amounts is None and between is None:
         return answer
     numbers = {} if amounts is None else {"amount": amounts}
-    matched = {} if parts is None else {"part": (rows.check(parts.column, argument="by"), parts.members)}
+    matched = {} if parts is None else {"part": (rows.check(parts.column, argument="by"), parts.listed[0])}
     both = table.together(
         unit=rows.unit_column,
         matched=matched if listed is None else {"value": (main, listed), **matched},

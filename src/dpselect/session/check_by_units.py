@@ -99,7 +99,7 @@ class UnitCheck:
         if self.candidates is not None and self.missing:
             yield missing_candidates(self.candidates, self.missing)
         if self.groups is not None and self.missing_groups:
-            yield f"{printable(self.groups.column)}: {missing_candidates(self.groups.members, self.missing_groups)}"
+            yield f"{printable(self.groups.column)}: {missing_candidates(self.groups.listed[0], self.missing_groups)}"
 
 
 def by_units(
@@ -134,8 +134,8 @@ def by_units(
         wanted.append((found, listed))
     if parts is not None:
         by = rows.check(parts.column, argument="by")
-        check_match(by, parts.members.kind, argument="groups")
-        wanted.append((by, parts.members))
+        check_match(by, parts.listed[0].kind, argument="groups")
+        wanted.append((by, parts.listed[0]))
 
     def units(needed: Needed) -> int:
         (counted_units,) = table.units(unit=unit, needed=needed, progress=rows.progress)

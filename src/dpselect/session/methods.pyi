@@ -71,6 +71,18 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
+    def best_date(
+        self,
+        column: str,
+        *,
+        dates: object = None,
+        bounds: tuple[object, object] | None = None,
+        step: int = 1,
+        epsilon: float,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[date]: ...
     def top_k(
         self,
         column: str,
@@ -84,18 +96,6 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[Any]]: ...
-    def best_date(
-        self,
-        column: str,
-        *,
-        dates: object = None,
-        bounds: tuple[object, object] | None = None,
-        step: int = 1,
-        epsilon: float,
-        with_counts: bool = False,
-        usable_epsilon: float | None = None,
-        request: str | None = None,
-    ) -> Release[date]: ...
     def sum(
         self,
         column: str,
@@ -218,7 +218,9 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[float]: ...
-    def by(self, by: str, *, groups: object = None, max_groups_per_unit: int = 1) -> GroupedQuestions: ...
+    def by(
+        self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1
+    ) -> GroupedQuestions: ...
 
 class GroupedQuestions(Asking):
     def count(
@@ -275,6 +277,18 @@ class GroupedQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
+    def best_date(
+        self,
+        column: str,
+        *,
+        dates: object = None,
+        bounds: tuple[object, object] | None = None,
+        step: int = 1,
+        epsilon: float,
+        with_counts: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, date]]: ...
     def top_k(
         self,
         column: str,
@@ -288,18 +302,6 @@ class GroupedQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, list[Any]]]: ...
-    def best_date(
-        self,
-        column: str,
-        *,
-        dates: object = None,
-        bounds: tuple[object, object] | None = None,
-        step: int = 1,
-        epsilon: float,
-        with_counts: bool = False,
-        usable_epsilon: float | None = None,
-        request: str | None = None,
-    ) -> Release[dict[Any, date]]: ...
     def sum(
         self,
         column: str,

@@ -28,6 +28,7 @@ from dpselect.summaries import (
     PublicCondition,
     PublicDomain,
     PublicGroups,
+    PublicPairs,
     UnitValues,
     candidate_kind,
     public_dates,
@@ -303,12 +304,17 @@ class ColumnRows:
         if groups is None:
             return None
         groups.check_size(1 if candidates is None else len(candidates))
-        column = self.rows.check(groups.column, argument="by")
-        _check_listed(column, groups.members, argument="groups")
+        columns = [self.rows.check(name, argument="by") for name in groups.columns]
+        for column, listed in zip(columns, groups.listed, strict=True):
+            _check_listed(column, listed, argument="groups")
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.
         most = len(groups.members) if self.rows.unit_column.each_row else groups.max_per_unit
-        return Grouping(column, groups.members, most)
+        if not isinstance(groups.members, PublicPairs):
+            return Grouping(columns[0], groups.members, most)
+        kinds = [each.kind for each in groups.listed]
+        both = Column(groups.column, Holds.TEXT, parts=tuple(zip(columns, kinds, strict=True)))
+        return Grouping(both, groups.members.texts(), most, groups.listed)
 
 
 def _check_listed(

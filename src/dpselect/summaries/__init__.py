@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpselect.summaries.features import MOST_CELLS as MOST_CELLS
     from dpselect.summaries.features import PublicFeatures as PublicFeatures
     from dpselect.summaries.groups import PublicGroups as PublicGroups
+    from dpselect.summaries.groups import PublicPairs as PublicPairs
     from dpselect.summaries.kinds import CandidateKind as CandidateKind
     from dpselect.summaries.kinds import candidate_kind as candidate_kind
     from dpselect.summaries.private import CandidateCounts as CandidateCounts
@@ -37,7 +38,7 @@ else:
             "dpselect.summaries.dates": "as_date public_dates",
             "dpselect.summaries.domain": "GrowingBins PublicBins PublicDomain",
             "dpselect.summaries.features": "HIGHEST_WEIGHT MOST_CELLS PublicFeatures",
-            "dpselect.summaries.groups": "PublicGroups",
+            "dpselect.summaries.groups": "PublicGroups PublicPairs",
             "dpselect.summaries.kinds": "CandidateKind candidate_kind",
             "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitValues",
         },

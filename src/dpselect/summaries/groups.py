@@ -2,15 +2,114 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from hashlib import sha256
+from typing import Any, cast
 
 from dpselect.accounting.rounding import quotient_down
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.arguments import delta_below_one, members_in_order, positive_count, positive_epsilon
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
 from dpselect.summaries.candidates import MOST_CANDIDATES, PublicCandidates
+from dpselect.summaries.kinds import CandidateKind
 
 MOST_GROUPS = 100_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PublicPairs:
+    """The groups of a cross table: each a tuple with a value for each of its columns.
+
+    Attributes:
+        columns: their names.
+        listed: the different values in each column, in the order in which they were given.
+        values: the groups.
+    """
+
+    columns: tuple[str, ...]
+    listed: tuple[PublicCandidates, ...]
+    values: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, position: int) -> tuple[Any, ...]:
+        return self.values[position]
+
+    def __repr__(self) -> str:
+        return f"PublicPairs(<{len(self):,} groups>)"
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kind of the values in each column."""
+        return [str(each.kind) for each in self.listed]
+
+    @property
+    def kind(self) -> str:
+        """What certificates call them."""
+        return " and ".join(self.kinds)
+
+    def texts(self) -> PublicCandidates:
+        """Each group as one text: see `dpselect.backends.row_rules.rule`."""
+        to = [dict(zip(each.stated(), each.texts(), strict=True)) for each in self.listed]
+        groups = (BETWEEN.join(part[value] for part, value in zip(to, each, strict=True)) for each in self.stated())
+        return PublicCandidates(CandidateKind.TEXT, tuple(groups))
+
+    def stated(self) -> list[list[Any]]:
+        """All of them as in a certificate: dates as ISO 8601 text."""
+        return [[part.isoformat() if isinstance(part, date) else part for part in each] for each in self.values]
+
+    def words(self) -> dict[str, Any]:
+        """As certificates and ledgers write them; with more than 100 only the hash of their JSON text."""
+        if len(self) <= 100:
+            return {"kinds": self.kinds, "pairs": self.stated()}
+        text = json.dumps(self.stated(), ensure_ascii=False, separators=(",", ":"))
+        return {"count": len(self), "kinds": self.kinds, "sha256": sha256(text.encode()).hexdigest()}
+
+    @classmethod
+    def given(cls, columns: object, groups: object) -> PublicPairs:
+        """The groups given by the caller.
+
+        Raises:
+            InvalidCandidatesError: they are no public list of them.
+            InvalidParameterError: `columns` are not several different names.
+
+        >>> len(PublicPairs.given(["region", "sex"], [("north", "f"), ("north", "m")]))
+        2
+        """
+        names = members_in_order(columns, "by", expected=_NAMES)
+        if not 2 <= len(names) <= 4 or len(set(names)) < len(names) or not all(isinstance(each, str) for each in names):
+            raise InvalidParameterError("by", Shown(f"<{len(names)} columns>"), _NAMES)
+        expected = f"a public list of tuples, each with a value of {', '.join(names)}"
+        if groups is None:
+            raise InvalidCandidatesError("groups", None, expected, "Never take them from the columns themselves.")
+        listed = [tuple(each) for each in members_in_order(groups, "groups", expected=expected) if is_tuple(each)]
+        if len(listed) < len(cast("Any", groups)) or not listed or any(len(each) != len(names) for each in listed):
+            raise InvalidCandidatesError("groups", Shown(describe(groups)), expected)
+        different = (list(dict.fromkeys(part)) for part in zip(*listed, strict=True))
+        parts = [PublicCandidates.given(part, argument="groups") for part in different]
+        for part in parts:
+            if part.kind is CandidateKind.NUMBER:
+                known = "whole numbers, text, dates or booleans in each column"
+                hint = "Numbers with a point are no names of groups: round them, or give the groups as text."
+                raise InvalidCandidatesError("groups", Shown(f"<{part.kind}>"), known, hint)
+            if part.kind is CandidateKind.TEXT and any(BETWEEN in str(each) for each in part.values):
+                raise InvalidCandidatesError("groups", Shown("<text>"), "text without the control character U+001F")
+        if len(set(listed)) < len(listed):
+            raise InvalidCandidatesError("groups", Shown(f"<{len(listed):,} groups>"), "groups without duplicates")
+        return cls(tuple(names), tuple(parts), tuple(listed))
+
+
+_NAMES = "the name of a column, or a list of 2 to 4 different names"
+
+BETWEEN = "\x1f"
+"""Between the values of a group in one text."""
+
+
+def is_tuple(value: object) -> bool:
+    """Whether it may be a group of a cross table."""
+    return isinstance(value, tuple | list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +117,29 @@ class PublicGroups:
     """The groups of a question that is asked for each group.
 
     Attributes:
-        column: name of the column with the group of each row.
         members: the public list; rows of other groups are left out.
         max_per_unit: the maximum number of groups one unit takes part in, chosen at random among its own.
+        by: name of the column with the group of each row, or the names of several.
     """
 
-    column: str
-    members: PublicCandidates
+    by: str | tuple[str, ...]
+    members: PublicCandidates | PublicPairs
     max_per_unit: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns."""
+        return (self.by,) if isinstance(self.by, str) else self.by
+
+    @property
+    def column(self) -> str:
+        """What sentences call the column, or several."""
+        return " and ".join(self.columns)
+
+    @property
+    def listed(self) -> tuple[PublicCandidates, ...]:
+        """The values in each column."""
+        return self.members.listed if isinstance(self.members, PublicPairs) else (self.members,)
 
     @classmethod
     def given(cls, by: object, groups: object, max_groups_per_unit: object) -> PublicGroups:
@@ -38,10 +152,16 @@ class PublicGroups:
 
         >>> PublicGroups.given("city", ["Oslo", "Rome"], 1).members
         PublicCandidates(<2 text>)
+        >>> PublicGroups.given(["city", "sex"], [("Oslo", "f"), ("Oslo", "m")], 1).column
+        'city and sex'
         """
-        if not isinstance(by, str):
+        if is_tuple(by):
+            members: PublicCandidates | PublicPairs = PublicPairs.given(by, groups)
+            by = members.columns
+        elif isinstance(by, str):
+            members = PublicCandidates.given(groups, argument="groups")
+        else:
             raise InvalidParameterError("by", by, "the name of the column with the group of each row, as text")
-        members = PublicCandidates.given(groups, argument="groups")
         if len(members) > MOST_GROUPS:
             raise InvalidParameterError("groups", Shown(f"<{len(members):,} groups>"), f"at most {MOST_GROUPS:,}")
         most = positive_count(
@@ -74,11 +194,6 @@ class PublicGroups:
     def share_of_delta(self, delta: object) -> float:
         """The same of a delta."""
         return quotient_down(delta_below_one(delta), self.max_per_unit)
-
-    @property
-    def question(self) -> dict[str, Any]:
-        """The arguments that distinguish this question from others."""
-        return {"by": self.column, "groups": self.members.values, "max_groups_per_unit": self.max_per_unit}
 
     def description(self) -> dict[str, Any]:
         """The groups in a certificate."""

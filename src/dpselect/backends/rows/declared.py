@@ -9,10 +9,12 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import cast
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Grouping
+from dpselect.backends.row_rules import BETWEEN_PARTS
 from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
@@ -83,8 +85,14 @@ def compared_groups(grouping: Grouping | None, format: Format | None) -> Groupin
     """The same for groups."""
     if grouping is None:
         return None
-    groups = compared(grouping.groups, format, argument="groups")
-    return Grouping(grouping.column, groups, grouping.max_groups_per_unit)
+    if not grouping.listed:
+        return replace(grouping, groups=compared(grouping.groups, format, argument="groups"))
+    listed = tuple(compared(each, format, argument="groups") for each in grouping.listed)
+    both = zip(grouping.listed, listed, strict=True)
+    became = [dict(zip(old.texts(), new.texts(), strict=True)) for old, new in both]
+    pairs = (cast("str", each).split(BETWEEN_PARTS) for each in grouping.groups.values)
+    texts = (BETWEEN_PARTS.join(to[part] for to, part in zip(became, pair, strict=True)) for pair in pairs)
+    return replace(grouping, groups=PublicCandidates(CandidateKind.TEXT, tuple(texts)), listed=listed)
 
 
 def _compared_text(array: Array, format: Format) -> Array:

@@ -119,10 +119,14 @@ def _places(
     between: tuple[int | float, int | float] | None,
     grouping: Grouping | None,
 ) -> Places | None:
-    """The places of groups and candidates, or only of groups; None if there are too many, or groups are chosen."""
+    """The places of groups and candidates, or only of groups.
+
+    None if there are too many, if groups are chosen, and in a cross table.
+    """
     groups = 1 if grouping is None else len(grouping.groups)
     width = len(matched["position"][1]) if "position" in matched else 1
-    if chooses(grouping) or groups * width > _MOST_PLACES:
+    is_cross = grouping is not None and bool(grouping.listed)
+    if chooses(grouping) or is_cross or groups * width > _MOST_PLACES:
         return None
 
     def place(rows: Relation, prefix: str, names: Mapping[str, str]) -> tuple[str, list[str]]:

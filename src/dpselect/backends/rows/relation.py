@@ -60,7 +60,8 @@ class Relation:
         Rows without one do not count; unless it is not `required`, and then it is null.
         """
         what, values = f"{result}_named", candidates.values
-        self._read.append(f"{rule(Value(column, candidates.kind), name, DUCKDB)} AS {what}")
+        others = [f"{name}{at}" for at in range(1, len(column.parts))]
+        self._read.append(f"{rule(Value(column, candidates.kind), name, DUCKDB, *others)} AS {what}")
         if isinstance(values, range) and values.step == 1:
             place = f"CASE WHEN {what} BETWEEN {values[0]} AND {values[-1]} THEN {what} - {values[0]} END"
         else:
@@ -178,13 +179,14 @@ def among_first(most: int, keys: Sequence[str], order: Sequence[str]) -> str:
 
 def columns_of(unit: Column, grouping: Grouping | None, **others: Column) -> Mapping[str, Column]:
     """The columns that a scan has to read, by their names in the query."""
-    parts = {} if grouping is None else {"part": grouping.column}
-    return {"unit": unit, **others, **parts}
+    parts = () if grouping is None else grouping.column.sources
+    return {"unit": unit, **others, **{f"part{at or ''}": each for at, each in enumerate(parts)}}
 
 
 def candidates_of(grouping: Grouping | None, **others: PublicCandidates) -> Mapping[str, PublicCandidates]:
     """The candidates or groups in the columns of `columns_of`; other columns are units and numbers."""
-    return others if grouping is None else {"part": grouping.groups, **others}
+    parts = () if grouping is None else grouping.listed or (grouping.groups,)
+    return {**{f"part{at or ''}": each for at, each in enumerate(parts)}, **others}
 
 
 def candidate_table(candidates: PublicCandidates, place: str) -> Any:
