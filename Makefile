@@ -33,7 +33,7 @@ help:
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
 	@echo 'make bench     ratios against peers, into docs/benchmarks.md, eight of them into README.md (BIG=1: also 10^8 scores)'
 	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
-	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
+	@echo 'make mutants   break the code on purpose where privacy is decided, one line at a time, and see that the tests notice'
 	@echo 'make sanitize  address and thread sanitizers, fuzzers, Miri (nightly Rust)'
 	@echo 'make foreign   the core for processors that this one is not: ARM with NEON, x86-64 with SSE2 or AVX2 alone (needs qemu)'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, whole distributions, trees and synthetic data'

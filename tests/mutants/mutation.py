@@ -38,14 +38,14 @@ class Mutation:
         file: path from the root of the repository.
         old: the text to replace; it stands in `file` exactly once.
         new: what replaces it; compiles, and is wrong.
-        killed_by: each of these has to fail.
+        killed_by: what has to fail.
     """
 
     name: str
     file: str
     old: str
     new: str
-    killed_by: tuple[Command, ...]
+    killed_by: Command
 
     def mutated(self, source: str) -> str:
         """`source` with the error in it.
@@ -65,7 +65,7 @@ def read_list(path: Path = LIST) -> list[Mutation]:
     """All mutations.
 
     Raises:
-        WrongMutationError: an entry lacks something, has something unknown, or names no test.
+        WrongMutationError: an entry lacks something, has something unknown, or does not name tests of one tool.
     """
     return [_mutation(entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutation"]]
 
@@ -77,6 +77,6 @@ def _mutation(entry: dict[str, object]) -> Mutation:
         for tool in ("cargo", "pytest")
         if isinstance(arguments := entry.pop(tool, None), list)
     ]
-    if entry or not commands or not all(isinstance(text, str) for text in texts.values()):
-        raise WrongMutationError(f"{texts['name']}: needs name, file, old, new, and tests for a tool, no more")
-    return Mutation(**{name: str(text) for name, text in texts.items()}, killed_by=tuple(commands))
+    if entry or len(commands) != 1 or not all(isinstance(text, str) for text in texts.values()):
+        raise WrongMutationError(f"{texts['name']}: needs name, file, old, new, and tests for one tool, no more")
+    return Mutation(**{name: str(text) for name, text in texts.items()}, killed_by=commands[0])

@@ -116,19 +116,14 @@ class Workshop:
         )
         return bool(self._built)
 
-    def _status(
-        self,
-        command: list[str],
-        environment: dict[str, str] | None = None,
-        seconds: float | None = SECONDS_A_COMMAND,
-    ) -> int | None:
+    def _status(self, command: list[str], seconds: float | None = SECONDS_A_COMMAND) -> int | None:
         """Exit status, or nothing if it had to be stopped."""
         with (self.path / "last-run.txt").open("w") as output:
             try:
                 return subprocess.run(
                     command,
                     cwd=self.path,
-                    env=self._environment | (environment or {}),
+                    env=self._environment,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     timeout=seconds,
