@@ -65,9 +65,9 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
     >>> checked = check(certificate)
     >>> checked.epsilon, checked.error_bound, checked.charged, checked.question, checked.value
     (0.5, True, None, False, False)
-    >>> check(certificate.replace('"epsilon": 0.5', '"epsilon": 0.1'))
+    >>> check(certificate.replace('"delta": 0.0, "epsilon": 0.5', '"delta": 0.0, "epsilon": 0.1'))
     Traceback (most recent call last):
-    dpselect.errors.InvalidCertificateError: certificate=<digest>: expected that of its content. It was edited.
+    dpselect.errors.InvalidCertificateError: certificate=<guarantee.epsilon>: expected what its question gives.
     """
     release = Release.from_json(text)
     written = release.to_json()

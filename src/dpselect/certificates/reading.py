@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from dpselect.accounting.events import Event, decode, encode
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
@@ -23,9 +23,6 @@ from dpselect.questions.query import Query
 from dpselect.questions.question import NoisyUnits, Question, is_noisy_count
 from dpselect.questions.words import CERTIFICATE, SEEDED, Words, canonical_json, wrong
 from dpselect.summaries import CandidateKind
-
-if TYPE_CHECKING:
-    from dpselect.certificates.release import Release
 
 _NEEDED = frozenset(
     [
@@ -48,7 +45,7 @@ _CLOSE = 1e-9
 """Relative difference allowed between a stated bound or cost and a recomputed one: logarithms differ by machine."""
 
 
-def released(text: object, certified: Callable[..., Release[Any]]) -> Release[Any]:
+def released(text: object, certified: Callable[..., Any]) -> Any:
     """The release whose certificate `text` is. All that its question and its table determine is what they give.
 
     Args:
@@ -216,7 +213,7 @@ def _length(answer: object) -> int | None:
     return len(cast("list[object]", answer)) if isinstance(answer, list) else None
 
 
-def _check_possible(question: Question[Any], answer: object, release: Release, group: object) -> None:
+def _check_possible(question: Question[Any], answer: object, release: Any, group: object) -> None:
     """Refuse values that no such question answers with, or that the numbers which came with them contradict."""
     is_list = question.gives_list
     values = cast("list[Any]", answer) if isinstance(answer, list) else [answer]

@@ -83,7 +83,6 @@ class Counted(ListQuestion):
         epsilon: float
         with_counts: bool
 
-    delta = 0.0
     rarest: ClassVar[bool] = False
 
     @property
@@ -104,14 +103,15 @@ class Counted(ListQuestion):
             InvalidParameterError: an argument is out of range, or `epsilon` too small for counts to be of use.
         """
         most, n, k = self.most_per_unit, len(self.choices), self.answers
+        delta: float = getattr(self, "delta", 0.0)
         if most is None and not self.with_counts:
             return None
         asked: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours}
-        ruled: dict[str, Any] = {"delta": self.delta, "max_values_per_unit": most, "with_counts": self.with_counts}
+        ruled: dict[str, Any] = {"delta": delta, "max_values_per_unit": most, "with_counts": self.with_counts}
         found = mechanisms.order_noise(n, k, **asked, **ruled)
         if not found.is_once:
             return None
-        delta = self.delta if found.is_gaussian else 0.0
+        delta = delta if found.is_gaussian else 0.0
         most = n if most is None else most
         order = mechanisms.NoisyOrder.planned(n, k, **asked, delta=delta, max_values_per_unit=most)
         check_useful(order.noise, n)

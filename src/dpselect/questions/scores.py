@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpselect import mechanisms
 from dpselect.arguments import decimal_fraction, positive_sensitivity
-from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, RuleCounts
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms import DiscreteGaussianMechanism
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
+    from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, RuleCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,13 +72,13 @@ def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> 
 
     Proof: ``proofs/counting.md``, claim 6, and ``proofs/discrete_gaussian.md``, claim 2.
 
-    >>> noise_sensitivity(GeometricMechanism(epsilon=1.0, sensitivity=4)).value
+    >>> noise_sensitivity(mechanisms.GeometricMechanism(epsilon=1.0, sensitivity=4)).value
     4.0
     >>> from dpselect import DiscreteGaussianMechanism
     >>> noise_sensitivity(DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=4)).value
     2.0
     """
-    if isinstance(noise, GeometricMechanism):
+    if isinstance(noise, mechanisms.GeometricMechanism):
         moved = float(noise.sensitivity)
     else:
         root = math.sqrt(noise.squared_sensitivity)
@@ -99,6 +99,8 @@ def count_scores(summary: CandidateCounts, neighbours: Neighbours = Neighbours.A
     Proof: ``proofs/counting.md``.
 
     >>> import numpy as np
+    >>> import numpy as np
+    >>> from dpselect.summaries import CandidateCounts
     >>> count_scores(CandidateCounts(np.array([3, 0])))
     Scores(<2 private scores>, sensitivity=1.0)
     """
@@ -113,6 +115,8 @@ def rarity_scores(summary: CandidateCounts, neighbours: Neighbours = Neighbours.
     Proof: ``proofs/counting.md``, claim 4.
 
     >>> import numpy as np
+    >>> import numpy as np
+    >>> from dpselect.summaries import CandidateCounts
     >>> rarity_scores(CandidateCounts(np.array([3, 0]))).values
     array([-3,  0])
     """
@@ -128,6 +132,7 @@ def sum_sensitivity(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_RE
 
     Proof: ``proofs/clipped_sums.md``.
 
+    >>> from dpselect.summaries import PublicClip
     >>> sum_sensitivity(PublicClip.given("paid", (-2, 5))).value
     5.0
     >>> sum_sensitivity(PublicClip.given("paid", (-2, 5)), Neighbours.REPLACE_ONE).value
@@ -149,6 +154,7 @@ def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) 
 
     Proof: ``proofs/clipped_sums.md``.
 
+    >>> from dpselect.summaries import PublicClip
     >>> clip = PublicClip.given("paid", (-2, 5))
     >>> sum_range(clip), sum_range(clip, Neighbours.REPLACE_ONE)
     (7, 14)
@@ -167,6 +173,8 @@ def sum_scores(summary: CandidateTotals, clip: PublicClip, neighbours: Neighbour
     Proof: ``proofs/clipped_sums.md``.
 
     >>> import numpy as np
+    >>> import numpy as np
+    >>> from dpselect.summaries import CandidateTotals, PublicClip
     >>> sum_scores(CandidateTotals(np.array([12, -5])), PublicClip.given("paid", (-2, 5)))
     Scores(<2 private scores>, sensitivity=5.0)
     """
