@@ -448,3 +448,18 @@ def test_objects_that_are_read_as_missing_are_named_by_their_kind() -> None:
     plain = dps.check(frame.iloc[3:], "value", unit="who", candidates=["a", "5"])
     assert "object" not in str(plain)
     assert plain.usable_rows == 2
+
+
+def test_a_view_is_checked_with_its_conditions(tmp_path: Path) -> None:
+    """Of rows that do not meet them nothing is counted; the other engines count units by the question's own queries."""
+    people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    old = dps.check(people.where(age=(65, None)), "hours_per_week", bounds=(0, 168))
+    assert (old.usable_rows, old.units) == (1336, 1336)
+    assert "Only rows with age of at least 65 were looked at." in str(old)
+    assert "looked at" not in str(dps.check(people, "hours_per_week", bounds=(0, 168)))
+    both = dps.check(people.where(age=(65, None)), "education_num", candidates=range(1, 17), by="age", groups=[66, 70])
+    assert 0 < both.usable_rows < 1336
+    frame = pl.read_csv("examples/data/adult.csv").lazy()
+    by_units = dps.check(dps.Dataset(frame, unit="person_id").where(age=(65, None)), "hours_per_week", bounds=(0, 168))
+    assert by_units.units == 1336
+    assert "Only rows with age" in str(by_units)

@@ -16,6 +16,7 @@ from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.formats import Format, declared
 from dpselect.questions.count import condition_given, listed_values
+from dpselect.questions.wording import scope
 from dpselect.session.asking import Asking, rows_of
 from dpselect.session.check_by_units import UnitCheck, by_units
 from dpselect.session.findings import Check, Limits
@@ -179,6 +180,7 @@ def _in_rows(
             chooses_between=found == main and chooses and (continuous or not found.is_whole),
             format=rows.format,
             untyped=found.holds is Holds.ANYTHING,
+            scope=scope([each.words for each in rows.conditions]),
         )
 
     listed = target.listed

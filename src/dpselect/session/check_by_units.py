@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dpselect.backends.columns import Column, check_match, check_numeric
 from dpselect.backends.contract import Needed
-from dpselect.questions.wording import counted, html_table
+from dpselect.questions.wording import counted, html_table, scope
 from dpselect.session.findings import FEW_UNITS, WARNING, WHOSE, Limits, missing_candidates, printable
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates, PublicGroups
@@ -39,6 +39,7 @@ class UnitCheck:
         groups: the groups that were looked for, if there are any.
         beyond: units with a number, none of which is within the question's two numbers.
         limits: what these two numbers are.
+        scope: of which rows it is, in one sentence; empty: of all.
     """
 
     column: str
@@ -52,6 +53,7 @@ class UnitCheck:
     missing_groups: tuple[int, ...] = ()
     beyond: int = 0
     limits: Limits = Limits.BOUNDS
+    scope: str = ""
 
     @property
     def suggested(self) -> None:
@@ -69,7 +71,8 @@ class UnitCheck:
         take_part = "take part" if self.candidates is None or self.groups is None else "have a candidate, in any group"
         head = f"{printable(self.column)}, for {kind}{parts}: {self.usable_units:,} of {self.units:,} units"
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
-        return "\n".join([WARNING, "", f"{head} ({printable(self.unit)}) {take_part}.", "", *problems])
+        lines = [f"{head} ({printable(self.unit)}) {take_part}.", *filter(None, [self.scope])]
+        return "\n".join([WARNING, "", *lines, "", *problems])
 
     def _repr_html_(self) -> str:
         """For the notebook of the holder of the data."""
@@ -161,4 +164,5 @@ def by_units(
         missing_groups=() if parts is None else missing[-1],
         beyond=usable - inside,
         limits=limits,
+        scope=scope([each.words for each in rows.conditions]),
     )

@@ -87,6 +87,7 @@ class Check:
         chooses_between: whether the answer is any number between the bounds, or one at each `step`.
         format: that was declared.
         untyped: whether the column has no type, as in CSV.
+        scope: of which rows it is, in one sentence; empty: of all.
         groups: the same for the column of groups, if there are any.
         amounts: the same for the column that is summed, if there is one.
         together: rows, and units with such a row, that have a value, a group and an amount; None: as in `found`.
@@ -101,6 +102,7 @@ class Check:
     chooses_between: bool = True
     format: Format | None = None
     untyped: bool = False
+    scope: str = ""
     groups: Check | None = None
     amounts: Check | None = None
     together: tuple[int, int] | None = None
@@ -170,7 +172,7 @@ class Check:
         ]
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
         others = [other._head() for other in (self.groups, self.amounts) if other is not None]
-        return "\n".join([WARNING, "", *lines, *others, "", *problems])
+        return "\n".join([WARNING, "", *lines, *others, *filter(None, [self.scope]), "", *problems])
 
     def _repr_html_(self) -> str:
         """For the notebook of the holder of the data."""

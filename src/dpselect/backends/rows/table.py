@@ -131,13 +131,13 @@ class StreamTable:
         named = {} if candidates is None else {"value": candidates}
         skipped: list[int] = []
         source = self.source.counting(skipped.append) if isinstance(self.source, Lines) else self.source
-        scan = Scan(source, columns_of(unit, None, value=column), candidates=named, format=self.format)
         null_means = self._null_means(column, CandidateKind.NUMBER if candidates is None else candidates.kind)
         query = partial(
             inspected, unit=unit, column=column, candidates=candidates, bounds=bounds, null_means=null_means
         )
-        found = replace(self._answer(scan, query, progress), left_out=sum(skipped))
-        if self.format is None or all(each.reason != UNLIKE_DECLARED for each in found.unusable):
+        reading = self._filtered(Reading(columns=columns_of(unit, None, value=column), candidates=named, query=query))
+        found = replace(self._looked_at(source, reading, progress), left_out=sum(skipped))
+        if self.format is None or self.conditions or all(each.reason != UNLIKE_DECLARED for each in found.unusable):
             return found
         as_is = replace(self, format=None)
         raw = as_is.inspect(unit=unit, column=column, candidates=candidates, bounds=bounds, progress=progress)
@@ -158,9 +158,10 @@ class StreamTable:
         matched = {name: (column, compared(listed, self.format)) for name, (column, listed) in matched.items()}
         columns = {"unit": unit, **numbers, **{name: column for name, (column, _) in matched.items()}}
         named = {name: listed for name, (_, listed) in matched.items()}
-        scan = Scan(self.source, columns, candidates=named, format=self.format)
         query = partial(together, unit=unit, matched=matched, numbers=numbers, between=between)
-        return self._answer(scan, query, progress)
+        return self._looked_at(
+            self.source, self._filtered(Reading(columns=columns, candidates=named, query=query)), progress
+        )
 
     def _null_means(self, column: Column, kind: CandidateKind) -> Unread:
         from dpselect.backends.rows.inspect import BLANK, BROKEN, NOT_UTF_8, UNLIKE_DECLARED, Unread
@@ -179,14 +180,19 @@ class StreamTable:
         return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
 
     def _reading(self, method: str, asked: Mapping[str, Any]) -> Reading:
-        found = readings.READINGS[method](self.format, **asked)
-        return readings.filtered(found, self.conditions, self.format) if self.conditions else found
+        return self._filtered(readings.READINGS[method](self.format, **asked))
 
     def _read(self, method: str, asked: Mapping[str, Any], progress: Progress | None) -> list[Any]:
         reading = self._reading(method, asked)
+        return reading.summary(self._looked_at(self.source, reading, progress))
+
+    def _looked_at(self, source: Source, reading: Reading, progress: Progress | None) -> Any:
         about: dict[str, Any] = {"candidates": reading.candidates, "format": self.format, "table": reading.table}
-        scan = Scan(self.source, reading.columns, **about)
-        return reading.summary(self._answer(scan, reading.query, progress))
+        return self._answer(Scan(source, reading.columns, **about), reading.query, progress)
+
+    def _filtered(self, reading: Reading) -> Reading:
+        """The same of those rows alone that meet the conditions of the table."""
+        return readings.filtered(reading, self.conditions, self.format) if self.conditions else reading
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
         return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
