@@ -145,3 +145,21 @@ def test_public_candidates_are_listed_once(kind: str, tmp_path: Path) -> None:
     (tmp_path / f"again{file.suffix}").symlink_to(file)
     assert dps.candidates_from(tmp_path / f"again{file.suffix}", column="paid") == [10]
     assert pd.unique(ROWS["paid"].to_pandas()).tolist() == [10]
+
+
+def test_a_folder_written_by_spark_is_a_table(tmp_path: Path) -> None:
+    """Its empty parts hold no row, and have no header either."""
+    folder = tmp_path / "written.csv"
+    folder.mkdir()
+    for part, rows in enumerate(["who,x\n1,5\n2,5\n", "", "who,x\n3,5\n"]):
+        (folder / f"part-0000{part}.csv").write_text(rows)
+    (folder / ".part-00000.csv.crc").write_bytes(b"\0")
+    refused = dps.errors.InvalidDataError
+    with pytest.raises(refused, match="a file, not a folder"):
+        dps.Dataset(folder, unit="who")
+    (folder / "_SUCCESS").touch()
+    assert dps.Dataset(folder, unit="who").count(epsilon=1000.0).value == 3
+    for each in folder.glob("part*"):
+        each.write_text("")
+    with pytest.raises(refused, match="a file, not a folder"):
+        dps.Dataset(folder, unit="who")

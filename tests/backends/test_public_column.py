@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,11 @@ def test_what_was_read_can_be_asked(tmp_path: Path) -> None:
     days = dps.candidates_from(csv(tmp_path, "day\n2026-12-18\n2026-12-04\n"), column="day")
     friends = dps.Dataset("examples/data/free_days.csv", unit="person")
     assert friends.most_common("free_on", candidates=days, epsilon=2.0).value == "2026-12-18"
+
+
+def test_decimals_of_a_public_file_are_candidates(tmp_path: Path) -> None:
+    prices = pa.array([Decimal("1.50"), Decimal("2.25")], pa.decimal128(10, 2))
+    pq.write_table(pa.table({"price": prices}), tmp_path / "prices.parquet")
+    listed = dps.candidates_from(tmp_path / "prices.parquet", column="price")
+    rows = pa.table({"who": [1, 2, 3], "price": prices.take([0, 1, 1])})
+    assert dps.Dataset(rows, unit="who").most_common("price", candidates=listed, epsilon=1000.0).value == 2.25

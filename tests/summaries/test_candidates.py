@@ -33,6 +33,7 @@ def refusal(candidates: Any) -> str:
     ("candidates", "kind", "members"),
     [
         (range(3, 6), CandidateKind.INTEGER, [3, 4, 5]),
+        ([Decimal("1.50"), Decimal("2")], CandidateKind.NUMBER, [1.5, 2.0]),
         (range(5, 0, -2), CandidateKind.INTEGER, [5, 3, 1]),
         ([3, 1], CandidateKind.INTEGER, [3, 1]),
         ({7}, CandidateKind.INTEGER, [7]),
@@ -97,7 +98,8 @@ def test_missing_candidates_say_why_and_what_to_do() -> None:
         ([1, "a"], "all of one kind"),
         ([1, 1.5], "all of one kind"),
         ([1, True], "all of one kind"),
-        ([Decimal(1)], "all of one kind"),
+        ([Decimal("0.1234567890123456789")], "all of one kind"),
+        ([Decimal("NaN")], "all of one kind"),
         ([b"a"], "all of one kind"),
         ([datetime(2026, 11, 21)], "all of one kind"),
         (pd.Series(pd.to_datetime(["2026-11-21"])), "all of one kind"),

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from hashlib import sha256
 from itertools import islice
 from typing import Any, cast
@@ -302,7 +303,15 @@ def _as_list(candidates: Any) -> list[Any]:
     # Not list(): the iterator may have no end.
     members = list(islice(cast("Iterable[Any]", members), MOST_CANDIDATES + 1))
     _check_count(candidates, len(members))
-    return [member.item() if isinstance(member, np.generic) else member for member in members]
+    return [_plain(member) for member in members]
+
+
+def _plain(member: Any) -> Any:
+    """A member as Python has it: a decimal as the number that is written so."""
+    if isinstance(member, Decimal) and member.is_finite():
+        nearest = float(member)
+        return nearest if math.isfinite(nearest) and Decimal(repr(nearest)) == member else member
+    return member.item() if isinstance(member, np.generic) else member
 
 
 def _only_column(candidates: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Which files a source names: a path, a glob, a list of paths, or a folder with a partition of rows in each folder.
+"""Which files a source names: a path, a glob, a list of paths, or a folder: with a partition of rows in each folder, or
+written as a whole by Spark.
 
 A file is read once, whatever links lead to it: its rows would count twice, and one person's contribution with them.
 """
@@ -139,7 +140,7 @@ def found(source: object) -> Found:
     text = str(source)
     if os.path.isdir(text) and (partitioned := _partitioned(text)) is not None:
         return partitioned
-    matching = tuple(_matching_files(text))
+    matching = tuple(_written_by_spark(text) or _matching_files(text))
     return Found(repr(text), matching, _numbered(repr(text), len(matching)))
 
 
@@ -214,6 +215,16 @@ def _hint_for_folder(folder: str) -> str:
         return f"It contains no file whose name ends in {formats.ENDINGS_TEXT}."
     globs = " or ".join(repr(os.path.join(folder, f"*{ending}")) for ending in found)
     return f"For all files in it give {globs}."
+
+
+def _written_by_spark(folder: str) -> list[str]:
+    """The files of a folder that Spark wrote to its end, without empty ones; none if it is no such folder."""
+    if not os.path.isfile(os.path.join(folder, "_SUCCESS")):
+        return []
+    refuse_tables_of_formats([folder], [Shown(repr(folder))])
+    with os.scandir(folder) as entries:
+        parts = [each for each in entries if each.is_file() and not each.name.startswith((".", "_"))]
+    return sorted(each.path for each in parts if each.stat().st_size)
 
 
 def _matching_files(source: str) -> list[str]:

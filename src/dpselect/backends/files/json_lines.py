@@ -4,7 +4,8 @@ r"""JSON lines: each line is one object, read alone, so that how a line is read 
 - A line is left out if it is longer than 1 MiB, not UTF-8, not one JSON object, or nested more than 200 levels deep.
 - If a line has a key twice, the last one counts; a key that the line does not have is missing.
 - A number is the text as written, text is itself, ``true`` and ``false`` are these words; ``null``, lists and objects
-  are missing. Candidates decide how the text is read, as in CSV.
+  are missing, and so are ``NaN``, ``Infinity`` and ``-Infinity``, which some programs write. Candidates decide how the
+  text is read, as in CSV.
 
 General readers guess types from the rows, round numbers, read more than JSON, or stop at a bad line. Python's own reads
 one line exactly, but takes ten times as long as all the rest. So a regular expression finds the lines that are easy to
@@ -21,7 +22,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ def _nested(value: str) -> str:
     return rf"({value}|\[{_members(value)}\]|{_object(value)})"
 
 
-_VALUE = _nested(_nested(f"({_TEXT}|{_NUMBER}|true|false|null)"))
+_VALUE = _nested(_nested(f"({_TEXT}|{_NUMBER}|true|false|null|NaN|Infinity)"))
 _EASY = rf"^{_BLANK}*{_object(_VALUE)}{_BLANK}*\n$"
 """A line that is easy to read, with at most one blank on each side of a colon."""
 
@@ -226,11 +227,7 @@ def _unescaped(cells: Array) -> Array:
     return computed("replace_with_mask", cells, escaped, text_array(said))
 
 
-def _refuse(_: str) -> NoReturn:
-    raise ValueError
-
-
-_READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse)
+_READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
 
 
 def _row(line: str) -> dict[str, Any] | None:
