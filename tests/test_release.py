@@ -108,6 +108,7 @@ def price(**changes: Any) -> Release:
         "sensitivity": 9.99,
         "candidates": {"origin": "caller", "count": 3, "kind": "prices", "lowest": 1, "highest": 9.99},
         "error_bound": 1234.56,
+        "error_unit": "revenue",
         "proofs": ("proofs/best_price.md",),
         "arguments": {"max_rows_per_unit": 1},
     }
@@ -166,7 +167,13 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         "usable",
     }  # not of all
     flat = {**certificate, **certificate["guarantee"], **certificate["mechanism"], **certificate["error_bound"]}
-    renamed = {"error_bound": "within", "counted": "counts", "task": "question", "column": "question"}
+    renamed = {
+        "error_bound": "within",
+        "counted": "counts",
+        "task": "question",
+        "column": "question",
+        "error_unit": "unit",
+    }
     for field in dataclasses.fields(release):
         assert renamed.get(field.name, field.name) in flat
 

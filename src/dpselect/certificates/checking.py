@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpselect.accounting import Event, compose, planned_epsilon
 from dpselect.accounting.events import Run, from_json
-from dpselect.certificates.release import Release, question_hash
+from dpselect.certificates.release import Release, digest, question_hash
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.words import wrong
+from dpselect.questions.words import canonical_json, wrong
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
@@ -70,10 +70,10 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
     dpselect.errors.InvalidCertificateError: certificate=<guarantee.epsilon>: expected what its question gives.
     """
     release = Release.from_json(text)
-    written = release.to_json()
-    if text.strip() != written:
-        if json.loads(text).get("digest") != json.loads(written)["digest"]:
-            raise wrong("digest", "that of its content", "It was edited.")
+    held: dict[str, Any] = json.loads(text)
+    if held.get("digest") != digest(held):
+        raise wrong("digest", "that of its content", "It was edited.")
+    if text.strip() != canonical_json(held):
         raise wrong("text", "exactly the text that Release.to_json writes")
     if release.seeded and not allow_seeded:
         raise wrong("seeded", "an answer with the operating system's noise", "Seeded: not private. It is for tests.")
@@ -86,7 +86,7 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
         epsilon=epsilon,
         error_bound=release.error_bound is not None,
         charged=None if ledger is None else True,
-        question=_agrees_with_receipt(release, text),
+        question=_agrees_with_receipt(release, held),
         value=stored,
     )
 
@@ -95,12 +95,11 @@ verify = check
 """The same, as `dpselect.verify`."""
 
 
-def _agrees_with_receipt(release: Release, text: str) -> bool:
+def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
     """Whether the receipt says what was asked; then it has to be what the certificate says."""
     receipt = release.receipt
     if receipt is None or "question" not in receipt:
         return False
-    held = json.loads(text)
     if receipt["time"] != held["time"]:
         raise wrong("receipt.time", "the time of the release")
     if receipt["question"] != question_hash(held):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -76,6 +77,7 @@ class Release(Generic[Answer]):
             double, and None if no bound holds for all data: for a quantile without a grid, for several quantiles and
             for a price between bounds.
         confidence: confidence level of `error_bound`.
+        error_unit: what it is measured in, if not in units: ranks, revenue, a sum.
         proofs: pages of this project's repository that prove the guarantee.
         time: the day of the request, as the start of that day in UTC; with ``Dataset(times="hour")`` the hour. Nothing
             finer, because how long an answer took depends on the data. Has a time zone.
@@ -129,6 +131,7 @@ class Release(Generic[Answer]):
     time: datetime
     receipt: Mapping[str, Any] | None = None
     event: Event
+    error_unit: str | None = None
     version: str = field(default_factory=_installed_version)
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     groups: Mapping[str, Any] | None = None
@@ -209,6 +212,15 @@ class Release(Generic[Answer]):
             counted = replace(counted, count=_shaped(drawn.counted, drawn.answer))
         return replace(self, value=drawn.answer, usable=usable, counted=counted)
 
+    @property
+    def _bound(self) -> dict[str, Any] | None:
+        """``within`` is None if it does not fit into a double."""
+        if self.error_bound is None:
+            return None
+        within = self.error_bound if math.isfinite(self.error_bound) else None
+        unit = {} if self.error_unit is None else {"unit": self.error_unit}
+        return {"within": within, "confidence": self.confidence, **unit}
+
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
         guarantee, usable, counted = self.guarantee, self.usable, self.counted
@@ -233,7 +245,7 @@ class Release(Generic[Answer]):
                 "monotonic": self.monotonic,
             },
             "candidates": dict(self.candidates),
-            "error_bound": wording.error_bound(QUESTIONS[self.task], self),
+            "error_bound": self._bound,
             **arguments,
             **({} if self.groups is None else {"groups": dict(self.groups)}),
             **({} if self.format is None else {"format": dict(self.format)}),
@@ -406,6 +418,7 @@ def draft(
         neighbours=terms.sensitivity.neighbours,
         candidates=terms.candidates,
         error_bound=terms.error_bound,
+        error_unit=question.of_one.error_unit(terms),
         confidence=CONFIDENCE,
         proofs=terms.pages if proofs is None else proofs,
         time=time,

@@ -102,10 +102,10 @@ class Counted(ListQuestion):
         Raises:
             InvalidParameterError: an argument is out of range, or `epsilon` too small for counts to be of use.
         """
-        most, n, k = self.most_per_unit, len(self.choices), self.answers
-        delta: float = getattr(self, "delta", 0.0)
+        most: int | None = getattr(self, "max_values_per_unit", None)
         if most is None and not self.with_counts:
             return None
+        n, k, delta = len(self.choices), self.answers, cast("float", getattr(self, "delta", 0.0))
         asked: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours}
         ruled: dict[str, Any] = {"delta": delta, "max_values_per_unit": most, "with_counts": self.with_counts}
         found = mechanisms.order_noise(n, k, **asked, **ruled)
@@ -121,7 +121,9 @@ class Counted(ListQuestion):
         """What a certificate says of how the order was decided; nothing if the caller left nothing to decide."""
         from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 
-        order, most = self.once, self.most_per_unit
+        order, most = self.once, cast("int | None", getattr(self, "max_values_per_unit", None))
+        if order is plan is None and most is None and not self.with_counts:
+            return {}
         is_at_once = plan is not None and plan.is_at_once
         rule = (GAUSSIAN_ONCE if order.delta else ONCE) if order is not None else ORDER if is_at_once else EACH
         return {

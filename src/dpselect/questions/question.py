@@ -380,7 +380,7 @@ class Question(Priced[Summary]):
     """The possible units of the error, if it is not a count."""
 
     @classmethod
-    def error_unit(cls, release: Planned) -> str | None:
+    def error_unit(cls, release: Planned | Terms) -> str | None:
         """The unit of the error, if it is not a count."""
         del release
         return cls.error_units[0] if cls.error_units else None

@@ -60,14 +60,14 @@ class Best(Counted):
         """What the certificate will contain."""
         if self.once is not None:
             return self.terms_once(self.once)
-        mechanism: Any = self.mechanism
+        mechanism, choices = cast("PermuteAndFlip", self.mechanism), self.choices
         return Terms(
             task=self.name,
             mechanism=type(mechanism).__name__,
             epsilon=mechanism.epsilon,
             sensitivity=questions.count_sensitivity(self.neighbours),
-            candidates=self.choices.description(),
-            error_bound=mechanism.error_bound(len(self.choices), confidence=CONFIDENCE),
+            candidates=choices.description(),
+            error_bound=mechanism.error_bound(len(choices), confidence=CONFIDENCE),
             proofs=("proofs/permute_and_flip.md",),
             arguments=self.arguments(),
         )
