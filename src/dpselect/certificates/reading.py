@@ -18,9 +18,8 @@ from dpselect.accounting.events import Event, decode, encode
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
 from dpselect.formats import is_canonical
 from dpselect.privacy import Neighbours
-from dpselect.public_time import as_utc_text
 from dpselect.questions.query import Query
-from dpselect.questions.question import NoisyUnits, Question, is_noisy_count
+from dpselect.questions.question import PARTIAL_SELECTION, NoisyUnits, Question, is_noisy_count
 from dpselect.questions.words import CERTIFICATE, SEEDED, Words, canonical_json, wrong
 from dpselect.summaries import CandidateKind
 
@@ -101,7 +100,7 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
     )
     _compare(held, release.to_dict())
     for name, answer in zip(names or [None], read, strict=True):
-        _check_possible(asked.priced.of_one, answer, release, name)
+        _check_possible(asked.alone, answer, release, name)
     return release
 
 
@@ -259,11 +258,13 @@ def _bound(held: object, expected: float | None) -> float | None:
 
 def _event(held: object, expected: Event) -> Event:
     """The stated event, where it is the recomputed one up to the rounding of machines."""
+    if held == (known := encode(expected)):
+        return expected
     try:
         stated = decode(held)
     except InvalidParameterError:
         raise wrong("event", "an event that this dpselect can read") from None
-    if not _is_close(encode(stated), encode(expected)):
+    if not _is_close(encode(stated), known):
         raise wrong("event", "that of such a question")
     return stated
 
@@ -285,14 +286,14 @@ def _exact(held: object) -> Fraction | None:
 
 def _in_place(held: Words, asked: Query) -> bool:
     """Whether it was drawn where the scores are, which the table decides; then one more page proves it."""
-    can_be = asked.priced.of_one.draws_in_place and asked.groups is None
-    return can_be and held["proofs"] == [*asked.pages(in_place=True)]
+    said = isinstance(held["proofs"], list) and PARTIAL_SELECTION in cast("list[object]", held["proofs"])
+    return said and asked.groups is None and asked.alone.draws_in_place
 
 
 def _time(held: object) -> datetime:
     try:
         found = datetime.fromisoformat(_text(held, "time"))
-        if found.tzinfo is UTC and as_utc_text(found) == held:
+        if found.tzinfo is UTC and found.isoformat(timespec="seconds") == held:
             return found
     except (ValueError, OverflowError):
         pass  # said below

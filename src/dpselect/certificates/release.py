@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from dpselect.accounting.events import Event, encode
 from dpselect.certificates.tables import columns, plotted
 from dpselect.privacy import Guarantee, Neighbours
-from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
 from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced
 from dpselect.questions.words import CERTIFICATE, SEEDED, canonical_json, wrong
@@ -255,7 +254,7 @@ class Release(Generic[Answer]):
             **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
             "version": self.version,
-            "time": as_utc_text(self.time),
+            "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
         }
 
     def question_hash(self) -> str:

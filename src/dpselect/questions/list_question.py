@@ -15,6 +15,7 @@ from dpselect.questions.wording import counted
 if TYPE_CHECKING:
     from dpselect.mechanisms import NoisyOrder
     from dpselect.mechanisms.top_k import TopKPlan
+    from dpselect.privacy import Sensitivity
     from dpselect.questions.question import Planned, RowReader, Value
     from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups
 
@@ -94,6 +95,11 @@ class Counted(ListQuestion):
     def of_selection(self) -> float:
         """The epsilon of the selection: half of it if counts are wanted, because the other half pays for them."""
         return mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
+
+    @cached_property
+    def moved(self) -> Sensitivity:
+        """How much one unit can change the counts."""
+        return questions.count_sensitivity(self.neighbours)
 
     @cached_property
     def once(self) -> NoisyOrder | None:

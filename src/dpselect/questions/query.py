@@ -17,6 +17,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.questions.declared import BY_NAME, Columns, Question, named
 from dpselect.questions.question import PARTIAL_SELECTION, ROW_CONDITIONS, Priced
+from dpselect.questions.question import Question as Planned
 from dpselect.questions.words import Words, members, number_written, read, written, wrong
 from dpselect.summaries import (
     CandidateKind,
@@ -38,6 +39,7 @@ class Query:
 
     Attributes:
         question: the question, of checked arguments.
+        alone: the question of one group with all that decides its cost.
         priced: it as it will be answered: in each of the groups, with counts and a number of usable units.
         groups: the groups; None: all rows together.
         where: the conditions on rows, in words.
@@ -46,6 +48,7 @@ class Query:
     """
 
     question: Question
+    alone: Planned[Any]
     priced: Priced[Any]
     groups: PublicGroups | None = None
     where: Sequence[Words] = ()
@@ -89,14 +92,14 @@ class Query:
         if usable_epsilon is not None:
             priced = questions.WithUsable[Any].planned(priced, usable_epsilon=usable_epsilon)
         more: dict[str, Any] = {"groups": groups, "where": where, "usable_epsilon": usable_epsilon}
-        return cls(question=question, priced=priced, facts=noted.facts, **more)
+        return cls(question=question, alone=alone, priced=priced, facts=noted.facts, **more)
 
     @cached_property
     def words(self) -> Words:
         """What was asked, the same however it was written."""
-        question, of_one = self.question, self.priced.of_one
+        question = self.question
         given = {each: getattr(question, each.name) for each in arguments_of(type(question))}
-        lists = question.lists(of_one)
+        lists = question.lists(self.alone)
         found = {
             each.name: lists[each.name] if each.kind in _LISTS else written(value, each.kind)
             for each, value in given.items()

@@ -42,7 +42,7 @@ class Best(Counted):
         """What draws, at the whole cost."""
         if self.once is not None:
             return self.once
-        moved = questions.count_sensitivity(self.neighbours)
+        moved = self.moved
         return mechanisms.PermuteAndFlip(
             epsilon=self.of_selection,
             sensitivity=moved.value,
@@ -65,7 +65,7 @@ class Best(Counted):
             task=self.name,
             mechanism=type(mechanism).__name__,
             epsilon=mechanism.epsilon,
-            sensitivity=questions.count_sensitivity(self.neighbours),
+            sensitivity=self.moved,
             candidates=choices.description(),
             error_bound=mechanism.error_bound(len(choices), confidence=CONFIDENCE),
             proofs=("proofs/permute_and_flip.md",),

@@ -89,7 +89,7 @@ class TopK(Counted, name="top_k"):
     @cached_property
     def plan(self) -> TopKPlan:
         """The mechanism of a round, the number of rounds, and the total cost; if noise is not added `once`."""
-        moved = questions.count_sensitivity(self.neighbours)
+        moved = self.moved
         return mechanisms.plan_top_k(
             len(self.choices),
             self.answers,
@@ -116,7 +116,7 @@ class TopK(Counted, name="top_k"):
             rounds=self.plan.rounds,
             epsilon=self.plan.epsilon,
             delta=self.plan.delta,
-            sensitivity=questions.count_sensitivity(self.neighbours),
+            sensitivity=self.moved,
             candidates=self.choices.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
             proofs=plan_proofs(self.plan),

@@ -59,8 +59,8 @@ def written(value: Any, kind: object) -> Any:
 
 def number_written(value: Any) -> int | float | str:
     """A number: as JSON has it where that is exactly what the caller means, else as a fraction."""
-    if isinstance(value, float) and abs(value) >= _WHOLE_DOUBLES:
-        return float(value)  # see `whole_or_double_bounds`
+    if type(value) is float:  # from 2^52 on as it is: see `whole_or_double_bounds`
+        return int(value) if value.is_integer() and abs(value) < _WHOLE_DOUBLES else value
     exact = decimal_fraction(value, "number", expected="a finite number")
     if exact.denominator == 1 and abs(exact) < 10**40:
         return int(exact)
