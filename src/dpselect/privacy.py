@@ -55,7 +55,7 @@ def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
     Under replace-one a unit leaves one candidate and joins another, so scores move in both directions at once;
     proof and counterexample: ``proofs/counting.md``.
     """
-    monotonic = boolean(monotonic, "monotonic")
+    monotonic = monotonic if isinstance(monotonic, bool) else boolean(monotonic, "monotonic")
     if monotonic and neighbouring_relation(neighbours) is Neighbours.REPLACE_ONE:
         raise InvalidParameterError(
             "monotonic",
