@@ -321,7 +321,7 @@ def test_a_dry_run_answers_every_question_of_a_table() -> None:
 
 def test_each_file_declares_the_questions_that_are_looked_up_in_it() -> None:
     for family, names in FAMILIES.items():
-        assert [*declared_in(family)] == names.split()
+        assert [name for name in declared_in(family) if name in BY_NAME] == names.split()
     assert [*BY_NAME] == [name for names in FAMILIES.values() for name in names.split()]
     assert all(BY_NAME[name].name == name for name in BY_NAME)
     assert "avg" not in BY_NAME

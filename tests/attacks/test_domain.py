@@ -9,9 +9,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.questions import MostCommon
-from dpselect.summaries import PublicCandidates
 from tests.attacks import naive
 from tests.backends.tables import count, write_csv, write_parquet
+from tests.drawn_answers import planned
 
 COMMON = ["flu"] * 6 + ["cold"] * 5
 RARE = [*COMMON, "rare"]
@@ -28,7 +28,7 @@ def test_a_naive_answer_out_of_what_occurs_proves_that_somebody_has_it() -> None
 @pytest.mark.parametrize("candidates", [["flu", "cold"], ["flu", "cold", "rare"]])
 def test_here_what_occurs_changes_no_probability_by_more_than_epsilon(tmp_path: Path, candidates: list[str]) -> None:
     """Whether the rare value is a public candidate or not: it is possible with and without, or never."""
-    task = MostCommon.planned(PublicCandidates.given(candidates), epsilon=0.1)
+    task = planned(MostCommon, candidates=candidates, epsilon=0.1)
     laws = []
     for name, values in (("without", COMMON), ("with", RARE)):
         lines = [f"{unit},{value}".encode() for unit, value in enumerate(values)]
@@ -43,7 +43,7 @@ def test_a_list_that_was_read_from_the_column_cannot_be_told_from_a_public_one(t
         path = write_csv(tmp_path / "t.csv", [f"{unit},{value}".encode() for unit, value in enumerate(values)])
         leaked = sorted(set(values))  # the private column's own values
         assert dps.Dataset(path, unit="unit").most_common("value", candidates=leaked, epsilon=0.1).value in leaked
-        task = MostCommon.planned(PublicCandidates.given(leaked), epsilon=0.1)
+        task = planned(MostCommon, candidates=leaked, epsilon=0.1)
         law = dict(zip(leaked, task.mechanism.pmf(np.array(count(path, leaked))), strict=True))
         assert bool(law.get("rare", 0.0) > 0.2) is possible  # at no epsilon may this go from nothing to a fifth
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from dpselect.questions import MostCommon, Quantile
-from dpselect.summaries import PublicCandidates, PublicDomain
+from dpselect.summaries import PublicDomain
 from tests.attacks import naive
 from tests.backends.tables import count, gather, write_rows
+from tests.drawn_answers import planned
 
 CROWD = [(f"unit{place}", "a") for place in range(100)]
 BUSY = [("busy", "b")] * 1000
@@ -31,7 +32,7 @@ def test_one_person_decides_a_naive_selection() -> None:
 @pytest.mark.parametrize("busy", [BUSY, BUSY_EVERYWHERE])
 def test_here_they_are_counted_once(tmp_path: Path, kind: str, busy: list[tuple[str, str]]) -> None:
     """And so no candidate's probability changes by more than a factor of ``e^epsilon``."""
-    task = MostCommon.planned(PublicCandidates.given(["a", "b", "c"]), epsilon=1.0)
+    task = planned(MostCommon, candidates=["a", "b", "c"], epsilon=1.0)
     laws, counts = [], []
     for rows in (CROWD, [*CROWD, *busy]):
         counts.append(count(write_rows(tmp_path, rows, kind=kind), ["a", "b", "c"]))
@@ -42,7 +43,7 @@ def test_here_they_are_counted_once(tmp_path: Path, kind: str, busy: list[tuple[
 
 def test_counting_rows_would_break_that() -> None:
     """Control: the law of the same mechanism on rows."""
-    task = MostCommon.planned(PublicCandidates.given(["a", "b"]), epsilon=1.0)
+    task = planned(MostCommon, candidates=["a", "b"], epsilon=1.0)
     counts = [Counter(value for _, value in rows) for rows in (CROWD, [*CROWD, *BUSY])]
     before, after = (task.mechanism.pmf(np.array([each["a"], each["b"]])) for each in counts)
     assert before[1] < 1e-40

@@ -13,9 +13,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.questions import BestBy
-from dpselect.summaries import PublicCandidates, PublicClip
 from tests.attacks import naive
 from tests.backends.tables import total, write_rows
+from tests.drawn_answers import planned
 
 EACH = 1 << 15
 LARGE, SMALL = 1.0, 0.0009765625
@@ -83,8 +83,8 @@ def test_here_no_amount_is_rounded_on_the_way(tmp_path: Path) -> None:
 
 def test_here_one_row_changes_no_probability_by_more_than_epsilon(tmp_path: Path) -> None:
     """The person of 1 in front of very many, who decides how a sum of floats is rounded; here as one of two groups."""
-    clip = PublicClip.given("amount", (0, 1), scale=2**25)
-    task = BestBy.planned(PublicCandidates.given(["x", "y"]), clip, epsilon=1.0)
+    task = planned(BestBy, candidates=["x", "y"], sum="amount", clip=(0, 1), scale=2**25, epsilon=1.0)
+    clip = task.amounts
     many = [(str(place), "xy"[place % 2], "all", 2.0**-24 * (1 + 2.0**-10)) for place in range(2000)]
     laws = []
     for first in ([], [("first", "x", "all", 1.0)]):

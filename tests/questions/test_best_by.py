@@ -13,12 +13,12 @@ from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
 from dpselect.questions import BestBy
-from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip
-from tests.drawn_answers import drawn_answer
+from dpselect.summaries import CandidateTotals, PublicClip
+from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-PAGES = PublicCandidates.given(["/a", "/b", "/c"])
+PAGES = ["/a", "/b", "/c"]
 
 
 def released(task: BestBy, totals: list[int]) -> Release:
@@ -37,7 +37,7 @@ def released(task: BestBy, totals: list[int]) -> Release:
     ],
 )
 def test_the_scale_is_the_range_over_epsilon(clip: tuple[int, int], neighbours: str, scale: float) -> None:
-    task = BestBy.planned(PAGES, PublicClip.given("seconds", clip), epsilon=0.5, neighbours=Neighbours(neighbours))
+    task = planned(BestBy, candidates=PAGES, sum="seconds", clip=clip, epsilon=0.5, neighbours=neighbours)
     assert task.mechanism.scale == scale
     assert task.event == dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
 
@@ -45,7 +45,7 @@ def test_the_scale_is_the_range_over_epsilon(clip: tuple[int, int], neighbours: 
 def test_the_draws_follow_the_law() -> None:
     """The control is the law at the sensitivity instead of the range."""
     totals = [0, 3, 5]
-    task = BestBy.planned(PAGES, PublicClip.given("seconds", (-2, 5)), epsilon=3.0)
+    task = planned(BestBy, candidates=PAGES, sum="seconds", clip=(-2, 5), epsilon=3.0)
     drawn = [task.draw(CandidateTotals(np.array(totals))) for _ in range(12_000)]
     counts = np.array([drawn.count(page) for page in ("/a", "/b", "/c")])
     laws = [dps.PermuteAndFlip(epsilon=3.0, sensitivity=most, monotonic=True).pmf(totals) for most in (7, 5)]
@@ -54,7 +54,7 @@ def test_the_draws_follow_the_law() -> None:
 
 
 def test_the_certificate_is_in_the_unit_of_the_column() -> None:
-    task = BestBy.planned(PAGES, PublicClip.given("paid", (-2.5, 99.99), scale=100), epsilon=1.0)
+    task = planned(BestBy, candidates=PAGES, sum="paid", clip=(-2.5, 99.99), scale=100, epsilon=1.0)
     release = released(task, [0, 10**9, 0])
     assert release.value == "/b"
     assert (release.sensitivity, release.monotonic, release.neighbours) == (99.99, False, Neighbours.ADD_REMOVE)
@@ -66,7 +66,7 @@ def test_the_certificate_is_in_the_unit_of_the_column() -> None:
 
 @pytest.mark.parametrize("totals", [[2**63 - 1, -(2**63), 0], [-(2**63), 2**63 - 1, 0]])
 def test_sums_at_the_end_of_64_bits_are_told_apart(totals: list[int]) -> None:
-    task = BestBy.planned(PAGES, PublicClip.given("paid", (-(2**31), 2**31)), epsilon=1.0)
+    task = planned(BestBy, candidates=PAGES, sum="paid", clip=(-(2**31), 2**31), epsilon=1.0)
     assert released(task, totals).value == ["/a", "/b"][int(np.argmax(totals))]
 
 

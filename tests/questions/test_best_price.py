@@ -18,7 +18,7 @@ from dpselect.mechanisms import PriceListMechanism
 from dpselect.privacy import Neighbours
 from dpselect.questions import BestPrice
 from dpselect.summaries import PublicDomain, UnitValues
-from tests.drawn_answers import drawn_answer
+from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +34,7 @@ def released(task: BestPrice, offers: list[float], **options: Any) -> Release:
 
 @pytest.mark.parametrize(("rows", "epsilon", "scale"), [(1, 0.5, 16.0), (1, 2.0, 4.0), (7, 1.0, 56.0)])
 def test_the_plan(rows: int, epsilon: float, scale: float) -> None:
-    task = BestPrice.planned([2, 8, 10], epsilon=epsilon, max_rows_per_unit=rows)
+    task = planned(BestPrice, prices=[2, 8, 10], epsilon=epsilon, max_rows_per_unit=rows)
     assert task.mechanism.scale == scale
     assert task.mechanism.neighbours is Neighbours.ADD_REMOVE
     assert task.domain == PublicDomain(0.0, 10.0)
@@ -43,9 +43,9 @@ def test_the_plan(rows: int, epsilon: float, scale: float) -> None:
 
 
 def test_the_plan_between_bounds() -> None:
-    task = BestPrice.planned(bounds=(2, 10), epsilon=0.5, max_rows_per_unit=3)
+    task = planned(BestPrice, bounds=(2, 10), continuous=True, epsilon=0.5, max_rows_per_unit=3)
     assert task.mechanism == dpselect.mechanisms.PriceMechanism(epsilon=0.5, bounds=(2, 10), values_per_unit=3)
-    assert (task.mechanism.scale, task.sensitivity.value, task.max_rows_per_unit) == (60.0, 30.0, 3)
+    assert (task.mechanism.scale, task.terms.sensitivity.value, task.max_rows_per_unit) == (60.0, 30.0, 3)
     assert task.mechanism.neighbours is Neighbours.ADD_REMOVE
     assert task.domain == PublicDomain(0.0, 10.0)
     assert task.event == dpselect.accounting.BoundedRangeEvent(epsilon=0.5)
@@ -54,14 +54,14 @@ def test_the_plan_between_bounds() -> None:
 @pytest.mark.parametrize("upper", [0.1, 1 / 3, 9.99, 1e300, 5e-324])
 @pytest.mark.parametrize("rows", [1, 3, 10])
 def test_what_is_certified_between_bounds_is_what_the_noise_is_made_for(upper: float, rows: int) -> None:
-    task = BestPrice.planned(bounds=(0, upper), epsilon=1.0, max_rows_per_unit=rows)
-    assert task.sensitivity.value == task.mechanism.sensitivity >= rows * Fraction(upper)
+    task = planned(BestPrice, bounds=(0, upper), continuous=True, epsilon=1.0, max_rows_per_unit=rows)
+    assert task.terms.sensitivity.value == task.mechanism.sensitivity >= rows * Fraction(upper)
 
 
 def test_the_draws_between_bounds_follow_the_law() -> None:
     """The control is the law at another number of rows."""
     offers, cuts = [2.0, 2.0, 3.0, 5.0, 5.0, 0.5], np.linspace(1, 5, 9)
-    task = BestPrice.planned(bounds=(1, 5), epsilon=4.0, max_rows_per_unit=2)
+    task = planned(BestPrice, bounds=(1, 5), continuous=True, epsilon=4.0, max_rows_per_unit=2)
     counts = np.histogram([released(task, offers).value for _ in range(4000)], bins=cuts)[0]
     laws = [
         np.diff(dpselect.mechanisms.PriceMechanism(epsilon=4.0, bounds=(1, 5), values_per_unit=rows).cdf(offers, cuts))
@@ -74,21 +74,21 @@ def test_the_draws_between_bounds_follow_the_law() -> None:
 def test_the_draws_follow_the_law() -> None:
     """The control is the law at another number of rows."""
     offers = [2.0, 2.0, 3.0, 5.0, 5.0]
-    task = BestPrice.planned([2, 3, 5], epsilon=4.0, max_rows_per_unit=2)
+    task = planned(BestPrice, prices=[2, 3, 5], epsilon=4.0, max_rows_per_unit=2)
     drawn = [released(task, offers).value for _ in range(4000)]
     counts = np.array([drawn.count(price) for price in (2, 3, 5)])
     assert p_value(counts, task.mechanism.pmf(offers)) > NEVER
-    assert p_value(counts, BestPrice.planned([2, 3, 5], epsilon=4.0).mechanism.pmf(offers)) < NEVER
+    assert p_value(counts, planned(BestPrice, prices=[2, 3, 5], epsilon=4.0).mechanism.pmf(offers)) < NEVER
 
 
 @pytest.mark.parametrize(("prices", "kind"), [([1, 2], int), ([1.0, 2], (int, float)), ([Fraction(1, 3)], float)])
 def test_the_value_is_a_price_as_it_was_given(prices: list[Any], kind: Any) -> None:
     for _ in range(10):
-        assert isinstance(released(BestPrice.planned(prices, epsilon=1.0), []).value, kind)
+        assert isinstance(released(planned(BestPrice, prices=prices, epsilon=1.0), []).value, kind)
 
 
 def test_offers_that_were_gathered_for_another_question_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = BestPrice.planned([5, 10], epsilon=1.0, max_rows_per_unit=2)
+    task = planned(BestPrice, prices=[5, 10], epsilon=1.0, max_rows_per_unit=2)
     assert released(task, [4.0], max_rows_per_unit=1).value in (5, 10)  # fewer rows than allowed do no harm
     monkeypatch.setattr(PriceListMechanism, "draw", None)
     for other in ({"max_rows_per_unit": 3}, {"domain": PublicDomain(0.0, 9.0)}, {"domain": PublicDomain(5.0, 10.0)}):
@@ -99,27 +99,27 @@ def test_offers_that_were_gathered_for_another_question_are_refused(monkeypatch:
 @pytest.mark.parametrize("rows", [0, -1, 1.0, None, "1", True, 10**9 + 1, 10**400, math.nan])
 def test_bad_rows_per_unit(rows: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"^max_rows_per_unit="):
-        BestPrice.planned([1, 2], epsilon=1.0, max_rows_per_unit=rows)
+        planned(BestPrice, prices=[1, 2], epsilon=1.0, max_rows_per_unit=rows)
 
 
 def test_bad_prices_and_epsilon() -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^prices="):
-        BestPrice.planned([], epsilon=1.0)
+        planned(BestPrice, prices=[], epsilon=1.0)
     with pytest.raises(InvalidParameterError, match=r"^epsilon="):
-        BestPrice.planned([1], epsilon=0.0)
+        planned(BestPrice, prices=[1], epsilon=0.0)
     with pytest.raises(InvalidParameterError, match=r"^sensitivity="):
-        BestPrice.planned(bounds=(0, 1e300), epsilon=1.0, max_rows_per_unit=10**9)
+        planned(BestPrice, bounds=(0, 1e300), continuous=True, epsilon=1.0, max_rows_per_unit=10**9)
 
 
 def test_either_prices_or_bounds() -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^prices=None: expected either"):
-        BestPrice.planned(epsilon=1.0)
+        planned(BestPrice, epsilon=1.0)
     with pytest.raises(InvalidCandidatesError, match=r"^prices=<given together with bounds>: expected either"):
-        BestPrice.planned([1], bounds=(1, 2), epsilon=1.0)
+        planned(BestPrice, prices=[1], bounds=(1, 2), epsilon=1.0)
 
 
 def test_the_certificate() -> None:
-    task = BestPrice.planned([2.5, 10, 20], epsilon=0.5, max_rows_per_unit=2)
+    task = planned(BestPrice, prices=[2.5, 10, 20], epsilon=0.5, max_rows_per_unit=2)
     release = released(task, [40.0])
     assert (release.task, release.column, release.unit, release.time) == ("best_price", "offer", "buyer", WHEN)
     assert (release.mechanism, release.rounds, release.epsilon, release.delta) == ("PriceListMechanism", 1, 0.5, 0.0)
@@ -136,7 +136,7 @@ def test_the_certificate() -> None:
 
 
 def test_the_certificate_of_a_price_between_bounds() -> None:
-    release = released(BestPrice.planned(bounds=(2.5, 20), epsilon=0.5, max_rows_per_unit=2), [40.0])
+    release = released(planned(BestPrice, bounds=(2.5, 20), continuous=True, epsilon=0.5, max_rows_per_unit=2), [40.0])
     assert (release.task, release.mechanism, release.rounds, release.delta) == ("best_price", "PriceMechanism", 1, 0.0)
     assert (release.sensitivity, release.monotonic, release.neighbours) == (40.0, True, Neighbours.ADD_REMOVE)
     assert release.candidates == {"source": "bounds", "lower": 2.5, "upper": 20.0}
@@ -150,7 +150,7 @@ def test_the_certificate_of_a_price_between_bounds() -> None:
 def test_the_certificate_does_not_depend_on_the_offers() -> None:
     certificates = []
     for offers in ([], [40.0] * 1000):
-        certificate = released(BestPrice.planned([5, 10], epsilon=0.5), offers).to_dict()
+        certificate = released(planned(BestPrice, prices=[5, 10], epsilon=0.5), offers).to_dict()
         del certificate["value"]
         certificates.append(certificate)
     assert certificates[0] == certificates[1]
@@ -166,4 +166,4 @@ def test_the_certificate_does_not_depend_on_the_offers() -> None:
     ],
 )
 def test_the_error_bound_in_words(prices: list[Any], epsilon: float, words: str) -> None:
-    assert f" {words}" in f" {released(BestPrice.planned(prices, epsilon=epsilon), []).accuracy}"
+    assert f" {words}" in f" {released(planned(BestPrice, prices=prices, epsilon=epsilon), []).accuracy}"

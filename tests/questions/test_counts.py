@@ -18,9 +18,10 @@ from dpselect.errors import InvalidCandidatesError, InvalidCertificateError, Inv
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
 from dpselect.questions import Count, Drawn, Histogram, Sum
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicClip, PublicCondition
+from dpselect.summaries import CandidateCounts, CandidateTotals
 from tests.backends import model, table_questions
 from tests.backends.table_questions import BY_CITY, BY_PAGE, NAMES, ROWS
+from tests.drawn_answers import planned
 from tests.views import ask
 
 SURE = 1e5
@@ -91,20 +92,20 @@ def test_a_unit_counts_for_as_many_values_as_it_may(most: int) -> None:
     [(1, "add_remove", 1), (2, "add_remove", 2), (1, "replace_one", 2), (2, "replace_one", 4), (3, "replace_one", 5)],
 )
 def test_the_noise_of_a_histogram_covers_what_one_unit_changes(most: int, neighbours: str, moved: int) -> None:
-    candidates = PublicCandidates.given(range(5))
-    planned = Histogram.planned(candidates, epsilon=0.5, max_values_per_unit=most, neighbours=Neighbours(neighbours))
-    assert planned.mechanism.sensitivity == moved
+    asked: dict[str, Any] = {"candidates": range(5), "epsilon": 0.5, "max_values_per_unit": most}
+    question = planned(Histogram, **asked, neighbours=neighbours)
+    assert question.mechanism.sensitivity == moved
     exact = CandidateCounts(np.full(5, 10_000))
-    away = [abs(count - 10_000) for _ in range(100) for count in planned.draw(exact)]
+    away = [abs(count - 10_000) for _ in range(100) for count in question.draw(exact)]
     assert moved * 2 * 0.7 < np.mean(away) < moved * 2 * 1.35  # the mean distance is nearly the scale
 
 
 def test_the_noise_of_counts_and_sums() -> None:
-    count = Count.planned(PublicCondition(), epsilon=0.1)
+    count = planned(Count, None, epsilon=0.1)
     away = [abs(count.draw(CandidateCounts(np.array([5000]))) - 5000) for _ in range(400)]
     assert 7 < np.mean(away) < 13.5
     for neighbours, moved in ((Neighbours.ADD_REMOVE, 30), (Neighbours.REPLACE_ONE, 40)):
-        total = Sum.planned(PublicClip.given("paid", (-1, 3), scale=10), epsilon=1.0, neighbours=neighbours)
+        total = planned(Sum, "paid", clip=(-1, 3), scale=10, epsilon=1.0, neighbours=neighbours)
         assert total.mechanism.sensitivity == moved
         drawn = [total.draw(CandidateTotals(np.array([100_000]))) for _ in range(400)]
         assert moved / 10 * 0.7 < np.mean([abs(each - 10_000) for each in drawn]) < moved / 10 * 1.35  # type: ignore[operator]
@@ -246,8 +247,8 @@ def test_the_sum_of_noisy_counts_is_that_of_the_noise_before_it_is_cut_off(monke
     """Else all that is cut off at 0 would add up."""
     noise = np.array([-3, 5, -4, 0], np.int64)
     monkeypatch.setattr(GeometricMechanism, "draw_many", lambda _, given: np.asarray(given) + noise)
-    planned = Histogram.planned(PublicCandidates.given(range(4)), epsilon=1.0)
-    assert planned.released(CandidateCounts(np.array([1, 1, 1, 1]))) == Drawn([0, 6, 0, 1], [2])
+    question = planned(Histogram, candidates=range(4), epsilon=1.0)
+    assert question.released(CandidateCounts(np.array([1, 1, 1, 1]))) == Drawn([0, 6, 0, 1], [2])
 
 
 def test_a_histogram_takes_the_noise_with_the_smaller_bound(tmp_path: Path) -> None:

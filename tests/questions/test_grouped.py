@@ -18,11 +18,12 @@ from dpselect.certificates.release import Release, canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
 from dpselect.privacy import Neighbours
 from dpselect.questions import Grouped, MostCommon, TopK
-from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups
+from dpselect.summaries import CandidateCounts, PublicGroups
+from tests import drawn_answers
 from tests.drawn_answers import drawn_answer
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-XYZ = PublicCandidates.given(["x", "y", "z"])
+XYZ = ["x", "y", "z"]
 GAP = 100_000
 
 
@@ -33,7 +34,7 @@ def groups(members: Any, most: int = 1) -> PublicGroups:
 
 
 def planned(members: PublicGroups, *, epsilon: float = 1.0) -> Grouped[CandidateCounts]:
-    task = MostCommon.planned(XYZ, epsilon=members.share(epsilon))
+    task = drawn_answers.planned(MostCommon, candidates=XYZ, epsilon=members.share(epsilon))
     return Grouped[CandidateCounts].planned(task, members, epsilon=epsilon)
 
 
@@ -44,7 +45,7 @@ def released(task: Grouped[CandidateCounts], counts: list[list[int]]) -> Release
 
 def test_one_group_a_unit_costs_what_one_question_costs() -> None:
     task = planned(groups(["Oslo", "Rome", "Bonn"]))
-    assert task.event == MostCommon.planned(XYZ, epsilon=1.0).event
+    assert task.event == drawn_answers.planned(MostCommon, candidates=XYZ, epsilon=1.0).event
     assert task.terms.epsilon == 1.0
 
 
@@ -101,7 +102,9 @@ def test_the_draws_of_groups_are_independent() -> None:
 
 def test_several_answers_of_each_group() -> None:
     members = groups(["a", "b"], 2)
-    task = TopK.planned(XYZ, 2, epsilon=members.share(2.0), delta=members.share_of_delta(1e-6))
+    task = drawn_answers.planned(
+        TopK, candidates=XYZ, k=2, epsilon=members.share(2.0), delta=members.share_of_delta(1e-6)
+    )
     release = released(Grouped[CandidateCounts].planned(task, members, epsilon=2.0), [[0, GAP, 2 * GAP]] * 2)
     assert release.value == {"a": ["z", "y"], "b": ["z", "y"]}
     assert release.rows() == ("city", [("a", "z, y"), ("b", "z, y")])
@@ -140,7 +143,7 @@ def test_too_many_counts_are_refused() -> None:
 
 
 def test_replaced_units_are_refused() -> None:
-    task = MostCommon.planned(XYZ, epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
+    task = drawn_answers.planned(MostCommon, candidates=XYZ, epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     with pytest.raises(InvalidParameterError, match="would cost twice as much"):
         Grouped[CandidateCounts].planned(task, groups(["a"]), epsilon=1.0)
 

@@ -21,11 +21,12 @@ from dpselect.questions import (
     TopK,
     UpperBound,
 )
-from dpselect.summaries import CandidateCounts, PublicBins, PublicCandidates, PublicClip, PublicDomain
+from dpselect.summaries import CandidateCounts, PublicBins, PublicDomain
+from tests.drawn_answers import planned
 from tests.reference import clipped_sums, counting
 
 BOTH = list(Neighbours)
-XY = PublicCandidates.given(["x", "y"])
+XY = ["x", "y"]
 ROWS = [(), ("x",), ("y",), ("x", "y")]
 PAIRS = {Neighbours.ADD_REMOVE: counting.add_remove_pairs, Neighbours.REPLACE_ONE: counting.replace_one_pairs}
 
@@ -44,7 +45,7 @@ def test_counts(kind: type[MostCommon], neighbours: Neighbours) -> None:
     pairs = list(PAIRS[neighbours](("ann", "bob", "cid"), ROWS))
 
     def loss(planned_for: Neighbours) -> float:
-        task = kind.planned(XY, epsilon=1.0, neighbours=planned_for)
+        task = planned(kind, candidates=XY, epsilon=1.0, neighbours=planned_for)
         return worst_loss(
             tuple(task.mechanism.pmf(task.scores(counted(data)).values) for data in pair) for pair in pairs
         )
@@ -57,7 +58,7 @@ def test_counts(kind: type[MostCommon], neighbours: Neighbours) -> None:
 @pytest.mark.parametrize("neighbours", BOTH)
 def test_top_k(neighbours: Neighbours) -> None:
     for delta in (0.0, 1e-3):
-        plan = TopK.planned(XY, 2, epsilon=1.0, delta=delta, neighbours=neighbours).plan
+        plan = planned(TopK, candidates=XY, k=2, epsilon=1.0, delta=delta, neighbours=neighbours).plan
         assert plan.mechanism.neighbours is neighbours
         assert plan.mechanism.monotonic is (neighbours is Neighbours.ADD_REMOVE)
 
@@ -71,7 +72,7 @@ def test_sums(clip: tuple[int, int], neighbours: Neighbours) -> None:
         Neighbours.ADD_REMOVE: clipped_sums.add_remove_pairs,
         Neighbours.REPLACE_ONE: clipped_sums.replace_one_pairs,
     }[neighbours](("ann", "bob"), [(), *ends, *both])
-    task = BestBy.planned(XY, PublicClip.given("paid", clip), epsilon=1.0, neighbours=neighbours)
+    task = planned(BestBy, candidates=XY, sum="paid", clip=clip, epsilon=1.0, neighbours=neighbours)
     laws = [
         tuple(task.mechanism.pmf(clipped_sums.sums(data, ("x", "y"), clip=clip)) for data in pair) for pair in pairs
     ]
@@ -95,16 +96,18 @@ def test_quantiles(level: float, neighbours: Neighbours) -> None:
 
 
 PLANS: dict[str, Callable[[Neighbours], Any]] = {
-    "most_common": lambda relation: MostCommon.planned(XY, epsilon=1.0, neighbours=relation),
-    "least_common": lambda relation: LeastCommon.planned(XY, epsilon=1.0, neighbours=relation),
-    "top_k": lambda relation: TopK.planned(XY, 2, epsilon=1.0, neighbours=relation),
-    "best_by": lambda relation: BestBy.planned(XY, PublicClip.given("a", (0, 1)), epsilon=1.0, neighbours=relation),
+    "most_common": lambda relation: planned(MostCommon, candidates=XY, epsilon=1.0, neighbours=relation),
+    "least_common": lambda relation: planned(LeastCommon, candidates=XY, epsilon=1.0, neighbours=relation),
+    "top_k": lambda relation: planned(TopK, candidates=XY, k=2, epsilon=1.0, neighbours=relation),
+    "best_by": lambda relation: planned(BestBy, candidates=XY, sum="a", clip=(0, 1), epsilon=1.0, neighbours=relation),
     "quantile": lambda relation: Quantile.planned(0.25, PublicDomain.given((0, 3)), epsilon=1.0, neighbours=relation),
     "quantiles": lambda relation: Quantiles.planned(
         [0.25, 0.5], PublicDomain.given((0, 3)), epsilon=1.0, neighbours=relation
     ),
-    "best_price": lambda relation: BestPrice.planned([1, 2, 4], epsilon=1.0, neighbours=relation),
-    "best_price between bounds": lambda relation: BestPrice.planned(bounds=(1, 4), epsilon=1.0, neighbours=relation),
+    "best_price": lambda relation: planned(BestPrice, prices=[1, 2, 4], epsilon=1.0, neighbours=relation),
+    "best_price between bounds": lambda relation: planned(
+        BestPrice, bounds=(1, 4), continuous=True, epsilon=1.0, neighbours=relation
+    ),
     "upper_bound": lambda relation: UpperBound.planned(1.0, lower=0, step=1, epsilon=1.0, neighbours=relation),
     "density": lambda relation: Density.planned(PublicBins.given((0, 1), 4), epsilon=1.0, neighbours=relation),
 }

@@ -22,10 +22,11 @@ from dpselect.errors import (
     InvalidDataError,
     InvalidParameterError,
 )
-from dpselect.questions import TopUnknown
+from dpselect.questions import TopK
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.backends import model
 from tests.backends.table_questions import BY_CITY, ROWS
+from tests.drawn_answers import planned
 from tests.views import ask
 
 PEOPLE = dps.Dataset(ROWS, unit="who")
@@ -75,7 +76,7 @@ def test_fewer_values_than_asked_for_are_a_stop() -> None:
 
 
 def test_equal_counts_come_in_the_order_of_values() -> None:
-    task = TopUnknown.planned(CandidateKind.TEXT, 2, epsilon=1e5, delta=0.5)
+    task = planned(TopK, k=2, epsilon=1e5, delta=0.5)
     for names in (["c", "a", "d", "b"], ["b", "d", "a", "c"]):
         counts = NameCounts(pa.array(names), np.array([7, 7, 7, 7]), kind=CandidateKind.TEXT)
         assert task.draw(counts) == ["a", "b"]
@@ -86,16 +87,16 @@ GAUSSIAN = ((9, "add_remove", 22), (9, "replace_one", 31))
 
 
 def test_the_noise_covers_what_one_unit_changes() -> None:
-    exact = NameCounts(pa.array([*range(400)]), np.full(400, 100_000), kind=CandidateKind.INTEGER)
+    exact = NameCounts(pa.array([*map(str, range(400))]), np.full(400, 100_000), kind=CandidateKind.TEXT)
     for most, neighbours, deviation in ((1, "add_remove", 2), (2, "add_remove", 4), (1, "replace_one", 4), *GAUSSIAN):
-        task = TopUnknown.planned(
-            CandidateKind.INTEGER,
-            400,
+        task = planned(
+            TopK,
+            k=400,
             epsilon=0.5,
             delta=1e-6,
             max_values_per_unit=most,
             with_counts=True,
-            neighbours=dps.Neighbours(neighbours),
+            neighbours=neighbours,
         )
         counts = task.released(exact).counted
         assert counts is not None
@@ -220,7 +221,7 @@ def test_the_stop_candidate_draws_once_for_each_release(monkeypatch: pytest.Monk
         return np.array([1])
 
     monkeypatch.setattr(dps.mechanisms.StopCandidate, "select", select)
-    task = TopUnknown.planned(CandidateKind.TEXT, 1, epsilon=1.0, delta=1e-6, max_values_per_unit=100)
+    task = planned(TopK, k=1, epsilon=1.0, delta=1e-6, max_values_per_unit=100)
     counts = NameCounts(pa.array(["b", "a"]), np.array([3, 9]), kind=CandidateKind.TEXT)
     assert task.draw(counts) == ["a"]
     assert given == [[3, 9]]

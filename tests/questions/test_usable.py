@@ -19,9 +19,10 @@ from dpselect.mechanisms import GeometricMechanism
 from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
 from dpselect.questions import QUESTIONS, MostCommon, NoisyUnits, WithUsable, wording
 from dpselect.questions.with_numbers import CountedSummary
-from dpselect.summaries import CandidateCounts, PublicCandidates
+from dpselect.summaries import CandidateCounts
 from tests.backends import model, table_questions
 from tests.backends.table_questions import AGES, BY_CITY, BY_PAGE, NAMES, PAGES, ROWS
+from tests.drawn_answers import planned
 from tests.views import ask
 
 SURE = 1000.0
@@ -199,10 +200,8 @@ def test_without_the_number_a_certificate_contradicts_its_event() -> None:
 
 def test_the_noise_is_that_of_the_number_of_groups() -> None:
     """The scale is groups per unit / epsilon: the mean distance from the truth, by 400 draws, tells it from half."""
-    planned = WithUsable[Any].planned(
-        MostCommon.planned(PublicCandidates.given(["x"]), epsilon=1.0), usable_epsilon=0.1
-    )
-    assert (planned.noise.sensitivity, planned.noise.epsilon) == (1, 0.1)
+    question = WithUsable[Any].planned(planned(MostCommon, candidates=["x"], epsilon=1.0), usable_epsilon=0.1)
+    assert (question.noise.sensitivity, question.noise.epsilon) == (1, 0.1)
     release = PEOPLE.by(**BY_PAGE).least_common("name", candidates=NAMES, epsilon=0.5, usable_epsilon=0.1)
     assert release.usable is not None
     assert release.usable.within == GeometricMechanism(epsilon=0.1, sensitivity=3).error_bound(0.99)
@@ -210,7 +209,7 @@ def test_the_noise_is_that_of_the_number_of_groups() -> None:
     assert isinstance(release.event.events[0], ComposedEvent)
     assert release.event.events[1] == PureEvent(epsilon=0.1)
     summary = CountedSummary(CandidateCounts(np.array([500])), [500])
-    away = [abs(planned.released(summary).usable[0] - 500) for _ in range(400)]  # type: ignore[index]
+    away = [abs(question.released(summary).usable[0] - 500) for _ in range(400)]  # type: ignore[index]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
 
 

@@ -20,6 +20,7 @@ from dpselect.questions import Values
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.backends import model
 from tests.backends.table_questions import BY_CITY, DAYS, ROWS
+from tests.drawn_answers import planned
 from tests.views import ask
 
 PEOPLE = dps.Dataset(ROWS, unit="who")
@@ -86,7 +87,7 @@ def test_rare_values_are_hardly_ever_named_and_order_tells_nothing() -> None:
 
 
 def test_names_follow_the_number_of_units_alone() -> None:
-    task = Values.planned(CandidateKind.TEXT, epsilon=0.5, delta=0.1)
+    task = planned(Values, epsilon=0.5, delta=0.1)
     counts = NameCounts(pa.array(["b", "a", "c"]), np.array([2, 40, 1]), kind=CandidateKind.TEXT)
     drawn = [task.draw(counts) for _ in range(1000)]
     assert all(names == sorted(names) and "a" in names for names in drawn)

@@ -25,10 +25,11 @@ from dpselect.planning import order_noise
 from dpselect.privacy import Neighbours
 from dpselect.questions import MostCommon, TopK, WithCounts
 from dpselect.questions.with_numbers import CountedSummary
-from dpselect.summaries import CandidateCounts, PublicCandidates
+from dpselect.summaries import CandidateCounts
 from dpselect.testing import seeded
 from tests.backends import model
 from tests.backends.table_questions import BY_CITY, NAMES, PAGES, ROWS
+from tests.drawn_answers import planned
 from tests.views import ask
 
 SURE = 4000.0
@@ -108,8 +109,8 @@ def test_the_number_of_people_that_are_free() -> None:
     assert check(release.to_json()).error_bound
 
 
-def planned(k: int, *, n: int = 1000, **more: Any) -> TopK:
-    return TopK.planned(PublicCandidates.given(range(n)), k, epsilon=1.0, **more)
+def top(k: int, *, n: int = 1000, **more: Any) -> TopK:
+    return planned(TopK, candidates=range(n), k=k, epsilon=1.0, **more)
 
 
 def test_the_rule() -> None:
@@ -119,34 +120,34 @@ def test_the_rule() -> None:
             for most in range(1, 100):
                 for with_counts, factor in ((False, 1.0), (True, 2.0)):
                     asked: dict[str, Any] = {"max_values_per_unit": most, "with_counts": with_counts}
-                    question = planned(k, neighbours=relation, **asked)
+                    question = top(k, neighbours=relation, **asked)
                     is_once = math.sqrt(2) * most < factor * k
-                    assert isinstance(question.plan, NoisyOrder) == is_once
+                    assert (question.once is not None) == is_once
                     assert question.terms.arguments["rule"] == (ONCE if is_once else EACH if k == 1 else ORDER)
                     noise = order_noise(1000, k, epsilon=1.0, neighbours=relation, **asked)
                     assert (noise.is_once, noise.rule) == (is_once, question.terms.arguments["rule"])
-    assert not isinstance(planned(10).plan, NoisyOrder)  # who says nothing gets what they got before
-    assert "rule" not in planned(10).terms.arguments
+    assert top(10).once is None  # who says nothing gets what they got before
+    assert "rule" not in top(10).terms.arguments
 
 
 def test_a_delta_is_weighed_by_its_own_deviation() -> None:
     """At (1, 1e-6) and k = 100 exponential mechanisms have the scale 21.7, and Gumbel noise the deviation 27.8."""
-    draws = planned(100, delta=1e-6).plan
+    draws = top(100, delta=1e-6).plan
     assert isinstance(draws, TopKPlan)
     noise = order_noise(1000, 100, epsilon=1.0, delta=1e-6, max_values_per_unit=19)
     assert noise.each == pytest.approx(draws.mechanism.scale * math.pi / math.sqrt(6))
     assert 27.5 < noise.each < 28
     for most, kind in ((10, "Geometric"), (11, "DiscreteGaussian"), (37, "DiscreteGaussian")):
-        question = planned(100, delta=1e-6, max_values_per_unit=most)
-        assert isinstance(question.plan, NoisyOrder)
+        question = top(100, delta=1e-6, max_values_per_unit=most)
+        assert question.once is not None
         assert question.terms.mechanism == f"{kind}Mechanism"
         assert question.terms.delta == (0.0 if kind == "Geometric" else 1e-6)
-        assert question.event == (PureEvent(epsilon=1.0) if not question.terms.delta else question.plan.noise.event)
+        assert question.event == (PureEvent(epsilon=1.0) if not question.terms.delta else question.once.noise.event)
         assert question.terms.sensitivity.value == pytest.approx(most if not question.terms.delta else math.sqrt(most))
-    assert isinstance(planned(100, delta=1e-6, max_values_per_unit=38).plan, TopKPlan)
-    assert planned(100, delta=1e-6, max_values_per_unit=38).terms.arguments["rule"] == EACH
+    assert top(100, delta=1e-6, max_values_per_unit=38).once is None
+    assert top(100, delta=1e-6, max_values_per_unit=38).terms.arguments["rule"] == EACH
     noise = order_noise(1000, 100, epsilon=1.0, delta=1e-6, max_values_per_unit=20)
-    assert noise.gaussian == planned(100, delta=1e-6, max_values_per_unit=20).plan.noise.scale  # type: ignore[union-attr]
+    assert noise.gaussian == top(100, delta=1e-6, max_values_per_unit=20).once.noise.scale  # type: ignore[union-attr]
     assert (noise.is_once, noise.rule) == (True, GAUSSIAN_ONCE)
     assert order_noise(1000, 100, epsilon=1.0, max_values_per_unit=20).gaussian is None
 
@@ -174,32 +175,32 @@ def test_for_one_answer_a_delta_gives_nothing() -> None:
 def test_the_scale_of_noise_once_is_that_of_the_values_of_a_unit(relation: Neighbours) -> None:
     twice = 1 if relation is Neighbours.ADD_REMOVE else 2
     for most in (1, 5):
-        question = planned(10, max_values_per_unit=most, neighbours=relation)
-        assert isinstance(question.plan, NoisyOrder)
-        assert question.plan.noise.scale == twice * most
+        question = top(10, max_values_per_unit=most, neighbours=relation)
+        assert question.once is not None
+        assert question.once.noise.scale == twice * most
         assert question.event == PureEvent(epsilon=1.0)
-    everything = planned(5, n=5, max_values_per_unit=3, neighbours=relation)
-    assert isinstance(everything.plan, NoisyOrder) is (relation is Neighbours.REPLACE_ONE)
+    everything = top(5, n=5, max_values_per_unit=3, neighbours=relation)
+    assert (everything.once is not None) is (relation is Neighbours.REPLACE_ONE)
 
 
 def test_the_noise_of_counts_paid_for() -> None:
     """The scale is what one unit may change, by half of epsilon."""
-    candidates = PublicCandidates.given(range(100))
+    candidates = range(100)
     for k, relation, groups, expected in ((1, "add_remove", 1, 1), (7, "add_remove", 1, 7), (7, "replace_one", 1, 7)):
-        question = TopK.planned(candidates, k, epsilon=1.0, with_counts=True, neighbours=Neighbours(relation))
+        question = planned(TopK, candidates=candidates, k=k, epsilon=1.0, with_counts=True, neighbours=relation)
         counted = WithCounts[Any].planned(question, epsilon=0.5)
         assert counted.noise.sensitivity == expected * groups
         assert counted.terms.counted is not None
         assert counted.terms.counted.within == GeometricMechanism(epsilon=0.5, sensitivity=expected).error_bound(size=k)
     for relation, expected in (("add_remove", 6), ("replace_one", 7)):
-        question = TopK.planned(candidates, 7, epsilon=0.5, max_values_per_unit=6, neighbours=Neighbours(relation))
+        question = planned(TopK, candidates=candidates, k=7, epsilon=0.5, max_values_per_unit=6, neighbours=relation)
         assert WithCounts[Any].planned(question, epsilon=0.5).noise.sensitivity == expected
     release: Any = PEOPLE.by("page", groups=[1, 2, 3], max_groups_per_unit=3).top_k(
         "name", 2, candidates=NAMES, epsilon=1.0, with_counts=True
     )
     assert release.counted.within == GeometricMechanism(epsilon=0.5, sensitivity=6).error_bound(size=2)
     summary = CountedSummary(CandidateCounts(np.array([900])), [CandidateCounts(np.array([900]))])
-    one = MostCommon.planned(PublicCandidates.given(["x"]), epsilon=0.5)
+    one = planned(MostCommon, candidates=["x"], epsilon=0.5)
     counted = WithCounts[Any].planned(one, epsilon=0.1)
     away = [abs((counted.released(summary).counted or [0])[0] - 900) for _ in range(400)]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
@@ -454,9 +455,8 @@ def test_a_bound_holds_where_values_are_drawn_one_by_one() -> None:
         for _ in range(3)
     }
     assert absent <= {"a", "b", "c"}
-    summary = MostCommon.planned(PublicCandidates.given(["a", "b", "c"]), epsilon=1.0, max_values_per_unit=2).summaries(
-        data._rows.of("page"), None
-    )[0]
+    question = planned(MostCommon, candidates=["a", "b", "c"], epsilon=1.0, max_values_per_unit=2)
+    summary = question.summaries(data._rows.of("page"), None)[0]
     assert isinstance(summary, CandidateCounts)
     assert int(summary.counts.sum()) == 2
 

@@ -15,10 +15,10 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import dpselect as dps
-from dpselect.privacy import Neighbours
 from dpselect.questions import BestFeatures
 from dpselect.sklearn import PrivateSearchCV, PrivateSelectKBest, PrivateTreeClassifier
 from dpselect.summaries import PublicBins, PublicCandidates, PublicFeatures
+from tests.drawn_answers import planned
 
 EPSILON, ROWS = 0.25, 5
 """What a fit costs for a row, and how many rows a unit has."""
@@ -48,7 +48,7 @@ def loss_of_a_selection(rows: int) -> float:
     """
     cut = PublicBins.given((0, 100), 10)
     features = PublicFeatures(names=PublicCandidates.given(["a", "b"]), bins=(cut, cut), weights=(1, 1))
-    asked = BestFeatures.planned(features, 1, epsilon=EPSILON, delta=0.0, neighbours=Neighbours.ADD_REMOVE)
+    asked = planned(BestFeatures, features=["a", "b"], k=1, weights=(1, 1), settings="", epsilon=EPSILON)
     laws = []
     for more in (0, rows):
         first = np.array([5.0] * 50 + [95.0] * (50 + more))

@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Any
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
-    from dpselect.questions.best_price import BestPrice as BestPrice
-    from dpselect.questions.count import Count as Count
-    from dpselect.questions.count import condition_given as condition_given
-    from dpselect.questions.count import listed_values as listed_values
+    from dpselect.questions.counts import Count as Count
+    from dpselect.questions.counts import Histogram as Histogram
     from dpselect.questions.declared import BY_NAME as BY_NAME
     from dpselect.questions.density import Density as Density
     from dpselect.questions.features import BestFeatures as BestFeatures
     from dpselect.questions.grouped import Grouped as Grouped
-    from dpselect.questions.histogram import Histogram as Histogram
     from dpselect.questions.mean import Mean as Mean
     from dpselect.questions.moments import FINE_STEPS as FINE_STEPS
-    from dpselect.questions.names import check_countable as check_countable
+    from dpselect.questions.prices import BestPrice as BestPrice
     from dpselect.questions.quantile import Quantile as Quantile
     from dpselect.questions.quantiles import Quantiles as Quantiles
     from dpselect.questions.question import CONFIDENCE as CONFIDENCE
@@ -50,9 +47,9 @@ if TYPE_CHECKING:
     from dpselect.questions.selection import LeastCommon as LeastCommon
     from dpselect.questions.selection import MostCommon as MostCommon
     from dpselect.questions.sums import BestBy as BestBy
+    from dpselect.questions.sums import Sum as Sum
     from dpselect.questions.top_k import TopK as TopK
     from dpselect.questions.top_k import TopUnknown as TopUnknown
-    from dpselect.questions.total import Sum as Sum
     from dpselect.questions.unbounded_quantile import UnboundedQuantile as UnboundedQuantile
     from dpselect.questions.upper_bound import UpperBound as UpperBound
     from dpselect.questions.values import Values as Values
@@ -63,26 +60,23 @@ else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
-            "dpselect.questions.sums": "BestBy",
+            "dpselect.questions.sums": "BestBy Sum",
             "dpselect.questions.features": "BestFeatures",
-            "dpselect.questions.best_price": "BestPrice",
             "dpselect.questions.declared": "BY_NAME",
-            "dpselect.questions.count": "Count condition_given listed_values",
+            "dpselect.questions.counts": "Count Histogram",
             "dpselect.questions.density": "Density",
             "dpselect.questions.grouped": "Grouped",
-            "dpselect.questions.histogram": "Histogram",
             "dpselect.questions.mean": "Mean",
             "dpselect.questions.moments": "FINE_STEPS",
             "dpselect.questions.selection": "BestDate LeastCommon MostCommon",
             "dpselect.questions.quantile": "Quantile",
             "dpselect.questions.quantiles": "Quantiles",
+            "dpselect.questions.prices": "BestPrice",
             "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Question Terms Value",
             "dpselect.questions.top_k": "TopK TopUnknown",
-            "dpselect.questions.total": "Sum",
             "dpselect.questions.unbounded_quantile": "UnboundedQuantile",
             "dpselect.questions.upper_bound": "UpperBound",
             "dpselect.questions.values": "Values",
-            "dpselect.questions.names": "check_countable",
             "dpselect.questions.scores": (
                 "count_scores count_sensitivity noise_sensitivity price_range_sensitivity price_sensitivity "
                 "rank_sensitivity rarity_scores rule_scores rule_sensitivity sum_range sum_scores sum_sensitivity"

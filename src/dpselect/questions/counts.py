@@ -1,32 +1,53 @@
-"""How many there are, how many have each value, and which values enough units have."""
+"""How many there are, and how many have each value."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect import questions
-from dpselect.errors import InvalidParameterError
+from dpselect import mechanisms, summaries
+from dpselect.arguments import delta_below_one, positive_count, whole_or_double_bounds
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.arguments import (
     Between,
     Candidates,
     ColumnIfAny,
-    Delta,
     DeltaIfLess,
     Epsilon,
-    Kind,
     MaxValuesCounted,
+    Values,
     ValuesIfAny,
 )
-from dpselect.questions.arguments import (
-    Values as ColumnOfValues,
+from dpselect.questions.declared import Columns, Complete
+from dpselect.questions.list_question import ListQuestion
+from dpselect.questions.question import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Drawn,
+    NoisyUnits,
+    Terms,
+    Value,
+    check_useful,
+    is_noisy_count,
 )
-from dpselect.questions.declared import Columns, Price, Question
+from dpselect.questions.scores import count_sensitivity, noise_sensitivity
+from dpselect.questions.wording import as_text, counted
+from dpselect.questions.words import members
 
 if TYPE_CHECKING:
-    from dpselect.questions.question import Question as Planned
+    from dpselect.accounting import Event
+    from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
+    from dpselect.questions.question import Planned, RowReader
+    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
+
+MOST_VALUES = 10_000
+"""Values of a condition. They are all written into the certificate."""
 
 
-class Count(Question, name="count"):
+class Count(Complete, name="count"):
     """The number of units, or of those with a row that meets a public condition.
 
     A unit counts once, however many rows it has. `usable_epsilon` goes with `between` only: it counts the units with
@@ -59,22 +80,116 @@ class Count(Question, name="count"):
     between: Between = None
     epsilon: Epsilon
 
+    measure: ClassVar[str] = "units ({unit})"
+    is_amount: ClassVar[bool] = True
+    is_count: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
+
     def check_usable(self, usable_epsilon: object, /) -> None:
         if usable_epsilon is not None and self.between is None:
             expected = "None: the answer is itself a number of units"
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
 
     def lists(self, planned: Any, /) -> dict[str, Any]:
-        return {} if self.values is None else {"values": planned.condition.candidates.words(whole=True)}
+        return {} if self.values is None else {"values": planned.values.words(whole=True)}
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        listed = questions.listed_values(self.values)
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`."""
+        listed = listed_values(self.values)
         if listed is not None:
             columns.check_compared(listed, argument="values")
-        return questions.Count.planned(questions.condition_given(self.column, listed, self.between), **price)
+        return replace(self, values=listed, neighbours=neighbours)
+
+    @cached_property
+    def condition(self) -> PublicCondition:
+        """What a row needs: one of some values, a number between two bounds, or nothing."""
+        listed = cast("PublicCandidates | None", self.values)
+        given = condition_given(self.column, listed, self.between)
+        if listed is not None and len(listed) > MOST_VALUES:
+            got = Shown(f"<{len(listed):,} {listed.kind}>")
+            raise InvalidParameterError(
+                "values", got, f"at most {MOST_VALUES:,}", "The certificate names each of them."
+            )
+        return given
+
+    @cached_property
+    def mechanism(self) -> GeometricMechanism:
+        """What draws, at the whole cost."""
+        mechanism = mechanisms.GeometricMechanism(
+            epsilon=self.epsilon, sensitivity=1, bounds=(0, LARGEST_COUNT), neighbours=self.neighbours
+        )
+        check_useful(mechanism, 1)
+        return mechanism
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/counting.md``, claim 5, and ``proofs/geometric_mechanism.md``.
+        """
+        arguments: dict[str, Any] = {}
+        if self.condition.between is not None:
+            arguments = {"between": [*self.condition.between]}
+        elif self.values is not None:
+            listed = cast("PublicCandidates", self.values)
+            arguments = {"kind": str(listed.kind), "values": listed.stated()}
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            sensitivity=count_sensitivity(self.neighbours),
+            candidates={},
+            error_bound=float(self.mechanism.error_bound(CONFIDENCE)),
+            proofs=("proofs/geometric_mechanism.md",),
+            arguments=arguments,
+        )
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts]:
+        """How many units have a row that meets the condition."""
+        import numpy as np
+
+        return [summaries.CandidateCounts(np.array([units], np.int64)) for units in rows.units(self.condition, groups)]
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[CandidateCounts], /) -> list[int]:
+        """How many units have a number, between the bounds or not."""
+        return rows.units(summaries.PublicCondition(is_number=True), groups)
+
+    def draw(self, summary: CandidateCounts, /) -> int:
+        """The number of units, with noise."""
+        return self.mechanism.draw(int(summary.counts[0]))
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["count"]
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. Of numbers between two others, none may be there or none be read."""
+        return "between" in release.arguments
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        of_what = f"of the number of units ({release.unit}){_condition(release)}"
+        return f"the released number is within {bound:,.0f} {of_what}"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"counting units ({release.unit}){_condition(release)}"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        return len(values) == 1 and all(map(is_noisy_count, values))
 
 
-class Histogram(Question, name="histogram"):
+class Histogram(ListQuestion, name="histogram"):
     """The number of units with each of the candidates.
 
     With ``max_values_per_unit=1`` the number of usable units comes at no cost, in ``release.usable``.
@@ -100,54 +215,174 @@ class Histogram(Question, name="histogram"):
     needs_several = False
     keeps_list = True
 
-    column: ColumnOfValues
+    column: Values
     candidates: Candidates = None
     epsilon: Epsilon
     max_values_per_unit: MaxValuesCounted = 1
     delta: DeltaIfLess = 0.0
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        public = columns.listed(self.candidates)
-        return questions.Histogram.planned(
-            public, delta=self.delta, **price, max_values_per_unit=self.max_values_per_unit
+    gives_list: ClassVar[bool] = True
+    label: ClassVar[str] = "value"
+    measure: ClassVar[str] = "units ({unit})"
+    is_amount: ClassVar[bool] = True
+    is_count: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`."""
+        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
+
+    @property
+    def most_per_unit(self) -> int:
+        """See `ListQuestion`."""
+        n, what = len(self.choices), "the number of candidates"
+        return positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=n, at_most_what=what)
+
+    @cached_property
+    def mechanism(self) -> GeometricMechanism | DiscreteGaussianMechanism:
+        """What adds noise to all counts, at the whole cost: with a delta, that of two with the smaller error bound.
+
+        One unit changes up to t counts by 1. Geometric noise grows with t and costs no delta; discrete Gaussian noise
+        grows with the root of t. At equal bounds the geometric one is used.
+        """
+        most, n = self.most_per_unit, len(self.choices)
+        relation = neighbouring_relation(self.neighbours)
+        moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
+        price: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": relation}
+        geometric = mechanisms.GeometricMechanism(**price, sensitivity=moved)
+        check_useful(geometric, n)
+        if not (failing := delta_below_one(self.delta)):
+            return geometric
+        gaussian = mechanisms.DiscreteGaussianMechanism(**price, delta=failing, squared_sensitivity=moved)
+        bounds = [each.error_bound(CONFIDENCE, size=n) for each in (geometric, gaussian)]
+        return gaussian if bounds[1] < bounds[0] else geometric
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain; the sensitivity is the largest total change of all counts.
+
+        For Gaussian noise it is the root of the largest sum of their squared changes.
+
+        Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``.
+        """
+        mechanism, n = self.mechanism, len(self.choices)
+        is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
+        noise = "gaussian" if is_gaussian else "geometric"
+        return Terms(
+            task=self.name,
+            mechanism=type(mechanism).__name__,
+            epsilon=mechanism.epsilon,
+            delta=mechanism.delta if is_gaussian else 0.0,
+            sensitivity=noise_sensitivity(mechanism),
+            candidates=self.choices.description(),
+            error_bound=float(mechanism.error_bound(CONFIDENCE, size=n)),
+            proofs=("proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",),
+            arguments={"max_values_per_unit": self.most_per_unit, **({"noise": noise} if self.delta else {})},
+            usable=self._usable,
         )
 
+    @property
+    def _usable(self) -> NoisyUnits | None:
+        """If each unit counts once, the sum of the noisy counts is a noisy number of units."""
+        mechanism, n = self.mechanism, len(self.choices)
+        if self.most_per_unit > 1:
+            return None
+        if isinstance(mechanism, mechanisms.DiscreteGaussianMechanism):
+            return NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE))
+        noisy = mechanisms.NoisyHistogramMechanism(epsilon=mechanism.epsilon, neighbours=mechanism.neighbours)
+        return NoisyUnits(within=noisy.total_error_bound(n, confidence=CONFIDENCE))
 
-class Values(Question, name="values"):
-    """The values that occur in `column`, as far as enough units have them: where no list of candidates is public.
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts]:
+        """How many units count for each candidate."""
+        return self.counts(rows, groups)
 
-    A value with more units is named with a higher probability. A value that only one unit has is named with
-    probability `delta` at most. Each value has a coin, or noise is added to its count; what needs fewer units is chosen
-    by a public rule, `dpselect.planning.naming_noise`, and the release states it. Values that are not of the `kind`,
-    empty text and text of more than 1,024 bytes are left out. `usable_epsilon` goes with ``max_values_per_unit=1``.
+    def released(self, summary: CandidateCounts, /) -> Drawn:
+        """See `Priced.released`: the noisy counts, in the order of the candidates. Negative ones are released as 0."""
+        noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
+        counts: list[Value] = [min(max(0, count), LARGEST_COUNT) for count in noisy]
+        return Drawn(counts, [min(max(0, sum(noisy)), LARGEST_COUNT)] if self.most_per_unit == 1 else None)
 
-    Returns:
-        A list of different values in increasing order, which may be empty. ``release.error_bound`` is a number of
-        units: a value that at least so many have is named with 99% confidence.
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`. The names of the candidates."""
+        return map(as_text, members(release.question["candidates"]))
 
-    Proof: ``proofs/unknown_candidates.md`` and ``proofs/partition_selection.md``.
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. The answers are numbers of units."""
+        return False
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.values("education_num", kind="integer", epsilon=1.0, delta=1e-6)
-    >>> release.value
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"each released count is within {bound:,.0f} of the truth"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        said = f"for each of {counted(release.candidates['count'], 'candidate')} given by the caller"
+        if "noise" not in release.arguments:
+            return said
+        if release.arguments["noise"] == "gaussian":
+            return f"{said}, with Gaussian noise, because geometric noise would have a larger error bound"
+        return f"{said}, with geometric noise and no delta, because Gaussian noise would have no smaller error bound"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. The units are the sum of the noisy counts; a 0 may stand for a negative one."""
+        if len(values) != len(self.choices) or not all(map(is_noisy_count, values)):
+            return False
+        most = min(sum(values), LARGEST_COUNT)
+        return units is None or (units == most if all(values) else units <= most)
+
+
+def listed_values(values: object) -> PublicCandidates | None:
+    """The values of a condition; a single one may be given by itself.
+
+    >>> listed_values("Oslo")
+    PublicCandidates(<1 text>)
     """
+    if values is None:
+        return None
+    single = isinstance(values, (str, int, float, bool)) or hasattr(values, "isoformat")
+    return summaries.PublicCandidates.given([values] if single else values, argument="values")
 
-    asks = "Which values occur, without a list of candidates?"
-    does = "Name the values that enough units have, without a public list of candidates."
-    example = ("clicks.parquet page", "--unit session --epsilon 1 --delta 1e-6")
-    value = "list[Any]"
 
-    column: ColumnOfValues
-    epsilon: Epsilon
-    delta: Delta
-    max_values_per_unit: MaxValuesCounted = 1
-    kind: Kind = None
+def condition_given(column: object, values: PublicCandidates | None, between: object) -> PublicCondition:
+    """The condition that the caller gave.
 
-    def check_usable(self, usable_epsilon: object, /) -> None:
-        questions.check_countable(self.max_values_per_unit, usable_epsilon)
+    Raises:
+        InvalidParameterError: a condition without a column, a column without a condition, or two conditions.
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        kind = columns.name_kind(self.column, self.kind)
-        return questions.Values.planned(kind, delta=self.delta, **price, max_values_per_unit=self.max_values_per_unit)
+    >>> condition_given("age", None, (65, 120)).between
+    (65.0, 120.0)
+    """
+    if values is not None and between is not None:
+        raise InvalidParameterError("between", Shown("<two numbers>"), "None, because values are given")
+    if column is None:
+        if values is not None or between is not None:
+            raise InvalidParameterError("column", None, "the name of the column that the condition is about")
+        return summaries.PublicCondition()
+    if values is None and between is None:
+        hint = "Without a column, every unit is counted. A histogram counts the units with each value."
+        raise InvalidParameterError("values", None, "values of the column, or two numbers (between)", hint)
+    if between is None:
+        return summaries.PublicCondition(candidates=values, argument="values")
+    return summaries.PublicCondition(is_number=True, between=whole_or_double_bounds(between, "between"))
+
+
+def _condition(release: Planned) -> str:
+    given = release.arguments
+    if "between" in given:
+        low, high = map(as_text, given["between"])
+        return f" with {release.column} from {low} to {high}"
+    values = given.get("values")
+    if values is None:
+        return ""
+    if len(values) == 1:
+        return f" with {release.column} {as_text(values[0])}"
+    return f" with one of {len(values):,} values of {release.column}"

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 FAMILIES = {
-    "counts": "count histogram values",
+    "counts": "count histogram",
+    "values": "values",
     "selection": "most_common least_common best_date",
     "top_k": "top_k",
     "sums": "sum best_by",

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from dpselect import mechanisms, questions, summaries
+from dpselect import mechanisms, summaries
 from dpselect.arguments import positive_count
 from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Argument, DeltaIfLess, Epsilon, K
 from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import ListQuestion, plan_proofs
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.scores import rule_scores, rule_sensitivity
 from dpselect.questions.wording import counted
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class BestFeatures(ListQuestion, name="best_features"):
     @cached_property
     def plan(self) -> TopKPlan:
         """The mechanism of a round, the number of rounds, and the total cost."""
-        moved = questions.rule_sensitivity(max(self.weights), neighbours=self.neighbours)
+        moved = rule_sensitivity(max(self.weights), neighbours=self.neighbours)
         return mechanisms.plan_top_k(
             len(self.choices),
             self.answers,
@@ -97,7 +98,7 @@ class BestFeatures(ListQuestion, name="best_features"):
             rounds=self.plan.rounds,
             epsilon=self.plan.epsilon,
             delta=self.plan.delta,
-            sensitivity=questions.rule_sensitivity(max(self.weights), neighbours=self.neighbours),
+            sensitivity=rule_sensitivity(max(self.weights), neighbours=self.neighbours),
             candidates=self.choices.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
             proofs=plan_proofs(self.plan),
@@ -110,7 +111,7 @@ class BestFeatures(ListQuestion, name="best_features"):
 
     def released(self, summary: RuleCounts, /) -> Drawn:
         """See `Priced.released`: the names of the features, best first."""
-        scores = questions.rule_scores(summary, self.weights, neighbours=self.neighbours)
+        scores = rule_scores(summary, self.weights, neighbours=self.neighbours)
         return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
 
     @classmethod

@@ -7,9 +7,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from dpselect import mechanisms, questions, summaries
+from dpselect import mechanisms, summaries
 from dpselect.questions.declared import Complete
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, check_useful
+from dpselect.questions.scores import count_sensitivity, noise_sensitivity
 from dpselect.questions.wording import counted
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Counted(ListQuestion):
     @cached_property
     def moved(self) -> Sensitivity:
         """How much one unit can change the counts."""
-        return questions.count_sensitivity(self.neighbours)
+        return count_sensitivity(self.neighbours)
 
     @cached_property
     def once(self) -> NoisyOrder | None:
@@ -117,9 +118,9 @@ class Counted(ListQuestion):
         found = mechanisms.order_noise(n, k, **asked, **ruled)
         if not found.is_once:
             return None
-        delta = delta if found.is_gaussian else 0.0
+        spent = delta if found.is_gaussian else 0.0
         most = n if most is None else most
-        order = mechanisms.NoisyOrder.planned(n, k, **asked, delta=delta, max_values_per_unit=most)
+        order = mechanisms.NoisyOrder.planned(n, k, **asked, delta=spent, max_values_per_unit=most)
         check_useful(order.noise, n)
         return order
 
@@ -149,7 +150,7 @@ class Counted(ListQuestion):
             mechanism=type(order.noise).__name__,
             epsilon=order.epsilon,
             delta=order.delta,
-            sensitivity=questions.noise_sensitivity(order.noise),
+            sensitivity=noise_sensitivity(order.noise),
             candidates=self.choices.description(),
             error_bound=float(order.error_bound(CONFIDENCE)),
             proofs=(page, "proofs/noisy_order.md"),

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from dpselect import summaries
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.question import Planned, Question, RowReader
-from dpselect.summaries import PublicCondition, PublicDomain, PublicGroups, UnitValues
+from dpselect.questions.question import Question
+
+if TYPE_CHECKING:
+    from dpselect.questions.question import Planned, RowReader
+    from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 MOST_ROWS_PER_UNIT = 1_000_000_000
 """More rows of one unit are refused: the noise would drown any table."""
 
 
-class ValuesQuestion(Question[UnitValues]):
+class ValuesQuestion(Question[Any]):
     """A question about numbers between public bounds. Its subclasses are questions."""
 
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[UnitValues], /) -> list[int]:
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
         """How many units have a number: as many as there are values, if each unit has one."""
-        if all(each.max_rows_per_unit == 1 for each in summaries):
-            return [each.values.size for each in summaries]
-        return rows.units(PublicCondition(is_number=True), groups)
+        if all(each.max_rows_per_unit == 1 for each in found):
+            return [each.values.size for each in found]
+        return rows.units(summaries.PublicCondition(is_number=True), groups)
 
 
 def gathered_for(values: UnitValues, domain: PublicDomain, *, most: int) -> UnitValues:

@@ -1,21 +1,35 @@
-"""Which price earns the most."""
+"""Which price earns the most: of a public list, by permute-and-flip on revenues, or between bounds, with a density."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect import questions
-from dpselect.errors import InvalidParameterError
+from dpselect import mechanisms, summaries
+from dpselect.arguments import finite_bounds, positive_count
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.grids import Grid
+from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Continuous, Epsilon, MaxRows, Offers, PriceBounds, Prices, Step
-from dpselect.questions.declared import Columns, Price, Question
+from dpselect.questions.declared import Columns, Complete
+from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
+from dpselect.questions.question import CONFIDENCE, Question, Terms, is_number
+from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
 from dpselect.questions.statistics import step_between
+from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.questions.words import list_written
 
 if TYPE_CHECKING:
-    from dpselect.questions.question import Question as Planned
+    from dpselect.accounting import Event
+    from dpselect.mechanisms import PriceListMechanism, PriceMechanism
+    from dpselect.questions.question import Planned, RowReader
+    from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
-class BestPrice(Question, name="best_price"):
+class BestPrice(ValuesQuestion, Complete, name="best_price"):
     """The price that earns the most if everybody buys who offers at least the price.
 
     For something that costs nothing to copy: the revenue of a price is the price times the number of offers that are at
@@ -47,14 +61,144 @@ class BestPrice(Question, name="best_price"):
     continuous: Continuous = False
     max_rows_per_unit: MaxRows = 1
 
+    error_units: ClassVar[tuple[str, ...]] = ("revenue",)
+    measure: ClassVar[str] = "{column}"
+    unbounded: ClassVar[str] = f"{Question.unbounded}; with a step or a list of prices there is one"
+
     def lists(self, planned: Any, /) -> dict[str, Any]:
         return {} if self.prices is None else {"prices": list_written(planned.mechanism.prices)}
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`. Without a list, the step is that of the column's type, if none is given."""
         step = self.step
         if self.prices is None and self.bounds is not None:
             step = step_between(columns, self.column, self.bounds, step, continuous=self.continuous)
         elif self.continuous:
             raise InvalidParameterError("continuous", True, "False, because a list of prices is given")
-        about: dict[str, Any] = {"bounds": self.bounds, "step": step, "max_rows_per_unit": self.max_rows_per_unit}
-        return questions.BestPrice.planned(self.prices, **about, **price)
+        return replace(self, step=step, neighbours=neighbours)
+
+    @cached_property
+    def mechanism(self) -> PriceListMechanism | PriceMechanism:
+        """What draws once, at the whole cost: of ``lower, lower + step, ..., upper``, without 0, or of all between.
+
+        Raises:
+            InvalidCandidatesError: not exactly one of `prices` and `bounds` is given, or `prices` are not a list of
+                different positive numbers with a common unit.
+            InvalidParameterError: another argument is out of range, or there are more than a million prices.
+        """
+        prices, bounds, step = self.prices, self.bounds, self.step
+        rows = positive_count(self.max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+        if (prices is None) == (bounds is None):
+            got = Shown("None" if prices is None else "<given together with bounds>")
+            expected = "either a public list of prices, or public bounds for any price between them"
+            raise InvalidCandidatesError("prices", got, expected, "Never take either from the offers themselves.")
+        price: dict[str, Any] = {"epsilon": self.epsilon, "values_per_unit": rows, "neighbours": self.neighbours}
+        if bounds is not None and step is None:
+            return mechanisms.PriceMechanism(bounds=bounds, **price)
+        if bounds is None and step is not None:
+            raise InvalidParameterError("step", step, "None, because a list of prices is given")
+        listed: Any = prices if bounds is None else _listed(bounds, step)
+        return mechanisms.PriceListMechanism(prices=listed, **price)
+
+    @cached_property
+    def domain(self) -> PublicDomain:
+        """The range that offers are clipped into: one below 0 never buys, one above the highest price always does."""
+        mechanism = self.mechanism
+        if isinstance(mechanism, mechanisms.PriceListMechanism):
+            return summaries.PublicDomain(0.0, mechanism.highest)
+        within = summaries.PublicDomain.given(mechanism.bounds)
+        return summaries.PublicDomain(0.0, within.upper)  # not from `lower` on: offers below must not buy there
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain. Between bounds without a step, no bound on the error holds for all offers.
+
+        Proof: of a list ``proofs/best_price.md`` (the sensitivity, and the choice of rows) and
+        ``proofs/permute_and_flip.md`` (the draw); between bounds ``proofs/prices.md`` and ``proofs/falling_scores.md``.
+        """
+        mechanism = self.mechanism
+        rows = {"max_rows_per_unit": mechanism.values_per_unit}
+        about: dict[str, Any] = {**rows, "neighbours": self.neighbours}
+        if isinstance(mechanism, mechanisms.PriceListMechanism):
+            moved = price_sensitivity(max(mechanism.prices), **about)
+            public = {"origin": "caller", "count": mechanism.count, "kind": "prices", **_ends(mechanism)}
+            error_bound, page = mechanism.error_bound(CONFIDENCE), "proofs/permute_and_flip.md"
+        else:
+            moved = price_range_sensitivity(self.domain.upper, **about)
+            public = summaries.PublicDomain.given(mechanism.bounds).description()
+            error_bound, page = None, "proofs/falling_scores.md"
+        return Terms(
+            task=self.name,
+            mechanism=type(mechanism).__name__,
+            epsilon=mechanism.epsilon,
+            sensitivity=moved,
+            candidates=public,
+            error_bound=error_bound,
+            proofs=(page,),
+            arguments=rows,
+        )
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
+        """Offers, at most `max_rows_per_unit` of each unit."""
+        return rows.gather(self.domain, groups, max_rows_per_unit=self.mechanism.values_per_unit)
+
+    def draw(self, summary: UnitValues, /) -> int | float:
+        """A price, by offers gathered with this question's domain and number of rows."""
+        mechanism = self.mechanism
+        return mechanism.draw(gathered_for(summary, self.domain, most=mechanism.values_per_unit).values)
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["best price"]
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        near = f"{bound:,}".removesuffix(".0")
+        return f"the revenue of the released price is within {near} of the best"
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        return counting_rows(release)
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        public = release.candidates
+        if "count" not in public:
+            return from_rows(release, "all prices")
+        return from_rows(release, counted(public["count"], "price"), ends=("lowest", "highest"))
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        (price,), mechanism = values, self.mechanism
+        if isinstance(mechanism, mechanisms.PriceListMechanism):
+            return is_number(price) and any(price == float(each) for each in mechanism.prices)
+        lower, upper = mechanism.bounds
+        return is_number(price) and float(lower) <= price <= float(upper)
+
+
+def _ends(listed: PriceListMechanism) -> dict[str, Any]:
+    """What a certificate says of the prices of a list, besides how many there are."""
+    ends = {"lowest": listed.lowest, "highest": listed.highest, "common_unit": str(listed.unit)}
+    return ends if listed.second_highest is None else {**ends, "second_highest": listed.second_highest}
+
+
+def _listed(bounds: object, step: object) -> list[Fraction]:
+    """The prices from the lower bound to the upper one, without 0."""
+    from dpselect.mechanisms.price_units import MOST_PRICES
+
+    lower, upper = finite_bounds(bounds)
+    if lower < 0:
+        raise InvalidParameterError("bounds", Shown(f"({float(lower)!r}, {float(upper)!r})"), "numbers >= 0")
+    grid = Grid.dividing(lower, upper, step=step)
+    if grid.count > MOST_PRICES:
+        raise InvalidParameterError("step", step, f"at most {MOST_PRICES:,} prices between the bounds")
+    return [price for place in range(grid.count) if (price := lower + place * grid.step)]

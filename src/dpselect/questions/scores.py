@@ -72,9 +72,9 @@ def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> 
 
     Proof: ``proofs/counting.md``, claim 6, and ``proofs/discrete_gaussian.md``, claim 2.
 
-    >>> noise_sensitivity(mechanisms.GeometricMechanism(epsilon=1.0, sensitivity=4)).value
+    >>> from dpselect import DiscreteGaussianMechanism, GeometricMechanism
+    >>> noise_sensitivity(GeometricMechanism(epsilon=1.0, sensitivity=4)).value
     4.0
-    >>> from dpselect import DiscreteGaussianMechanism
     >>> noise_sensitivity(DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=4)).value
     2.0
     """
@@ -99,7 +99,6 @@ def count_scores(summary: CandidateCounts, neighbours: Neighbours = Neighbours.A
     Proof: ``proofs/counting.md``.
 
     >>> import numpy as np
-    >>> import numpy as np
     >>> from dpselect.summaries import CandidateCounts
     >>> count_scores(CandidateCounts(np.array([3, 0])))
     Scores(<2 private scores>, sensitivity=1.0)
@@ -114,7 +113,6 @@ def rarity_scores(summary: CandidateCounts, neighbours: Neighbours = Neighbours.
 
     Proof: ``proofs/counting.md``, claim 4.
 
-    >>> import numpy as np
     >>> import numpy as np
     >>> from dpselect.summaries import CandidateCounts
     >>> rarity_scores(CandidateCounts(np.array([3, 0]))).values
@@ -172,7 +170,6 @@ def sum_scores(summary: CandidateTotals, clip: PublicClip, neighbours: Neighbour
 
     Proof: ``proofs/clipped_sums.md``.
 
-    >>> import numpy as np
     >>> import numpy as np
     >>> from dpselect.summaries import CandidateTotals, PublicClip
     >>> sum_scores(CandidateTotals(np.array([12, -5])), PublicClip.given("paid", (-2, 5)))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect import mechanisms, questions, summaries
+from dpselect import mechanisms, summaries
 from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import (
     Candidates,
@@ -24,6 +24,7 @@ from dpselect.questions.arguments import (
 from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import Counted
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.scores import count_scores, count_sensitivity, rarity_scores
 from dpselect.questions.wording import counted
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Best(Counted):
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How good each candidate is."""
-        score = questions.rarity_scores if self.rarest else questions.count_scores
+        score = rarity_scores if self.rarest else count_scores
         return score(summary, self.neighbours)
 
     @classmethod

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect import mechanisms, questions, summaries
+from dpselect import mechanisms, summaries
+from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Candidates, Clip, Epsilon, Numbers, Scale, Summed, Values, WithCounts
-from dpselect.questions.declared import Columns, Price, Question
+from dpselect.questions.declared import Columns, Complete
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.wording import clipped
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
-    from dpselect.mechanisms import PermuteAndFlip
-    from dpselect.questions.question import Planned as Claims
-    from dpselect.questions.question import Question as Planned
-    from dpselect.questions.question import RowReader
+    from dpselect.mechanisms import GeometricMechanism, PermuteAndFlip
+    from dpselect.questions.question import Planned, RowReader, Value
     from dpselect.summaries import CandidateTotals, PublicClip, PublicGroups
 
+_MOST_ERROR = 10**15
+"""A larger error bound is of no use, and far larger ones would leave the doubles."""
 
-class Sum(Question, name="sum"):
+
+class Sum(Complete, name="sum"):
     """The sum of a column of numbers, with a bounded amount for each unit.
 
     All rows of a unit are added up, and the total is clipped. Sums are of whole numbers, so that rounding cannot change
@@ -54,10 +58,91 @@ class Sum(Question, name="sum"):
     epsilon: Epsilon
     scale: Scale = 1.0
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        from dpselect.summaries import PublicClip
+    error_units: ClassVar[tuple[str, ...]] = ("sum",)
+    measure: ClassVar[str] = "sum of {column}"
+    is_amount: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
 
-        return questions.Sum.planned(PublicClip.given(self.column, self.clip, scale=self.scale), **price)
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`."""
+        return replace(self, neighbours=neighbours)
+
+    @cached_property
+    def amounts(self) -> PublicClip:
+        """The column, and how much one unit may add."""
+        return summaries.PublicClip.given(self.column, self.clip, scale=self.scale)
+
+    @cached_property
+    def mechanism(self) -> GeometricMechanism:
+        """What draws, at the whole cost, in scaled whole numbers."""
+        moved = int(sum_sensitivity(self.amounts, self.neighbours).value)
+        mechanism = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
+        if Fraction(mechanism.error_bound(CONFIDENCE)) / self.amounts.scale > _MOST_ERROR:
+            raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful sum")
+        return mechanism
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain; sensitivity and error bound are in the unit of the column.
+
+        Proof: ``proofs/clipped_sums.md`` (the sensitivity) and ``proofs/geometric_mechanism.md`` (the draw).
+        """
+        moved = sum_sensitivity(self.amounts, self.neighbours)
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            sensitivity=replace(moved, value=self.amounts.in_units(moved.value)),
+            candidates={},
+            error_bound=self.amounts.error_in_units(float(self.mechanism.error_bound(CONFIDENCE))),
+            proofs=("proofs/geometric_mechanism.md",),
+            arguments=self.amounts.description(),
+        )
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
+        """What the units' amounts add up to."""
+        return rows.total(None, self.amounts, groups)
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[CandidateTotals], /) -> list[int]:
+        """How many units have an amount."""
+        return rows.units(summaries.PublicCondition(is_number=True), groups)
+
+    def draw(self, summary: CandidateTotals, /) -> Value:
+        """The sum with noise, in the unit of the column: a whole number without a scale, else the nearest double."""
+        noisy, scale = self.mechanism.draw(int(summary.totals[0])), self.amounts.scale
+        return noisy if scale == 1 else float(Fraction(noisy) / scale)
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["sum"]
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"the released sum is within {f'{bound:,}'.removesuffix('.0')} of the total {release.column}"
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        return f", counting {clipped(release)} of each {release.unit}"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"adding {clipped(release)} for each {release.unit}"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. Scaled, a sum is a whole number, as far as doubles can tell."""
+        (value,), scale = values, self.amounts.scale
+        if scale == 1:
+            return type(value) is int
+        return type(value) is float and float(Fraction(round(Fraction(value) * scale)) / scale) == value
 
 
 class BestBy(ListQuestion, name="best_by"):
@@ -113,7 +198,7 @@ class BestBy(ListQuestion, name="best_by"):
         At the scale sum_range / epsilon, which is all that its proof asks for: the factor is in the range already.
         """
         part = mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
-        spread = questions.sum_range(self.amounts, self.neighbours)
+        spread = sum_range(self.amounts, self.neighbours)
         return mechanisms.PermuteAndFlip(epsilon=part, sensitivity=spread, monotonic=True)
 
     @property
@@ -124,7 +209,7 @@ class BestBy(ListQuestion, name="best_by"):
     @cached_property
     def terms(self) -> Terms:
         """What the certificate will contain; sensitivity and error bound are in the unit of the summed column."""
-        moved = questions.sum_sensitivity(self.amounts, self.neighbours)
+        moved = sum_sensitivity(self.amounts, self.neighbours)
         whole = self.mechanism.error_bound(len(self.choices), confidence=CONFIDENCE)
         return Terms(
             task=self.name,
@@ -147,33 +232,33 @@ class BestBy(ListQuestion, name="best_by"):
 
     def released(self, summary: CandidateTotals, /) -> Drawn:
         """See `Priced.released`: one of the candidates, by what the units' amounts add up to."""
-        scores = questions.sum_scores(summary, self.amounts, self.neighbours)
+        scores = sum_scores(summary, self.amounts, self.neighbours)
         return Drawn(self.choices[self.mechanism.select(scores.values)])
 
     label: ClassVar[str] = "answer"
 
     @classmethod
-    def keys(cls, release: Claims, count: int) -> Iterable[str]:
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """See `Question.keys`."""
         return ["best"]
 
     @classmethod
-    def accepts_usable_epsilon(cls, release: Claims) -> bool:
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
         """See `Question.accepts_usable_epsilon`. Counts are of units with a candidate, with or without an amount."""
         return True
 
     @classmethod
-    def within(cls, release: Claims, bound: float) -> str:
+    def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         total = f"the total {release.arguments['sum']}"
         return f"{total} of the released {release.column} is within {f'{bound:,}'.removesuffix('.0')} of the best"
 
     @classmethod
-    def counting(cls, release: Claims) -> str:
+    def counting(cls, release: Planned) -> str:
         """See `Question.counting`."""
         return f", counting {clipped(release)} of each {release.unit}"
 
     @classmethod
-    def origin(cls, release: Claims) -> str:
+    def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
         return f"{super().origin(release)}, each {release.unit} adding {clipped(release)} to one"

@@ -8,15 +8,16 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpselect import mechanisms, questions, summaries
+from dpselect import mechanisms
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import CandidatesIfAny, DeltaIfLess, Epsilon, K, MaxValues, Values, WithCounts
-from dpselect.questions.declared import Columns, Complete
+from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import Counted, plan_proofs
-from dpselect.questions.names import check_countable, checked_most, most_values, name_sensitivity, nothing_named
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms
+from dpselect.questions.scores import count_scores, count_sensitivity
+from dpselect.questions.values import Unlisted, check_countable, checked_most, nothing_named
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
@@ -133,7 +134,7 @@ class TopK(Counted, name="top_k"):
             return Drawn(summary.winners(self.answers))
         if self.once is not None:
             return self.drawn_once(self.once, summary)
-        scores = questions.count_scores(summary, self.neighbours)
+        scores = count_scores(summary, self.neighbours)
         return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
 
     @classmethod
@@ -142,10 +143,9 @@ class TopK(Counted, name="top_k"):
         return f"each count is within {math.floor(bound):,} of the best one left when it was selected"
 
 
-class TopUnknown(Complete, name="top_unknown"):
+class TopUnknown(Unlisted, name="top_unknown"):
     """The `k` most common values where there is no list: those that enough units have."""
 
-    gives_list: ClassVar[bool] = True
     label: ClassVar[str] = "rank"
     bounds_every_count: ClassVar[bool] = False
 
@@ -176,11 +176,6 @@ class TopUnknown(Complete, name="top_unknown"):
         """What selects them, at the whole cost."""
         return self._chosen[1]
 
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `released` is called."""
-        return self.mechanism.event
-
     @cached_property
     def terms(self) -> Terms:
         """What the certificate will contain.
@@ -196,7 +191,7 @@ class TopUnknown(Complete, name="top_unknown"):
             rounds=1 if has_counts else self.k,
             epsilon=mechanism.epsilon,
             delta=mechanism.delta,
-            sensitivity=name_sensitivity(mechanism.neighbours),
+            sensitivity=self.sensitivity,
             candidates={"origin": "rows", "kind": str(self.kind)},
             error_bound=float(mechanism.count_needed(CONFIDENCE)),
             proofs=(_PROOFS[type(mechanism).__name__],),
@@ -213,15 +208,6 @@ class TopUnknown(Complete, name="top_unknown"):
             },
             counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
         )
-
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[NameCounts]:
-        """How many units count for each value that occurs."""
-        return rows.names(self.kind, groups, max_values_per_unit=self.mechanism.max_values_per_unit)
-
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[NameCounts], /) -> list[int]:
-        """How many units have a value; each counts for one of its own."""
-        check_countable(self.mechanism.max_values_per_unit, 0.0)
-        return [int(summary.counts.sum()) for summary in summaries]
 
     def draw(self, summary: NameCounts, /) -> list[Value]:
         """The values, best first."""
@@ -249,11 +235,6 @@ class TopUnknown(Complete, name="top_unknown"):
         return [str(rank) for rank in range(1, count + 1)]
 
     @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """See `Question.accepts_usable_epsilon` and `check_countable`."""
-        return release.counted is None and release.arguments["max_values_per_unit"] == 1
-
-    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         given, having = release.arguments, f"a value that at least {bound:,.0f} units ({release.unit}) have"
@@ -263,11 +244,6 @@ class TopUnknown(Complete, name="top_unknown"):
         at = f"{given['threshold']:,}"
         reached = f"reaches the threshold of {at} (at {at} units the probability passes one half)"
         return f"the noisy count of {having} {reached}"
-
-    @classmethod
-    def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
-        return f", counting at most {most_values(release)} of each {release.unit}"
 
     @classmethod
     def counts_within(cls, release: Planned, within: int) -> str:
@@ -287,14 +263,9 @@ class TopUnknown(Complete, name="top_unknown"):
         more = "" if count else f" {nothing_named(release)}"
         return f"Released: {count:,} of {asked:,}. {why}.{more}"
 
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
-        return "out of all values that occur, without a list of candidates"
-
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """See `Question.possible`. None below the threshold; the most common first, of equal ones the smaller."""
-        if len(values) > self.k or not summaries.UnlistedCandidates.of(self.kind).may_hold(values):
+        if len(values) > self.k or not self.may_hold(values):
             return False
         if counts is None:
             return True

@@ -15,7 +15,7 @@ from dpselect.backends.opening import open_table
 from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.formats import Format, declared
-from dpselect.questions.count import condition_given, listed_values
+from dpselect.questions.counts import condition_given, listed_values
 from dpselect.questions.wording import scope
 from dpselect.session.asking import Asking, rows_of
 from dpselect.session.check_by_units import UnitCheck, by_units
