@@ -10,10 +10,11 @@ from pathlib import Path
 import diffprivlib.tools
 import numpy as np
 import opendp.prelude as opendp
+from tests.drawn_answers import planned
 
 from benchmarks.line import Line
 from dpselect.questions import Mean
-from dpselect.summaries import PublicDomain, UnitValues
+from dpselect.summaries import UnitValues
 
 PEOPLE = Path(__file__).parents[1] / "examples" / "data" / "adult.csv"
 COLUMNS = {"age": (0, 120), "education_num": (1, 16), "hours_per_week": (0, 80), "capital_gain": (0, 100_000)}
@@ -50,7 +51,7 @@ def lines() -> Iterator[Line]:
 
 def _ours(values: np.ndarray, bounds: tuple[int, int]) -> Callable[[], float]:
     """Without a public number of units, when one of them is added or removed."""
-    question = Mean.planned(PublicDomain.given(bounds, step=1), epsilon=EPSILON)
+    question = planned(Mean, bounds=bounds, step=1, epsilon=EPSILON)
     summary = UnitValues(values, domain=question.domain, max_rows_per_unit=1)
     return lambda: float(question.draw(summary))  # type: ignore[arg-type]
 

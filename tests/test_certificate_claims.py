@@ -20,6 +20,7 @@ from dpselect.certificates.release import Release, canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
 from dpselect.questions import Quantile
 from dpselect.summaries import PublicDomain
+from tests.drawn_answers import planned
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
 VISITS = dps.Dataset(CLICKS, unit="session")
@@ -340,7 +341,7 @@ def test_every_point_of_every_grid_passes(lower: Fraction, step: Any, count: int
         return
     assert domain.grid is not None
     place = data.draw(st.integers(0, count))
-    question = Quantile.planned(0.5, domain, epsilon=1.0)
+    question = planned(Quantile, level=0.5, bounds=(lower, lower + count * exact), step=step, epsilon=1.0)
     assert question.possible([domain.grid.point(place)], None, None)
     between = (domain.grid.point(place) + domain.grid.point(min(place + 1, count))) / 2
     if float(domain.grid.step) > 1e-6 and place < count:  # the control

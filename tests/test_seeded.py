@@ -174,13 +174,13 @@ def test_a_block_that_was_begun_while_rows_were_read_marks_the_answer(monkeypatc
 
 
 def test_a_draw_in_a_block_marks_the_answer_though_the_block_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = Quantile.draw
+    draw = Quantile.released
 
     def within(*args: Any) -> Any:
         with seeded(7):
             return draw(*args)
 
-    monkeypatch.setattr(Quantile, "draw", within)
+    monkeypatch.setattr(Quantile, "released", within)
     assert _median().seeded
 
 

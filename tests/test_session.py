@@ -22,9 +22,10 @@ from dpselect.questions import BY_NAME, Quantile
 from dpselect.questions.declared import FAMILIES, declared_in
 from dpselect.session.asking import Asking
 from dpselect.session.methods import GroupedQuestions, PlainQuestions, signature_of, with_questions
-from dpselect.summaries import CandidateKind, PublicDomain
+from dpselect.summaries import CandidateKind
 from tests import rank_laws
 from tests.backends.tables import gather, write_csv, write_parquet
+from tests.drawn_answers import planned
 
 CLICKS = Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet"
 ADULT = CLICKS.with_name("adult.csv")
@@ -75,7 +76,7 @@ def test_the_median_age_is_near_the_truth_by_its_law() -> None:
     assert len(ages) == 32_561
     assert np.median(ages) == 37.0
     points = np.arange(121.0)
-    scale = Quantile.planned(0.5, PublicDomain.given((0, 120), step=1), epsilon=1.0).mechanism.scale
+    scale = planned(Quantile, level=0.5, bounds=(0, 120), step=1, epsilon=1.0).mechanism.scale
     law = rank_laws.grid_law(ages, points, level=0.5, scale=scale)
     assert law[37] > 1.0 - 1e-12
     edges, probabilities = rank_laws.interval_law(ages, level=0.5, bounds=(0.0, 120.0), scale=scale)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dpselect.questions import MostCommon, Quantile
-from dpselect.summaries import PublicDomain
 from tests.attacks import naive
 from tests.backends.tables import count, gather, write_rows
 from tests.drawn_answers import planned
@@ -58,7 +57,7 @@ def test_here_one_of_their_numbers_counts(tmp_path: Path, kind: str) -> None:
     kept = gather(path, bounds=(0, 10))
     assert kept[:-1] == [1.0] * 100
     assert kept[-1] > 1.0
-    task = Quantile.planned(0.5, PublicDomain.given((0, 10), step=1), epsilon=1.0, max_rows_per_unit=1)
+    task = planned(Quantile, level=0.5, bounds=(0, 10), step=1, epsilon=1.0, max_rows_per_unit=1)
     with_them, without = (task.mechanism.pmf(np.array(values)) for values in (kept, kept[:-1]))
     assert np.abs(np.log(with_them / without)).max() <= 1.0 + 1e-9
     assert with_them.sum() == pytest.approx(1.0)
@@ -66,7 +65,7 @@ def test_here_one_of_their_numbers_counts(tmp_path: Path, kind: str) -> None:
 
 def test_all_their_numbers_would_move_a_median() -> None:
     """Control: 1000 rows of one person against 100 people."""
-    task = Quantile.planned(0.5, PublicDomain.given((0, 10), step=1), epsilon=1.0, max_rows_per_unit=1)
+    task = planned(Quantile, level=0.5, bounds=(0, 10), step=1, epsilon=1.0, max_rows_per_unit=1)
     crowd = [1.0] * 100
     before, after = (task.mechanism.pmf(np.array(values)) for values in (crowd, crowd + [9.0] * 1000))
     assert before[9] < 1e-20

@@ -35,13 +35,13 @@ from dpselect.questions import (
     Sum,
     TopK,
     TopUnknown,
-    UnboundedQuantile,
+    UpperBound,
     Values,
     Variance,
     WithCounts,
 )
 from dpselect.questions.density import with_absent
-from dpselect.questions.moments import MomentSums
+from dpselect.questions.moment_sums import MomentSums
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
 from dpselect.session import methods
@@ -126,12 +126,12 @@ def law(task: Priced[Any], summary: Any) -> Law:
         case Sum():
             return [_noisy(task.mechanism, int(summary.totals[0]))]
         case Density():
-            return _of_bins(task, task.bins.tally(summary.values))
+            return _of_bins(task, task.public_bins.tally(summary.values))
         case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
             return [task.mechanism.pmf(summary.values)]
         case Quantiles() if task.mechanism.method == "halving":
             return [np.sort(summary.values)]  # no formula; but it is a function of these
-        case UnboundedQuantile():
+        case UpperBound():
             return [task.mechanism.pmf(summary.values)]
         case Quantile() if task.domain.grid is not None:
             return [task.mechanism.pmf(summary.values)]

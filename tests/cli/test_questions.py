@@ -16,7 +16,7 @@ from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, SHARED, UNIT
 from dpselect.questions import BY_NAME, QUESTIONS
 from dpselect.questions.arguments import OF_EVERY_QUESTION, Argument
 from dpselect.questions.declared import Question
-from dpselect.questions.statistics import Mean
+from dpselect.questions.moments import Mean
 from dpselect.session.methods import GroupedQuestions
 
 OF_COMMANDS = {"source", *(each.name for each in (UNIT, CANDIDATES_AS, *GROUPS, *SHARED))}

@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Unpack, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 import pytest
 from cyclopts import App
@@ -16,11 +16,11 @@ import dpselect as dps
 from dpselect import DryRun
 from dpselect.cli.asking import ask
 from dpselect.cli.questions import command_of
+from dpselect.privacy import Neighbours
 from dpselect.questions import BY_NAME, arguments
 from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
-from dpselect.questions.declared import Columns, Price
-from dpselect.questions.question import Question as Planned
-from dpselect.questions.statistics import Median
+from dpselect.questions.declared import Columns
+from dpselect.questions.quantiles import Median
 from dpselect.session.methods import in_python, method_of
 from dpselect.web import Site
 from dpselect.web.fields import fields_of
@@ -114,9 +114,9 @@ class SharpMedian(Median, name="sharp_median"):
 
     sharpness: Sharpness = 3
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Any:
         ASKED.append(self.sharpness)
-        return super().planned(columns, **price)
+        return super().known(columns, neighbours)
 
 
 ASKED: list[int] = []

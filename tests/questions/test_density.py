@@ -6,10 +6,11 @@ import json
 import math
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpselect.certificates.release import Release
@@ -18,10 +19,11 @@ from dpselect.mechanisms import DensityMechanism
 from dpselect.questions import Density
 from dpselect.questions.density import with_absent
 from dpselect.summaries import PublicBins, UnitValues
-from tests.drawn_answers import drawn_answer
+from tests.drawn_answers import drawn_answer, planned
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-BINS = PublicBins.given((0, 10), 5)
+FIVE: dict[str, Any] = {"bounds": (0, 10), "bins": 5}
+BINS = PublicBins.given(**FIVE)
 
 
 def _gathered(values: list[float], bins: PublicBins = BINS, *, most: int = 1) -> UnitValues:
@@ -29,7 +31,7 @@ def _gathered(values: list[float], bins: PublicBins = BINS, *, most: int = 1) ->
 
 
 def _released(task: Density, values: list[float]) -> Release:
-    return drawn_answer(task, _gathered(values, task.bins), column="age", unit="person", time=NOW)
+    return drawn_answer(task, _gathered(values, task.public_bins), column="age", unit="person", time=NOW)
 
 
 def _shares(release: Release) -> list[float]:
@@ -41,7 +43,7 @@ VALUES = [1.0] * 600 + [2.0] * 300 + [10.0] * 100
 
 
 def test_noisy_counts_are_close_to_the_counts() -> None:
-    release = _released(Density.planned(BINS, epsilon=100.0), VALUES)
+    release = _released(planned(Density, **FIVE, epsilon=100.0), VALUES)
     assert _shares(release) == [0.6, 0.3, 0.0, 0.0, 0.1]
     assert release.mechanism == "NoisyHistogramMechanism"
     assert (
@@ -51,22 +53,22 @@ def test_noisy_counts_are_close_to_the_counts() -> None:
 
 
 def test_a_sample_is_close_to_the_units() -> None:
-    task = Density.planned(BINS, epsilon=100.0, method="sample", units=1000)
+    task = planned(Density, **FIVE, epsilon=100.0, method="sample", units=1000)
     shares = _shares(_released(task, VALUES))
     reached = np.cumsum(shares)
     assert np.abs(reached - [0.6, 0.9, 0.9, 0.9, 1.0]).max() <= task.error_bound
-    assert [share * task.sample_size == round(share * task.sample_size) for share in shares]  # type: ignore[operator]
+    assert all(share * task.mechanism.k == pytest.approx(round(share * task.mechanism.k)) for share in shares)  # type: ignore[operator]
 
 
 def test_units_that_are_not_there_have_a_share_of_their_own() -> None:
-    task = Density.planned(BINS, epsilon=1000.0, method="sample", units=2000, sample_size=100)
+    task = planned(Density, **FIVE, epsilon=1000.0, method="sample", units=2000, sample_size=100)
     assert sum(_shares(_released(task, VALUES))) == pytest.approx(0.5, abs=0.02)
 
 
 @pytest.mark.parametrize("values", [[], [3.0]])
 @pytest.mark.parametrize("method", ["counts", "sample"])
 def test_nobody_and_one_person_get_an_answer(values: list[float], method: str) -> None:
-    task = Density.planned(BINS, epsilon=1.0, method=method, units=7 if method == "sample" else None)
+    task = planned(Density, **FIVE, epsilon=1.0, method=method, units=7 if method == "sample" else None)
     shares = _shares(_released(task, values))
     assert len(shares) == 5
     assert 0.0 <= sum(shares) <= 1.0 + 1e-12
@@ -102,10 +104,11 @@ def test_without_the_public_number_one_unit_would_move_the_distance_by_more() ->
 
 
 @given(histograms.filter(any), st.integers(1, 4), st.floats(0.1, 30.0))
+@example([5, 5, 5, 3, 2], 4, 4.0)  # where the number of possible samples matters most
 def test_the_error_bound_of_a_sample_holds(counts: list[int], k: int, epsilon: float) -> None:
     units = sum(counts)
-    bins = PublicBins.given((0, 1), len(counts))
-    task = Density.planned(bins, epsilon=epsilon, method="sample", units=units, sample_size=k)
+    asked: dict[str, Any] = {"epsilon": epsilon, "method": "sample", "units": units, "sample_size": k}
+    task = planned(Density, bounds=(0, 1), bins=len(counts), **asked)
     assert isinstance(task.mechanism, DensityMechanism)
     padded = with_absent(np.array(counts), units=units)
     samples, probabilities = task.mechanism.pmf(padded)
@@ -114,7 +117,7 @@ def test_the_error_bound_of_a_sample_holds(counts: list[int], k: int, epsilon: f
 
 
 def test_half_the_error_bound_of_a_sample_may_fail() -> None:
-    task = Density.planned(PublicBins.given((0, 1), 2), epsilon=40.0, method="sample", units=10, sample_size=3)
+    task = planned(Density, bounds=(0, 1), bins=2, epsilon=40.0, method="sample", units=10, sample_size=3)
     assert isinstance(task.mechanism, DensityMechanism)
     padded = with_absent(np.array([5, 5]), units=10)
     samples, probabilities = task.mechanism.pmf(padded)
@@ -123,14 +126,14 @@ def test_half_the_error_bound_of_a_sample_may_fail() -> None:
 
 
 def test_the_plan_depends_on_public_arguments_only() -> None:
-    task = Density.planned(BINS, epsilon=0.5, method="sample", units=1000)
-    assert task.sample_size == DensityMechanism(epsilon=0.5).sample_size(1000)
+    task = planned(Density, **FIVE, epsilon=0.5, method="sample", units=1000)
+    assert task.mechanism.k == DensityMechanism(epsilon=0.5).sample_size(1000)
     assert task.event == task.mechanism.event
     assert 0.0 < task.error_bound <= 1.0
 
 
 def test_the_certificate() -> None:
-    release = _released(Density.planned(BINS, epsilon=1.0, method="sample", units=1000, sample_size=40), VALUES)
+    release = _released(planned(Density, **FIVE, epsilon=1.0, method="sample", units=1000, sample_size=40), VALUES)
     certificate = json.loads(release.to_json())
     assert certificate["arguments"] == {
         "max_rows_per_unit": 1, "method": "sample", "sample_size": 40, "units": 1000
@@ -140,7 +143,7 @@ def test_the_certificate() -> None:
     label, rows = release.rows()
     assert label == "bin"
     assert [key for key, _ in rows] == ["0 to 2", "2 to 4", "4 to 6", "6 to 8", "8 to 10"]
-    counts = _released(Density.planned(BINS, epsilon=1.0), VALUES)
+    counts = _released(planned(Density, **FIVE, epsilon=1.0), VALUES)
     assert "unit" not in json.loads(counts.to_json())["error_bound"]
     assert math.floor(counts.error_bound or 0.0) == counts.error_bound
 
@@ -148,7 +151,7 @@ def test_the_certificate() -> None:
 def test_edges_are_shown_with_the_digits_that_tell_them_apart() -> None:
     for bounds, count in (((0, 1), 3), ((-1, 1), 64), ((0, 1e-9), 10), ((1e6, 1e6 + 1), 100), ((-1e300, 1e300), 4)):
         bins = PublicBins.given(bounds, count)
-        _, rows = _released(Density.planned(bins, epsilon=1.0), []).rows()
+        _, rows = _released(planned(Density, bounds=bounds, bins=count, epsilon=1.0), []).rows()
         shown = [float(key.partition(" to ")[0]) for key, _ in rows]
         assert all(one < other for one, other in pairwise(shown))
         assert shown == pytest.approx(bins.edges[:-1].tolist(), abs=float(np.diff(bins.edges).max()) / 50)
@@ -170,11 +173,11 @@ def test_edges_are_shown_with_the_digits_that_tell_them_apart() -> None:
 )
 def test_bad_arguments_are_refused_before_anything_is_read(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
-        Density.planned(BINS, **arguments)  # type: ignore[arg-type]
+        planned(Density, **FIVE, **arguments)
 
 
 def test_values_of_another_question_are_refused() -> None:
-    task = Density.planned(BINS, epsilon=1.0)
+    task = planned(Density, **FIVE, epsilon=1.0)
     for values in (_gathered([1.0], PublicBins.given((0, 9), 5)), _gathered([1.0], most=2)):
         with pytest.raises(InvalidParameterError, match="values"):
             drawn_answer(task, values, column="age", unit="person", time=NOW)

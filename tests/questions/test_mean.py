@@ -16,13 +16,13 @@ from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
 from dpselect.questions import Mean
-from dpselect.summaries import PublicDomain, UnitValues
-from tests.drawn_answers import drawn_answer
+from dpselect.summaries import UnitValues
+from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.means import mean_of_units
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-AGES = PublicDomain.given((0, 120), step=1)
+AGES: dict[str, Any] = {"bounds": (0, 120), "step": 1}
 
 
 def released(task: Mean, values: list[float]) -> Release:
@@ -35,7 +35,7 @@ def gathered(task: Mean, values: list[float]) -> UnitValues:
 
 @pytest.mark.parametrize(("neighbours", "scale"), [("add_remove", 0.2), ("replace_one", 0.4)])
 def test_the_plan(neighbours: str, scale: float) -> None:
-    task = Mean.planned(AGES, units=600, epsilon=0.5, neighbours=Neighbours(neighbours))
+    task = planned(Mean, **AGES, units=600, epsilon=0.5, neighbours=neighbours)
     assert task.mechanism.scale == scale
     assert task.mechanism.scale_for(7) == scale  # the number of values does not matter
     assert task.mechanism.sensitivity == task.terms.sensitivity.value == scale / 2
@@ -48,7 +48,7 @@ def test_no_neighbour_moves_the_law_by_more_than_epsilon(neighbours: Neighbours)
     """Every data set of up to three values, of two units as far as is known; and at half the scale it would be more."""
     values = [None, 0.0, 1.0, 4.0]
     cuts = np.linspace(-1.0, 5.0, 25)
-    mechanism = Mean.planned(PublicDomain.given((0, 4), step=1), units=2, epsilon=1.0, neighbours=neighbours).mechanism
+    mechanism = planned(Mean, bounds=(0, 4), step=1, units=2, epsilon=1.0, neighbours=neighbours).mechanism
 
     def law(data: list[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
         return np.diff(mechanism.cdf([each for each in data if each is not None], cuts))
@@ -69,7 +69,7 @@ def test_no_neighbour_moves_the_law_by_more_than_epsilon(neighbours: Neighbours)
 def test_the_draws_follow_the_law_around_the_reference_mean(count: int) -> None:
     """Of five units, as far as is known. The control is the law of the mean of the values alone."""
     values = [1.0] * count
-    task = Mean.planned(PublicDomain.given((0, 4), step=1), units=5, epsilon=1.0)
+    task = planned(Mean, bounds=(0, 4), step=1, units=5, epsilon=1.0)
     center = 4 * mean_of_units([Fraction(1, 4)] * count, units=5)
     cuts = np.linspace(0.0, 4.0, 9)[1:-1]
     drawn = np.array([task.draw(gathered(task, values)) for _ in range(4000)])
@@ -85,20 +85,20 @@ def test_the_draws_follow_the_law_around_the_reference_mean(count: int) -> None:
 
 
 def test_the_error_bound_holds_as_often_as_it_says() -> None:
-    task = Mean.planned(AGES, units=50, epsilon=1.0)
+    task = planned(Mean, **AGES, units=50, epsilon=1.0)
     bound = task.terms.error_bound
     assert bound is not None
     assert bound == pytest.approx(1.2 * math.log(100))
     missed = sum(abs(task.draw(gathered(task, [60.0] * 50)) - 60.0) > bound for _ in range(3000))
     assert p_value(np.array([missed, 3000 - missed]), np.array([0.01, 0.99])) > NEVER
     assert released(task, [60.0] * 50).error_bound == bound
-    assert Mean.planned(AGES, units=1, epsilon=1e-6).terms.error_bound == 120.0  # both are within the bounds
+    assert planned(Mean, **AGES, units=1, epsilon=1e-6).terms.error_bound == 120.0  # both are within the bounds
 
 
 @pytest.mark.parametrize("units", [0, -1, 1.5, True, "9", 10**9 + 1])
 def test_bad_units(units: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"^(units|count)="):
-        Mean.planned(AGES, units=units, epsilon=1.0)
+        planned(Mean, **AGES, units=units, epsilon=1.0)
 
 
 def test_a_count_goes_with_the_absolute_score_and_without_it_add_remove_is_refused() -> None:

@@ -20,9 +20,9 @@ from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidPa
 from dpselect.grids import Grid
 from dpselect.privacy import Neighbours
 from dpselect.questions import Mean, Variance
-from dpselect.questions.moments import MomentSums
-from dpselect.summaries import PublicDomain, UnitValues
-from tests.drawn_answers import drawn_answer
+from dpselect.questions.moment_sums import MomentSums
+from dpselect.summaries import UnitValues
+from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import moments
 from tests.views import ask
@@ -31,7 +31,7 @@ SURE = 1e15
 """An epsilon at which the noise is 0."""
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-AGES = PublicDomain.given((0, 120), step=1)
+AGES: dict[str, Any] = {"bounds": (0, 120), "step": 1}
 VALUES = [3.0, 17.0, 17.0, 64.0, 119.0, 400.0, -5.0]
 CLAMPED = np.clip(VALUES, 0, 120)
 PEOPLE = pa.table({"who": range(7), "age": VALUES, "team": list("aaabbbb")})
@@ -48,7 +48,7 @@ def released(task: Mean | Variance, values: Any) -> Release[Any]:
 @pytest.mark.parametrize("kind", [Mean, Variance])
 @pytest.mark.parametrize(("neighbours", "factor"), [("add_remove", 1), ("replace_one", 2)])
 def test_the_plan(kind: Any, neighbours: str, factor: int) -> None:
-    task = kind.planned(AGES, epsilon=0.5, neighbours=Neighbours(neighbours))
+    task = planned(kind, **AGES, epsilon=0.5, neighbours=neighbours)
     power = 1 if kind is Mean else 2
     assert task.mechanism.sensitivity == task.terms.sensitivity.value == factor * 120**power
     assert task.terms.sensitivity.monotonic is (factor == 1)
@@ -100,7 +100,7 @@ def test_the_exact_sums_are_those_of_the_model(degree: int) -> None:
 @pytest.mark.parametrize("values", [[60.0] * 40, [120.0] * 40, [0.0, 120.0] * 20, [0.0] * 35 + [120.0] * 5])
 def test_the_error_bound_holds_as_often_as_it_says(kind: Any, values: list[float]) -> None:
     """By the number of units that the same release contains; and that number's own bound."""
-    task = kind.planned(AGES, epsilon=1.0)
+    task = planned(kind, **AGES, epsilon=1.0)
     exact = np.mean(values) if kind is Mean else np.var(values)
     missed, apart = 0, 0
     for _ in range(1500):
@@ -116,7 +116,7 @@ def test_the_error_bound_holds_as_often_as_it_says(kind: Any, values: list[float
 
 def test_the_bound_of_a_mean_is_nearly_reached() -> None:
     """Control of the test above: three quarters of it are exceeded far more often."""
-    task = Mean.planned(AGES, epsilon=1.0)
+    task = planned(Mean, **AGES, epsilon=1.0)
     draws = [released(task, [120.0] * 40) for _ in range(1500)]
     missed = sum(
         abs(each.value - 120.0) > 0.5 * (Mean.value_bound(each, each.usable.count) or 0)  # type: ignore[union-attr, arg-type]
@@ -127,20 +127,20 @@ def test_the_bound_of_a_mean_is_nearly_reached() -> None:
 
 def test_the_bounds_in_numbers() -> None:
     """Claims 4 to 6: units rounded down, ln(100) scales and one step, and the square of a mean's error."""
-    assert Mean.planned(AGES, epsilon=0.5).terms.error_bound == pytest.approx(240 * math.log(100) + 1)
-    variance = Variance.planned(AGES, epsilon=0.5)
+    assert planned(Mean, **AGES, epsilon=0.5).terms.error_bound == pytest.approx(240 * math.log(100) + 1)
+    variance = planned(Variance, **AGES, epsilon=0.5)
     release = released(variance, VALUES)
     each = variance.mechanism.error_bound(0.99, size=3)
     assert release.error_bound == each
     assert Variance.value_bound(release, 1000) == pytest.approx(each / 1000 + (1.5 * each / 1000 / 120) ** 2)
-    sums = MomentSums.planned(AGES.grid, 1, epsilon=0.5, neighbours=Neighbours.ADD_REMOVE)  # type: ignore[arg-type]
+    sums = planned(Mean, **AGES, epsilon=0.5).sums
     assert [sums.units(noisy) for noisy in ([60, 59], [60, 60], [119, 120], [-400, 3])] == [0, 1, 1, 0]
 
 
 def test_what_is_released_without_any_unit() -> None:
     """In the middle of what is possible, with all of it as its bound."""
     for kind, middle, widest in ((Mean, 60.0, 120.0), (Variance, 1800.0, 3600.0)):
-        task = kind.planned(AGES, epsilon=SURE)  # type: ignore[attr-defined]
+        task = planned(kind, **AGES, epsilon=SURE)
         release = released(task, [])
         assert release.value == middle
         assert kind.value_bound(release, 0) == widest  # type: ignore[attr-defined]

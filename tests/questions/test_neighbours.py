@@ -21,7 +21,7 @@ from dpselect.questions import (
     TopK,
     UpperBound,
 )
-from dpselect.summaries import CandidateCounts, PublicBins, PublicDomain
+from dpselect.summaries import CandidateCounts
 from tests.drawn_answers import planned
 from tests.reference import clipped_sums, counting
 
@@ -82,7 +82,7 @@ def test_sums(clip: tuple[int, int], neighbours: Neighbours) -> None:
 @pytest.mark.parametrize("level", [0.25, 0.5])
 @pytest.mark.parametrize("neighbours", BOTH)
 def test_quantiles(level: float, neighbours: Neighbours) -> None:
-    task = Quantile.planned(level, PublicDomain.given((0, 3), step=1), epsilon=1.0, neighbours=neighbours)
+    task = planned(Quantile, level=level, bounds=(0, 3), step=1, epsilon=1.0, neighbours=neighbours)
     pairs = [
         ([*rest, *one], [*rest, *other])
         for rest in ([], [0], [3], [1, 2], [0, 0, 3])
@@ -91,7 +91,7 @@ def test_quantiles(level: float, neighbours: Neighbours) -> None:
     ]
     loss = worst_loss(tuple(task.mechanism.pmf(values) for values in pair) for pair in pairs)
     assert loss <= 1.0 + 1e-9
-    narrow = Quantile.planned(level, PublicDomain.given((0, 3), step=1), epsilon=2.5, neighbours=neighbours)
+    narrow = planned(Quantile, level=level, bounds=(0, 3), step=1, epsilon=2.5, neighbours=neighbours)
     assert worst_loss(tuple(narrow.mechanism.pmf(values) for values in pair) for pair in pairs) > 1.0
 
 
@@ -100,16 +100,18 @@ PLANS: dict[str, Callable[[Neighbours], Any]] = {
     "least_common": lambda relation: planned(LeastCommon, candidates=XY, epsilon=1.0, neighbours=relation),
     "top_k": lambda relation: planned(TopK, candidates=XY, k=2, epsilon=1.0, neighbours=relation),
     "best_by": lambda relation: planned(BestBy, candidates=XY, sum="a", clip=(0, 1), epsilon=1.0, neighbours=relation),
-    "quantile": lambda relation: Quantile.planned(0.25, PublicDomain.given((0, 3)), epsilon=1.0, neighbours=relation),
-    "quantiles": lambda relation: Quantiles.planned(
-        [0.25, 0.5], PublicDomain.given((0, 3)), epsilon=1.0, neighbours=relation
+    "quantile": lambda relation: planned(
+        Quantile, level=0.25, bounds=(0, 3), continuous=True, epsilon=1.0, neighbours=relation
+    ),
+    "quantiles": lambda relation: planned(
+        Quantiles, levels=[0.25, 0.5], bounds=(0, 3), continuous=True, epsilon=1.0, neighbours=relation
     ),
     "best_price": lambda relation: planned(BestPrice, prices=[1, 2, 4], epsilon=1.0, neighbours=relation),
     "best_price between bounds": lambda relation: planned(
         BestPrice, bounds=(1, 4), continuous=True, epsilon=1.0, neighbours=relation
     ),
-    "upper_bound": lambda relation: UpperBound.planned(1.0, lower=0, step=1, epsilon=1.0, neighbours=relation),
-    "density": lambda relation: Density.planned(PublicBins.given((0, 1), 4), epsilon=1.0, neighbours=relation),
+    "upper_bound": lambda relation: planned(UpperBound, lower=0, step=1, epsilon=1.0, neighbours=relation),
+    "density": lambda relation: planned(Density, bounds=(0, 1), bins=4, epsilon=1.0, neighbours=relation),
 }
 
 

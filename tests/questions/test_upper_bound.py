@@ -19,6 +19,7 @@ from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidPa
 from dpselect.questions import UpperBound
 from dpselect.summaries import PublicDomain, UnitValues
 from tests.backends.table_questions import BY_CITY, ROWS
+from tests.drawn_answers import planned
 from tests.views import ask
 
 SURE = 1e5
@@ -55,7 +56,7 @@ def test_few_values_are_above_it() -> None:
 
 
 def test_it_is_drawn_for_its_own_summary_only() -> None:
-    task = UpperBound.planned(1.0, lower=0, step=1, epsilon=SURE)
+    task = planned(UpperBound, lower=0, step=1, epsilon=SURE)
     values = UnitValues(np.array([4.0]), domain=task.domain, max_rows_per_unit=1)
     assert task.draw(values) == 4.0
     for other in (

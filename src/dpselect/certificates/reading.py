@@ -18,8 +18,9 @@ from dpselect.accounting.events import Event, decode, encode
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
 from dpselect.formats import is_canonical
 from dpselect.privacy import Neighbours
+from dpselect.questions.declared import Question
 from dpselect.questions.query import Query
-from dpselect.questions.question import PARTIAL_SELECTION, NoisyUnits, Question, is_noisy_count
+from dpselect.questions.question import PARTIAL_SELECTION, NoisyUnits, is_noisy_count
 from dpselect.questions.words import CERTIFICATE, SEEDED, Words, canonical_json, wrong
 from dpselect.summaries import CandidateKind
 
@@ -212,7 +213,7 @@ def _length(answer: object) -> int | None:
     return len(cast("list[object]", answer)) if isinstance(answer, list) else None
 
 
-def _check_possible(question: Question[Any], answer: object, release: Any, group: object) -> None:
+def _check_possible(question: Question, answer: object, release: Any, group: object) -> None:
     """Refuse values that no such question answers with, or that the numbers which came with them contradict."""
     is_list = question.gives_list
     values = cast("list[Any]", answer) if isinstance(answer, list) else [answer]

@@ -1,13 +1,10 @@
-"""The questions a table can be asked, one file each: its plan, its cost, its draw, its sentences and its certificate.
-
-They are what the declared questions of `BY_NAME` plan. Each is imported when it is asked for.
-"""
+"""The questions a table can be asked, each one class: what it asks, reads, draws and claims."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpselect.on_use import on_use
 
@@ -15,34 +12,22 @@ if TYPE_CHECKING:
     from dpselect.questions.counts import Count as Count
     from dpselect.questions.counts import Histogram as Histogram
     from dpselect.questions.declared import BY_NAME as BY_NAME
+    from dpselect.questions.declared import Question as Question
     from dpselect.questions.density import Density as Density
     from dpselect.questions.features import BestFeatures as BestFeatures
     from dpselect.questions.grouped import Grouped as Grouped
-    from dpselect.questions.mean import Mean as Mean
-    from dpselect.questions.moments import FINE_STEPS as FINE_STEPS
+    from dpselect.questions.moments import Mean as Mean
+    from dpselect.questions.moments import Variance as Variance
     from dpselect.questions.prices import BestPrice as BestPrice
-    from dpselect.questions.quantile import Quantile as Quantile
+    from dpselect.questions.quantiles import Quantile as Quantile
     from dpselect.questions.quantiles import Quantiles as Quantiles
     from dpselect.questions.question import CONFIDENCE as CONFIDENCE
     from dpselect.questions.question import Answered as Answered
     from dpselect.questions.question import Drawn as Drawn
     from dpselect.questions.question import NoisyUnits as NoisyUnits
     from dpselect.questions.question import Planned as Planned
-    from dpselect.questions.question import Question as Question
     from dpselect.questions.question import Terms as Terms
     from dpselect.questions.question import Value as Value
-    from dpselect.questions.scores import count_scores as count_scores
-    from dpselect.questions.scores import count_sensitivity as count_sensitivity
-    from dpselect.questions.scores import noise_sensitivity as noise_sensitivity
-    from dpselect.questions.scores import price_range_sensitivity as price_range_sensitivity
-    from dpselect.questions.scores import price_sensitivity as price_sensitivity
-    from dpselect.questions.scores import rank_sensitivity as rank_sensitivity
-    from dpselect.questions.scores import rarity_scores as rarity_scores
-    from dpselect.questions.scores import rule_scores as rule_scores
-    from dpselect.questions.scores import rule_sensitivity as rule_sensitivity
-    from dpselect.questions.scores import sum_range as sum_range
-    from dpselect.questions.scores import sum_scores as sum_scores
-    from dpselect.questions.scores import sum_sensitivity as sum_sensitivity
     from dpselect.questions.selection import BestDate as BestDate
     from dpselect.questions.selection import LeastCommon as LeastCommon
     from dpselect.questions.selection import MostCommon as MostCommon
@@ -50,10 +35,9 @@ if TYPE_CHECKING:
     from dpselect.questions.sums import Sum as Sum
     from dpselect.questions.top_k import TopK as TopK
     from dpselect.questions.top_k import TopUnknown as TopUnknown
-    from dpselect.questions.unbounded_quantile import UnboundedQuantile as UnboundedQuantile
+    from dpselect.questions.upper_bound import UnboundedQuantile as UnboundedQuantile
     from dpselect.questions.upper_bound import UpperBound as UpperBound
     from dpselect.questions.values import Values as Values
-    from dpselect.questions.variance import Variance as Variance
     from dpselect.questions.with_numbers import WithCounts as WithCounts
     from dpselect.questions.with_numbers import WithUsable as WithUsable
 else:
@@ -62,38 +46,30 @@ else:
         {
             "dpselect.questions.sums": "BestBy Sum",
             "dpselect.questions.features": "BestFeatures",
-            "dpselect.questions.declared": "BY_NAME",
+            "dpselect.questions.declared": "BY_NAME Question",
             "dpselect.questions.counts": "Count Histogram",
             "dpselect.questions.density": "Density",
             "dpselect.questions.grouped": "Grouped",
-            "dpselect.questions.mean": "Mean",
-            "dpselect.questions.moments": "FINE_STEPS",
-            "dpselect.questions.selection": "BestDate LeastCommon MostCommon",
-            "dpselect.questions.quantile": "Quantile",
-            "dpselect.questions.quantiles": "Quantiles",
             "dpselect.questions.prices": "BestPrice",
-            "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Question Terms Value",
+            "dpselect.questions.moments": "Mean Variance",
+            "dpselect.questions.selection": "BestDate LeastCommon MostCommon",
+            "dpselect.questions.quantiles": "Quantile Quantiles",
+            "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Terms Value",
             "dpselect.questions.top_k": "TopK TopUnknown",
-            "dpselect.questions.unbounded_quantile": "UnboundedQuantile",
-            "dpselect.questions.upper_bound": "UpperBound",
+            "dpselect.questions.upper_bound": "UnboundedQuantile UpperBound",
             "dpselect.questions.values": "Values",
-            "dpselect.questions.scores": (
-                "count_scores count_sensitivity noise_sensitivity price_range_sensitivity price_sensitivity "
-                "rank_sensitivity rarity_scores rule_scores rule_sensitivity sum_range sum_scores sum_sensitivity"
-            ),
-            "dpselect.questions.variance": "Variance",
             "dpselect.questions.with_numbers": "WithCounts WithUsable",
         },
     )
 
 
-class _Registry(Mapping[str, "type[Question[Any]]"]):
+class _Registry(Mapping[str, "type[Question]"]):
     """Questions by name, each imported when it is looked up."""
 
     def __init__(self, classes: Mapping[str, str]) -> None:
         self._classes = classes
 
-    def __getitem__(self, name: str) -> type[Question[Any]]:
+    def __getitem__(self, name: str) -> type[Question]:
         return getattr(sys.modules[__name__], self._classes[name])
 
     def __contains__(self, name: object) -> bool:
@@ -106,7 +82,7 @@ class _Registry(Mapping[str, "type[Question[Any]]"]):
         return len(self._classes)
 
 
-QUESTIONS: Mapping[str, type[Question[Any]]] = _Registry(
+QUESTIONS: Mapping[str, type[Question]] = _Registry(
     {
         "count": "Count",
         "histogram": "Histogram",

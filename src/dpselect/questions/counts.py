@@ -21,7 +21,7 @@ from dpselect.questions.arguments import (
     Values,
     ValuesIfAny,
 )
-from dpselect.questions.declared import Columns, Complete
+from dpselect.questions.declared import Columns, Question
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import (
     CONFIDENCE,
@@ -47,7 +47,7 @@ MOST_VALUES = 10_000
 """Values of a condition. They are all written into the certificate."""
 
 
-class Count(Complete, name="count"):
+class Count(Question, name="count"):
     """The number of units, or of those with a row that meets a public condition.
 
     A unit counts once, however many rows it has. `usable_epsilon` goes with `between` only: it counts the units with

@@ -1,25 +1,28 @@
 """A question is data: a frozen class whose fields are its public arguments. All else follows from them.
 
 To add a question, declare a class in one of the files of `FAMILIES`, and name it there: its fields, what it asks in
-everyday words, an example, and how it is planned. Its method of `dpselect.Dataset` and `dpselect.DryRun`, its command,
-its form, the keys of a plan and its row in the documents are derived.
+everyday words, an example; what it reads, what draws, and how accurate that is. Its method of `dpselect.Dataset` and
+`dpselect.DryRun`, its command, its form, the keys of a plan, the words of its certificate and its row in the documents
+are derived.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict, Unpack, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, dataclass_transform
 
 from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Argument, Epsilon, arguments_of
-from dpselect.questions.question import Question as Planned
+from dpselect.questions.question import Planned, Priced, RowReader, Value
 
 if TYPE_CHECKING:
-    from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
+    from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates, PublicGroups
 
 FAMILIES = {
     "counts": "count histogram",
@@ -27,17 +30,13 @@ FAMILIES = {
     "selection": "most_common least_common best_date",
     "top_k": "top_k",
     "sums": "sum best_by",
-    "statistics": "median quantile quantiles upper_bound mean variance density",
+    "quantiles": "median quantile quantiles",
+    "upper_bound": "upper_bound",
+    "moments": "mean variance",
+    "density": "density",
     "prices": "best_price",
 }
 """The modules that declare questions, and which, in the order in which people meet them."""
-
-
-class Price(TypedDict):
-    """What a planned question costs, besides a delta that it names itself, and which tables its guarantee compares."""
-
-    epsilon: float
-    neighbours: Neighbours
 
 
 class Columns(Protocol):
@@ -66,7 +65,7 @@ class Columns(Protocol):
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(Priced[Any]):
     """A question, of checked arguments. Its docstring says what it asks, what is returned, and where that is proved.
 
     Raises:
@@ -76,6 +75,9 @@ class Question:
     if TYPE_CHECKING:  # declared by each, in its place among the others
         column: Any
         epsilon: Epsilon
+
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    """Which tables the guarantee compares: no argument of a question, but of the table."""
 
     name: ClassVar[str]
     """Its name as a method, a command and in plans."""
@@ -138,11 +140,7 @@ class Question:
         given = [name for name in names if getattr(self, name) is not None]
         return {name: planned.choices.words(whole=self.keeps_list) for name in given}
 
-    def planned(self, columns: Columns, /, **price: Unpack[Price]) -> Planned[Any]:
-        """The question, planned before any row is read."""
-        raise NotImplementedError
-
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Planned[Any]:
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
         """The question with all that decides its cost: its lists read, and what the table tells of its columns.
 
         Args:
@@ -152,14 +150,153 @@ class Question:
         Raises:
             SelectionError: an argument is invalid, or does not fit the column.
         """
-        return self.planned(columns, epsilon=self.epsilon, neighbours=neighbours)
+        return replace(self, neighbours=neighbours)
 
+    # What follows holds for the question that is `known`.
 
-@dataclass_transform(kw_only_default=True, frozen_default=True)
-class Complete(Question, Planned[Any]):
-    """A declared question that also says what it reads, what draws, and how accurate it is."""
+    @property
+    def of_one(self) -> Question:
+        """Itself."""
+        return self
 
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    def read(self, rows: RowReader, /) -> Any:
+        """The summary of all rows that `draw` needs."""
+        (summary,) = self.summaries(rows, None)
+        return summary
+
+    def count_units(self, rows: RowReader, summary: Any, /) -> list[int]:
+        """How many units the question could use."""
+        return self.usable_units(rows, None, [summary])
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[Any], /) -> list[int]:
+        """How many units it could use in each of the groups, or of all rows, whose `summaries` were made.
+
+        Not for questions without a table.
+        """
+        raise NotImplementedError
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
+        """The summaries of each of the groups, in their order; or of all rows. Not for questions without a table."""
+        raise NotImplementedError
+
+    gives_list: ClassVar[bool] = False
+    """Whether an answer is a list of values."""
+
+    # Sentences about an answer, from its certificate or its forecast alone.
+
+    label: ClassVar[str] = "answer"
+    """Heading of the first column of the table."""
+
+    unbounded: ClassVar[str] = "No bound on the error holds for all data"
+    """The sentence if there is no error bound, and what to do about it."""
+
+    @classmethod
+    @abstractmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """The first column of the table, an entry for each of the `count` values."""
+
+    @classmethod
+    @abstractmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """The part of a sentence that says what differs from what by at most `bound`."""
+
+    @classmethod
+    def counts_within(cls, release: Planned, within: int) -> str:
+        """The part of a sentence that says how far the counts of selected candidates may be from the truth."""
+        which = f"the number of units ({release.unit}) with the released {release.column}"
+        return f"each count is within {within:,} of {which}"
+
+    @classmethod
+    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
+        """Whether this answer is one for which the error bound does not hold."""
+        del release, answer
+        return False
+
+    @classmethod
+    def excess(cls, release: Planned) -> str:
+        """The sentence about an answer that `exceeds`."""
+        raise AssertionError("the error bound holds for every answer")
+
+    bounds_every_count: ClassVar[bool] = True
+    """Whether the bound of the counts holds for those of the selected candidates, not only for one fixed beforehand."""
+
+    @classmethod
+    def ending(cls, release: Planned, count: int) -> str:
+        """A sentence about why there are only `count` values; empty if there are as many as were asked for."""
+        del release, count
+        return ""
+
+    @classmethod
+    @abstractmethod
+    def origin(cls, release: Planned) -> str:
+        """The part of a sentence that says what the value was drawn from."""
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """The end of the sentence: which rows of a unit the error bound covers, if not all."""
+        del release
+        return ""
+
+    measure: ClassVar[str] = ""
+    """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
+
+    is_amount: ClassVar[bool] = False
+    """Whether a value is an amount, drawn as a bar from zero, rather than a place on a scale."""
+
+    bounds_value: ClassVar[bool] = False
+    """Whether the error bound is the largest distance of a value from the truth, rather than of its rank or score."""
+
+    @classmethod
+    def value_bound(cls, release: Planned, units: int | None) -> float | None:
+        """How far a value may be from the truth, by the released number of `units` where there is one.
+
+        None if the error bound is about something else, or there is none.
+        """
+        del units
+        return release.error_bound if cls.bounds_value else None
+
+    is_count: ClassVar[bool] = False
+    """Whether a value is a number of units, and so cannot be below 0."""
+
+    @classmethod
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
+        """The least and the largest true value, by public arguments alone; an interval need not go further."""
+        del release
+        return (0 if cls.is_count else -math.inf), math.inf
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """Whether ``usable_epsilon`` can be given, and would tell more than the answer and its counts do."""
+        return release.counted is None
+
+    error_units: ClassVar[tuple[str, ...]] = ()
+    """The possible units of the error, if it is not a count."""
+
+    @classmethod
+    def error_unit(cls, release: Any) -> str | None:
+        """The unit of the error, if it is not a count."""
+        del release
+        return cls.error_units[0] if cls.error_units else None
+
+    @classmethod
+    def shown(cls, value: Value) -> Value:
+        """A value as shown in the table."""
+        return value
+
+    # Certificates.
+
+    draws_in_place: ClassVar[bool] = False
+    """Whether an engine may draw where the scores are; the certificate then names one more page."""
+
+    @abstractmethod
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """Whether one answer can have these values: in a certificate, whose text may have been edited.
+
+        Args:
+            values: those of the answer, in a list also if it is a single one; of any type that JSON has, or dates.
+            units: the number of units that came with it at no cost, if one did. It is read from the same noise.
+            counts: likewise the noisy counts of the values.
+        """
 
 
 _FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names.split()}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from dpselect.accounting import ComposedEvent, Event
 from dpselect.accounting.rounding import product_up
 from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
-from dpselect.questions.question import Answered, Drawn, Priced, Question, RowReader, Terms, Value
+from dpselect.questions.declared import Question
+from dpselect.questions.question import Answered, Drawn, Group, Priced, RowReader, Terms, Value
 
 if TYPE_CHECKING:
     from dpselect.summaries import PublicGroups
@@ -31,12 +32,12 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         epsilon: privacy loss of the whole release.
     """
 
-    question: Question[Summary]
+    question: Question
     groups: PublicGroups
     epsilon: float
 
     @classmethod
-    def planned(cls, question: Question[Summary], groups: PublicGroups, *, epsilon: float) -> Grouped[Summary]:
+    def planned(cls, question: Question, groups: PublicGroups, *, epsilon: float) -> Grouped[Summary]:
         """`question`, planned at ``groups.share(epsilon)``, asked of each of the groups.
 
         Raises:
@@ -71,7 +72,7 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         )
 
     @property
-    def of_one(self) -> Question[Any]:
+    def of_one(self) -> Question:
         """The question of one group."""
         return self.question
 
@@ -97,7 +98,7 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         """See `Priced.released`."""
         if len(summary) != len(self.groups.members):
             raise InvalidParameterError("summary", summary, "a summary for each group of the question")
-        answers: dict[Value, Value | list[Value]] = {}
+        answers: dict[Group, Value | list[Value]] = {}
         usable: list[int] = []
         counted: list[int] = []
         for place, each in enumerate(summary):

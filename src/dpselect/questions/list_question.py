@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import mechanisms, summaries
-from dpselect.questions.declared import Complete
+from dpselect.questions.declared import Question
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, check_useful
 from dpselect.questions.scores import count_sensitivity, noise_sensitivity
 from dpselect.questions.wording import counted
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups
 
 
-class ListQuestion(Complete):
+class ListQuestion(Question):
     """A question that chooses from a list. Its subclasses are questions."""
 
     label: ClassVar[str] = "rank"

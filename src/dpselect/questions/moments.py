@@ -1,183 +1,300 @@
-r"""Noisy sums from which the mean, the variance and the number of units follow, at one cost for all of them.
-
-With a unit's value as a share :math:`u` of the distance between the bounds, the sums of :math:`1 - u` and :math:`u`
-give the number of units and the mean; those of :math:`(1 - u)^2`, :math:`2u(1 - u)` and :math:`u^2` the variance as
-well. What one unit adds to them is never negative and always adds up to 1. So each of the sums is as accurate as if it
-alone were released.
-"""
+"""The mean and the variance of a column of numbers, from noisy sums or over a public number of units."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
+from dpselect import mechanisms
+from dpselect.accounting.rounding import fraction_up
+from dpselect.arguments import finite_bounds, positive_count
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions.arguments import Bounds, Epsilon, FineStep, Numbers, Units
+from dpselect.questions.declared import Columns
+from dpselect.questions.numbers import NumbersQuestion, are_whole
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms, is_number
+from dpselect.questions.wording import as_text, counted, from_rows, rounded_up
 
-from dpselect.accounting.rounding import fraction_up, quotient_down
-from dpselect.errors import InvalidParameterError, Shown
-from dpselect.grids import Grid
-from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
-from dpselect.mechanisms.mean import exact_sum, grid_indices
-from dpselect.privacy import Neighbours
-from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, NoisyUnits, Planned
-from dpselect.questions.wording import as_text, rounded_up
+if TYPE_CHECKING:
+    from dpselect.mechanisms import GeometricMechanism, MeanMechanism
+    from dpselect.questions.moment_sums import MomentSums
+    from dpselect.questions.question import Planned, Value
+    from dpselect.summaries import UnitValues
 
 FINE_STEPS = 10**6
 """Steps between the bounds, where the caller gives no step. Rounding to them is far less than any noise."""
 
-_MOST_STEPS = {1: 2**53, 2: 2**26}
-"""So that the sensitivity of the sums is a whole number that a double holds."""
 
-_WIDEST = 2**53
+class Moment(NumbersQuestion):
+    """A question that noisy sums answer, of one value of each unit. Its subclasses are questions."""
 
-_FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
-"""A bound beyond this, or bounds closer than one over this, would take sums and errors out of the range of doubles."""
+    column: Numbers
+    bounds: Bounds
+    epsilon: Epsilon
+    step: FineStep = None
 
+    degree: ClassVar[int]
+    bounds_value: ClassVar[bool] = True
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MomentSums:
-    """The sums of one unit's shares, in whole numbers, and their noise.
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`. There is always a grid between the bounds; the answer need not be on it."""
+        step = self.step
+        if step is None:
+            lower, upper = finite_bounds(self.bounds)
+            step = 1 if are_whole(columns, self.column, self.bounds) else (upper - lower) / FINE_STEPS
+        return replace(self, step=step, neighbours=neighbours)
 
-    Attributes:
-        grid: the public grid that values are rounded to.
-        degree: 1 for the mean, 2 for the variance.
-        mechanism: adds noise to each of the sums, at one cost for all.
+    @cached_property
+    def sums(self) -> MomentSums:
+        """The noisy sums, at the whole cost."""
+        from dpselect.questions.moment_sums import MomentSums
 
-    Proof: ``proofs/moments.md``.
-    """
+        assert self.domain.grid is not None
+        return MomentSums.planned(self.domain.grid, self.degree, epsilon=self.epsilon, neighbours=self.neighbours)
 
-    grid: Grid
-    degree: int
-    mechanism: GeometricMechanism
+    @property
+    def mechanism(self) -> GeometricMechanism | MeanMechanism:
+        """What adds noise to each of the sums."""
+        return self.sums.mechanism
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain; sensitivity and error bound are in the unit of the moment.
+
+        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
+        """
+        sums, noise = self.sums, self.sums.mechanism
+        return Terms(
+            task=self.name,
+            mechanism=type(noise).__name__,
+            epsilon=noise.epsilon,
+            sensitivity=Sensitivity(
+                fraction_up(noise.sensitivity * sums.grid.step**self.degree),
+                monotonic=noise.neighbours is Neighbours.ADD_REMOVE,
+                neighbours=noise.neighbours,
+                proof="proofs/moments.md",
+            ),
+            candidates=self.domain.description(),
+            error_bound=sums.error_bound,
+            proofs=("proofs/geometric_mechanism.md",),
+            arguments={"max_rows_per_unit": 1},
+            usable=sums.usable,
+        )
+
+    def released(self, summary: UnitValues, /) -> Drawn:
+        """The moment, and the number of units."""
+        sums = self.sums
+        noisy = sums.draw(self.values(summary))
+        return Drawn(sums.mean(noisy) if self.degree == 1 else sums.variance(noisy), usable=[sums.units(noisy)])
 
     @classmethod
-    def planned(cls, grid: Grid, degree: int, *, epsilon: float, neighbours: Neighbours) -> MomentSums:
-        """The sums, planned for a cost of `epsilon`.
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return [cls.name]
 
-        Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, or too small for an answer to be of use; or the
-                grid has too many points.
+    @classmethod
+    def shown(cls, value: Value) -> Value:
+        """See `Question.shown`. Ten digits; the certificate has all."""
+        return float(f"{value:.10g}") if isinstance(value, float) else value
 
-        >>> sums = MomentSums.planned(Grid(Fraction(0), Fraction(1), 121), 1, epsilon=0.5, neighbours="add_remove")
-        >>> sums.mechanism.scale, sums.whole  # 120/epsilon
-        (240.0, 120)
-        """
-        far = _FARTHEST[degree]
-        if max(abs(grid.lower), abs(grid.upper)) > far or grid.upper - grid.lower < 1 / far:
-            got, most = Shown(f"({float(grid.lower)!r}, {float(grid.upper)!r})"), f"{float(far):g}"
-            expected = f"bounds from -{most} to {most}, at least {1.0 / float(far):g} apart"
-            raise InvalidParameterError("bounds", got, expected, "Tight bounds also need less noise.")
-        if grid.count - 1 > _MOST_STEPS[degree]:
-            expected = f"a larger step: at most {_MOST_STEPS[degree]:,} of them between the bounds"
-            raise InvalidParameterError("step", float(grid.step), expected)
-        moved = (grid.count - 1) ** degree * (1 if neighbours == Neighbours.ADD_REMOVE else 2)
-        sums = cls(
-            grid=grid,
-            degree=degree,
-            mechanism=GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours),
-        )
-        if not sums.units_within <= _WIDEST:
-            raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful answer")
-        return sums
-
-    @property
-    def whole(self) -> int:
-        """What one unit's shares add up to."""
-        return (self.grid.count - 1) ** self.degree
-
-    @property
-    def width(self) -> Fraction:
-        """The distance between the bounds."""
-        return self.grid.step * (self.grid.count - 1)
-
-    def exact(self, values: npt.NDArray[np.float64]) -> list[int]:
-        """The sums of the units' shares, of one value for each unit; private."""
-        places, last, units = grid_indices(values, self.grid), self.grid.count - 1, int(values.size)
-        total = exact_sum(places)
-        if self.degree == 1:
-            return [units * last - total, total]
-        squares = exact_sum(places * places)
-        return [units * last**2 - 2 * last * total + squares, 2 * (last * total - squares), squares]
-
-    def draw(self, values: npt.NDArray[np.float64]) -> list[int]:
-        """The noisy sums: all of them together cost the mechanism's epsilon, because it is planned for all."""
-        return [self.mechanism.draw(each) for each in self.exact(values)]
-
-    def units(self, noisy: list[int]) -> int:
-        """The number of units by noisy sums, rounded down; at least 0."""
-        return min(max(0, sum(noisy) // self.whole), LARGEST_COUNT)
-
-    def mean(self, noisy: list[int]) -> float:
-        """The mean by noisy sums, within the bounds; their midpoint if there seem to be no units."""
-        share = _clamped(Fraction(noisy[1], sum(noisy)), 1) if sum(noisy) > 0 else Fraction(1, 2)
-        return float(self.grid.lower + self.width * share)
-
-    def variance(self, noisy: list[int]) -> float:
-        """The variance by noisy sums, at most a quarter of the squared width; half of that if there is no unit."""
-        total, most = sum(noisy), Fraction(1, 4)
-        if total <= 0:
-            return float(self.width**2 * most / 2)
-        mean, square = Fraction(noisy[1] + 2 * noisy[2], 2 * total), Fraction(noisy[2], total)
-        return float(self.width**2 * _clamped(square - mean**2, most))
-
-    @property
-    def units_within(self) -> int:
-        """With 99% confidence the released number of units is at most this far from the truth.
-
-        Proof: ``proofs/moments.md``, claim 4.
-        """
-        noise = NoisyHistogramMechanism(
-            epsilon=quotient_down(self.mechanism.epsilon, self.whole), neighbours=self.mechanism.neighbours
-        )
-        return -(-noise.total_error_bound(self.degree + 1, confidence=CONFIDENCE) // self.whole)
-
-    @property
-    def usable(self) -> NoisyUnits:
-        """The accuracy of the number of units, which comes at no cost."""
-        return NoisyUnits(within=self.units_within)
-
-    @property
-    def error_bound(self) -> float:
-        """The error of the mean, or of the variance up to a smaller term, times the released number of units.
-
-        Proof: ``proofs/moments.md``, claims 5 and 6.
-        """
-        noise: int | Fraction = self.mechanism.error_bound(CONFIDENCE, size=self.degree + 1)
-        if self.degree == 1:
-            exponent = Fraction(-math.log1p(-CONFIDENCE) * (1.0 + 1e-12))
-            noise = min(noise, exponent * self.mechanism.sensitivity / Fraction(self.mechanism.epsilon) + 1)
-        return fraction_up(Fraction(noise) * self.width**self.degree / self.whole)
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return from_rows(release, "all numbers")
 
 
-def _clamped(number: Fraction, most: Fraction | int) -> Fraction:
-    return min(max(number, Fraction(0)), Fraction(most))
+class Mean(Moment, name="mean"):
+    """The mean of the values in `column`, over all units that have one.
 
+    The number of units with a value is private. It is released together with the mean, in ``release.usable``, at no
+    additional cost, unless you know it: then `units` says it (with groups, in each), and `usable_epsilon` may be given.
+    If a unit has several rows, one is chosen at random. The noise grows with the distance between the bounds.
 
-def mean_within(release: Planned, units: int) -> float | None:
-    """The bound on the error of a released mean, by the released number of units.
+    Returns:
+        A number within the bounds. Without `units`, ``release.error_bound`` is the bound on the error times the
+        released number of units.
 
-    Proof: ``proofs/moments.md``, claim 5.
+    Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; with `units` ``proofs/means.md``, claims 5 and
+    6, and ``proofs/laplace_mechanism.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> release = people.mean("age", bounds=(0, 120), step=0.5, epsilon=1.0)
+    >>> abs(release.value - 38.58) < 0.1  # 38.58 in truth
+    True
+    >>> abs(release.usable.count - 32_561) < 30
+    True
     """
-    if release.error_bound is None:
-        return None
-    width = _width(release)
-    return min(width, _up(release.error_bound / units)) if units else width
+
+    asks = "What is the mean?"
+    does = "Find the mean of one value per unit, and the number of units that have one."
+    example = ("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5")
+    value = "float"
+
+    units: Units = None
+
+    degree: ClassVar[int] = 1
+    error_units: ClassVar[tuple[str, ...]] = ("value", "sum")
+    measure: ClassVar[str] = "mean of {column}"
+
+    @cached_property
+    def over_units(self) -> MeanMechanism | None:
+        """What draws over a public number of units, with the midpoint for one without a value; None: it is private."""
+        from dpselect.mechanisms.mean import MOST_UNITS
+
+        domain: dict[str, Any] = self.domain.arguments
+        if self.units is None:
+            return None
+        count = positive_count(self.units, "units", at_most=MOST_UNITS)
+        return mechanisms.MeanMechanism(epsilon=self.epsilon, neighbours=self.neighbours, count=count, **domain)
+
+    @property
+    def mechanism(self) -> GeometricMechanism | MeanMechanism:
+        """What draws, at the whole cost: once, or each of two sums."""
+        return self.over_units or self.sums.mechanism
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain; sensitivity and error bound are in the unit of the column.
+
+        Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``; of a private number of units
+        ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
+        """
+        mechanism = self.over_units
+        if mechanism is None:
+            return super().terms
+        return Terms(
+            task=self.name,
+            mechanism=type(mechanism).__name__,
+            epsilon=mechanism.epsilon,
+            sensitivity=Sensitivity(
+                mechanism.sensitivity,
+                monotonic=False,
+                neighbours=mechanism.neighbours,
+                proof="proofs/means.md",
+            ),
+            candidates=self.domain.description(),
+            error_bound=mechanism.error_bound(confidence=CONFIDENCE),
+            proofs=("proofs/laplace_mechanism.md",),
+            arguments={"units": mechanism.count, "max_rows_per_unit": 1},
+        )
+
+    def released(self, summary: UnitValues, /) -> Drawn:
+        """A number within the bounds; with the number of units if it is private."""
+        if self.over_units is None:
+            return super().released(summary)
+        return Drawn(self.over_units.draw(self.values(summary)))
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        if "units" not in release.arguments:
+            return _said(cls, release, f"{rounded_up(bound)} / n")
+        near = f"within {rounded_up(bound)} of the mean of {counted(release.arguments['units'], 'unit')}"
+        return f"the released mean is {near}, units without a value counted as the midpoint"
+
+    @classmethod
+    def value_bound(cls, release: Planned, units: int | None) -> float | None:
+        """See `Question.value_bound`.
+
+        Proof: ``proofs/moments.md``, claim 5.
+        """
+        if "units" in release.arguments or release.error_bound is None:
+            return release.error_bound
+        if units is None:
+            return None
+        width = _width(release)
+        return min(width, _up(release.error_bound / units)) if units else width
+
+    @classmethod
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
+        """See `Question.possible_values`. Values outside the bounds count as the nearer one, and so does their mean."""
+        return release.candidates["lower"], release.candidates["upper"]
+
+    @classmethod
+    def error_unit(cls, release: Planned) -> str:
+        """See `Question.error_unit`. The error of a mean of a private number of units is stated times that number."""
+        return "value" if "units" in release.arguments else "sum"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`. A mean is of values on the grid, and need not be on it."""
+        lower, upper = self.domain.lower, self.domain.upper
+        return len(values) == 1 and all(is_number(each) and lower <= each <= upper for each in values)
 
 
-def variance_within(release: Planned, units: int) -> float | None:
-    """The bound on the error of a released variance, by the released number of units.
+class Variance(Moment, name="variance"):
+    """The variance of the values in `column`, over all units that have one; its root is the standard deviation.
 
-    Proof: ``proofs/moments.md``, claim 6.
+    It is the mean squared distance from the mean: the sum is divided by the number of units. That number is private,
+    and is released together with the variance, in ``release.usable``, at no additional cost. If a unit has several
+    rows, one is chosen at random. The noise grows with the square of the distance between the bounds, which may have at
+    most 2^26 steps.
+
+    Returns:
+        A number from 0 to ``(upper - lower)**2 / 4``. ``release.error_bound`` is, up to a smaller term that its
+        sentence states, the bound on the error times the released number of units.
+
+    Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> release = people.variance("age", bounds=(0, 120), step=1, epsilon=1.0)
+    >>> abs(release.value - 186.1) < 6  # 186.06 in truth; the standard deviation is 13.64
+    True
     """
-    if release.error_bound is None:
-        return None
-    width = _width(release)
-    if not units:
-        return width**2 / 4.0
-    linear = release.error_bound / units
-    return min(width**2 / 4.0, _up(linear + 2.25 * (linear / width) ** 2))
+
+    asks = "How widely are the values spread?"
+    does = (
+        "Find the variance of one value per unit, and the number of units that have one. Its square root is the"
+        " standard deviation."
+    )
+    example = ("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5")
+    value = "float"
+
+    degree: ClassVar[int] = 2
+    error_units: ClassVar[tuple[str, ...]] = ("sum of squares",)
+    measure: ClassVar[str] = "variance of {column}"
+    is_amount: ClassVar[bool] = True
+
+    @classmethod
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
+        """See `Question.possible_values`. At most half of the units are at either bound."""
+        return 0.0, _width(release) ** 2 / 4.0
+
+    @classmethod
+    def value_bound(cls, release: Planned, units: int | None) -> float | None:
+        """See `Question.value_bound`.
+
+        Proof: ``proofs/moments.md``, claim 6.
+        """
+        if units is None or release.error_bound is None:
+            return None
+        width = _width(release)
+        if not units:
+            return width**2 / 4.0
+        linear = release.error_bound / units
+        return min(width**2 / 4.0, _up(linear + 2.25 * (linear / width) ** 2))
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return _said(cls, release, f"{rounded_up(bound)} / n + ({rounded_up(1.5 * bound / _width(release))} / n)^2")
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        largest = (self.domain.upper - self.domain.lower) ** 2 / 4.0 * (1.0 + 1e-9)
+        return len(values) == 1 and all(is_number(each) and 0.0 <= each <= largest for each in values)
+
+
+def _said(kind: type[Moment], release: Planned, formula: str) -> str:
+    """How far a released moment may be from the true one: by the released number n of units, or by a formula with n."""
+    count = None if release.usable is None else release.usable.count
+    known = kind.value_bound(release, count) if isinstance(count, int) else None
+    within, units = (formula, ", n the released number of units") if known is None else (rounded_up(known), "")
+    rounding = f"values rounded to steps of {as_text(release.candidates['step'])}"
+    return f"the released {kind.name} is within {within} of the true one{units}, {rounding}"
 
 
 def _width(release: Planned) -> float:
@@ -187,18 +304,3 @@ def _width(release: Planned) -> float:
 def _up(bound: float) -> float:
     """Above what a few roundings have lost."""
     return bound * (1.0 + 2.0**-48)
-
-
-def said_of(name: str, release: Planned, planned: str, within: float | None) -> str:
-    """The part of a sentence that says how far a released moment may be from the true one.
-
-    Args:
-        name: what is released.
-        release: the release or its forecast.
-        planned: the bound, as a formula with n.
-        within: the bound by the released number of units; None if there is none yet, or one for each group.
-    """
-    rounding = f"values rounded to steps of {as_text(release.candidates['step'])}"
-    if within is None:
-        return f"the released {name} is within {planned} of the true one, n the released number of units, {rounding}"
-    return f"the released {name} is within {rounded_up(within)} of the true one, {rounding}"

@@ -1,22 +1,27 @@
-"""Shared parts of the questions about columns of numbers."""
+"""Shared parts of the questions about columns of numbers: the steps between answers, and the values they are from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from dpselect import summaries
+from dpselect.arguments import decimal_fraction, finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.question import Question
+from dpselect.questions.declared import Columns, Question
+from dpselect.questions.wording import as_text, counted, counting_rows
 
 if TYPE_CHECKING:
-    from dpselect.questions.question import Planned, RowReader
+    from dpselect.accounting import Event
+    from dpselect.questions.question import Answered, Planned, RowReader
     from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 MOST_ROWS_PER_UNIT = 1_000_000_000
 """More rows of one unit are refused: the noise would drown any table."""
 
 
-class ValuesQuestion(Question[Any]):
+class ValuesQuestion(Question):
     """A question about numbers between public bounds. Its subclasses are questions."""
 
     def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
@@ -24,6 +29,43 @@ class ValuesQuestion(Question[Any]):
         if all(each.max_rows_per_unit == 1 for each in found):
             return [each.values.size for each in found]
         return rows.units(summaries.PublicCondition(is_number=True), groups)
+
+
+class NumbersQuestion(ValuesQuestion):
+    """A declared question about at most so many numbers of each unit. Its subclasses have a `mechanism`."""
+
+    @cached_property
+    def domain(self) -> PublicDomain:
+        """The public bounds, and the grid between them if there is a step."""
+        asked = cast(Any, self)
+        return summaries.PublicDomain.given(asked.bounds, step=asked.step)
+
+    @cached_property
+    def most(self) -> int:
+        """The most values of one unit."""
+        return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `released` is called."""
+        return cast(Any, self).mechanism.event
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
+        """Values between the bounds, at most so many of each unit."""
+        return rows.gather(self.domain, groups, max_rows_per_unit=self.most)
+
+    def draw(self, summary: UnitValues, /) -> Answered:
+        """The answer, by values gathered with this question's domain and number of rows."""
+        return self.released(summary).answer
+
+    def values(self, summary: UnitValues, /) -> Any:
+        """The values, if they were gathered for this question."""
+        return gathered_for(summary, self.domain, most=self.most).values
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        return counting_rows(release)
 
 
 def gathered_for(values: UnitValues, domain: PublicDomain, *, most: int) -> UnitValues:
@@ -34,6 +76,49 @@ def gathered_for(values: UnitValues, domain: PublicDomain, *, most: int) -> Unit
     return values
 
 
-def numbers_between(release: Planned) -> str:
-    """What an answer between public bounds is drawn from, as part of a sentence."""
-    return f"the {release.candidates['count']:,} numbers" if release.candidates["source"] == "grid" else "all numbers"
+def near_quantile(release: Planned, bound: float) -> str:
+    """The part of a sentence about how far an answer may be from the true quantile."""
+    level = release.arguments["level"]
+    truth = "median" if level == 0.5 else f"{as_text(level)}-quantile"
+    return f"the released {release.column} is within {counted(math.ceil(bound), 'rank')} of the true {truth}"
+
+
+_WHOLE = 2**52
+"""Below it, a step of 1 is one that doubles distinguish."""
+
+_STEP = (
+    "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
+    " bounds; it can be far off if values repeat."
+)
+_SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
+
+
+def step_between(columns: Columns, column: str, bounds: object, step: Any, *, continuous: bool) -> Any:
+    """The distance between possible answers; None if the caller asked for all numbers between the bounds.
+
+    Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often in
+    the widest gap between them, which says nothing about the rows.
+    """
+    if continuous and step is not None:
+        raise InvalidParameterError("continuous", True, "False, because a step is given")
+    if step is not None or continuous:
+        return step
+    if are_whole(columns, column, bounds):
+        return 1
+    raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
+
+
+def smallest_step(columns: Columns, column: str, lower: object, step: Any) -> Any:
+    """The smallest distance between possible answers without an upper bound: 1 where the type says so."""
+    if step is not None:
+        return step
+    first = decimal_fraction(lower, "lower", expected="a finite number")
+    if columns.is_whole(column) and first.denominator == 1 and abs(first) < _WHOLE:
+        return 1
+    raise InvalidParameterError("step", None, "the smallest distance between possible answers", _SMALLEST_STEP)
+
+
+def are_whole(columns: Columns, column: str, bounds: object) -> bool:
+    """Whether the column's type and the bounds are of whole numbers."""
+    ends = finite_bounds(bounds)
+    return columns.is_whole(column) and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends)

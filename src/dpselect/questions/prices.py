@@ -14,11 +14,10 @@ from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Continuous, Epsilon, MaxRows, Offers, PriceBounds, Prices, Step
-from dpselect.questions.declared import Columns, Complete
-from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Question, Terms, is_number
+from dpselect.questions.declared import Columns, Question
+from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, step_between
+from dpselect.questions.question import CONFIDENCE, Terms, is_number
 from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
-from dpselect.questions.statistics import step_between
 from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.questions.words import list_written
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
-class BestPrice(ValuesQuestion, Complete, name="best_price"):
+class BestPrice(ValuesQuestion, name="best_price"):
     """The price that earns the most if everybody buys who offers at least the price.
 
     For something that costs nothing to copy: the revenue of a price is the price times the number of offers that are at

@@ -1,80 +1,256 @@
-"""Several quantiles of a column of numbers, drawn together, between public bounds."""
+"""Quantiles of a column of numbers: one or several, drawn between public bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.arguments import positive_count
-from dpselect.mechanisms import QuantilesMechanism, QuantilesMethod
+from dpselect import mechanisms
+from dpselect.arguments import quantile_level
+from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
-from dpselect.questions.question import Planned, RowReader, Terms, Value
-from dpselect.questions.wording import as_text, counting_rows, from_rows
-from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+from dpselect.questions.arguments import (
+    Bounds,
+    BoundsIfKnown,
+    Continuous,
+    Epsilon,
+    Level,
+    Levels,
+    LowerIfUnbounded,
+    MaxRows,
+    Numbers,
+    Step,
+)
+from dpselect.questions.arguments import Quantiles as Method
+from dpselect.questions.declared import Columns, Question
+from dpselect.questions.numbers import NumbersQuestion, near_quantile, smallest_step, step_between
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.wording import as_text, from_rows
 
 if TYPE_CHECKING:
-    from dpselect.accounting import BoundedRangeEvent, ComposedEvent
+    from dpselect.mechanisms import QuantileMechanism, QuantilesMechanism
+    from dpselect.questions.question import Planned
+    from dpselect.questions.upper_bound import UnboundedQuantile
+    from dpselect.summaries import UnitValues
 
 
-@dataclass(frozen=True, kw_only=True)
-class Quantiles(ValuesQuestion):
-    """Below which numbers do given shares of the values lie? Planned from public arguments; sees values only later.
+class Median(Question, name="median"):
+    """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
 
-    Attributes:
-        domain: the public set the answers are drawn from.
-        mechanism: draws all of them, at the whole cost.
+    Returns:
+        A number within the bounds.
+
+    Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
+    ``proofs/unbounded_quantiles.md``.
+
+    Ages are whole years and repeat, so this example uses a step of one year:
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> people.median("age", bounds=(0, 120), step=1, epsilon=1.0).value
+    37.0
     """
 
-    name: ClassVar[str] = "quantiles"
-    gives_list: ClassVar[bool] = True
+    asks = "What is the median?"
+    does = "Find the median: about half of the values lie below it."
+    example = ("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5")
+    value = "float"
+    page = "quantiles"
+
+    column: Numbers
+    bounds: BoundsIfKnown = None
+    epsilon: Epsilon
+    lower: LowerIfUnbounded = None
+    step: Step = None
+    continuous: Continuous = False
+    max_rows_per_unit: MaxRows = 1
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Quantile | UnboundedQuantile:
+        """See `Question.known`. It is a quantile; without bounds it is another question."""
+        shared: dict[str, Any] = {each: getattr(self, each) for each in ("column", "epsilon", "max_rows_per_unit")}
+        shared |= {"level": getattr(self, "level", 0.5), "neighbours": neighbours}
+        if self.bounds is None:
+            if self.continuous:
+                raise InvalidParameterError("continuous", True, "False, because there are no bounds")
+            from dpselect.questions.upper_bound import UnboundedQuantile
+
+            lower = 0.0 if self.lower is None else self.lower
+            return UnboundedQuantile(**shared, lower=lower, step=smallest_step(columns, self.column, lower, self.step))
+        if self.lower is not None:
+            raise InvalidParameterError("lower", self.lower, "None, because bounds are given")
+        step = step_between(columns, self.column, self.bounds, self.step, continuous=self.continuous)
+        return Quantile(**shared, bounds=self.bounds, step=step, continuous=self.continuous)
+
+
+class Quantile(Median, NumbersQuestion, name="quantile"):
+    """A quantile: a number below which about the share `level` of the values in `column` lies.
+
+    0.5 is the median, and nine values in ten lie below the 0.9-quantile. Bounds are never the column's own minimum and
+    maximum, which belong to two people.
+
+    Returns:
+        A number within the bounds. If there are none it may, very seldom, be the last possible answer, which says
+        nothing.
+
+    Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
+    ``proofs/unbounded_quantiles.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> release = people.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0)
+    >>> 57 <= release.value <= 59  # 58 in truth
+    True
+    >>> print(release.accuracy)
+    With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
+    counting at most 1 row of each person_id.
+    """
+
+    asks = "Below which number do 90% of the values lie?"
+    does = "Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median."
+    example = ("adult.csv hours_per_week 0.9", "--unit person_id --bounds 0 168 --step 1 --epsilon 0.5")
+    also = (("And without known bounds?", ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5")),)
+    positional = ("level",)
+    page = "quantiles"
+
+    level: Level
+
+    label: ClassVar[str] = "level"
+    error_units: ClassVar[tuple[str, ...]] = ("ranks",)
     measure: ClassVar[str] = "{column}"
+    unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step there is one"
 
-    domain: PublicDomain
-    mechanism: QuantilesMechanism
-
-    @classmethod
-    def planned(
-        cls,
-        levels: Sequence[float],
-        domain: PublicDomain,
-        *,
-        epsilon: float,
-        max_rows_per_unit: object = 1,
-        method: QuantilesMethod = "joint",
-        neighbours: Neighbours = Neighbours.ADD_REMOVE,
-    ) -> Self:
-        """The question, planned for a cost of `epsilon`.
-
-        Raises:
-            InvalidParameterError: `levels` are not different numbers from 0 to 1, `max_rows_per_unit` not a whole
-                number from 1 to 10^9, or `epsilon` or `method` not what `QuantilesMechanism` takes.
-
-        >>> question = Quantiles.planned([0.25, 0.5, 0.75], PublicDomain.given((0, 120)), epsilon=0.5)
-        >>> question.mechanism.sensitivity
-        0.75
-        """
-        mechanism = QuantilesMechanism(
-            epsilon=epsilon,
-            levels=levels,  # type: ignore[arg-type] # made a tuple there
-            method=method,
-            neighbours=neighbours,
-            values_per_unit=positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT),
+    @cached_property
+    def mechanism(self) -> QuantileMechanism:
+        """What draws, once, at the whole cost. Its scale is in ranks."""
+        domain, level = self.domain, quantile_level(self.level)
+        return mechanisms.QuantileMechanism(
+            epsilon=self.epsilon,
+            level=level,
+            neighbours=self.neighbours,
+            values_per_unit=self.most,
             **domain.arguments,
         )
-        return cls(domain=domain, mechanism=mechanism)
+
+    @cached_property
+    def moved(self) -> Sensitivity:
+        """Largest change of the ranks by one unit, and whether all of them change in one direction."""
+        from dpselect.questions.scores import rank_sensitivity
+
+        return rank_sensitivity(self.mechanism.level, max_rows_per_unit=self.most, neighbours=self.neighbours)
 
     @property
-    def max_rows_per_unit(self) -> int:
-        """The most values of one unit."""
-        return self.mechanism.values_per_unit
+    def error_bound(self) -> float | None:
+        """In ranks, at the confidence of a release, whatever the data; None without a grid, where there is no bound.
 
-    @property
-    def event(self) -> BoundedRangeEvent | ComposedEvent:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.mechanism.event
+        If two values are close together, the interval between them has little probability, however good its rank; so
+        distant answers cannot be ruled out without knowing the data.
+        """
+        if self.domain.grid is None:
+            return None
+        # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
+        moved = self.moved
+        selection = mechanisms.ExponentialMechanism(
+            epsilon=self.epsilon, sensitivity=moved.value, monotonic=moved.monotonic
+        )
+        return selection.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
+        """
+        mechanism = self.mechanism
+        return Terms(
+            task=self.name,
+            mechanism=type(mechanism).__name__,
+            epsilon=mechanism.epsilon,
+            sensitivity=self.moved,
+            candidates=self.domain.description(),
+            error_bound=self.error_bound,
+            proofs=("proofs/quantiles.md",),
+            arguments={"level": mechanism.level, "max_rows_per_unit": self.most},
+        )
+
+    def released(self, summary: UnitValues, /) -> Drawn:
+        """A number within the bounds."""
+        return Drawn(self.mechanism.draw(self.values(summary)))
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return [as_text(release.arguments["level"])]
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"{near_quantile(release, bound)}, values rounded to steps of {as_text(release.candidates['step'])}"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return _between(release)
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """See `Question.possible`."""
+        return len(values) == 1 and all(map(self.domain.may_hold, values))
+
+
+class Quantiles(NumbersQuestion, name="quantiles"):
+    """Several quantiles: numbers below which about the shares `levels` of the values in `column` lie.
+
+    Together they cost one `epsilon`, at most 100 for ``"joint"``.
+
+    Returns:
+        A list of numbers within the bounds, one per level, in the order of `levels`.
+
+    Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> people.quantiles("age", [0.25, 0.5, 0.75], bounds=(0, 120), step=1, epsilon=1.0).value
+    [28.0, 37.0, 48.0]
+    """
+
+    asks = "What are the quartiles?"
+    does = "Find several quantiles at the cost of one epsilon."
+    example = ("adult.csv age 0.25,0.5,0.75", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5")
+    positional = ("levels",)
+    value = "list[float]"
+
+    column: Numbers
+    levels: Levels
+    bounds: Bounds
+    epsilon: Epsilon
+    step: Step = None
+    continuous: Continuous = False
+    max_rows_per_unit: MaxRows = 1
+    method: Method = "joint"
+
+    gives_list: ClassVar[bool] = True
+    label: ClassVar[str] = "level"
+    measure: ClassVar[str] = "{column}"
+    unbounded: ClassVar[str] = "No bound on the error of several quantiles is stated"
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`."""
+        step = step_between(columns, self.column, self.bounds, self.step, continuous=self.continuous)
+        return replace(self, step=step, neighbours=neighbours)
+
+    @cached_property
+    def mechanism(self) -> QuantilesMechanism:
+        """What draws all of them, at the whole cost."""
+        domain: dict[str, Any] = self.domain.arguments
+        return mechanisms.QuantilesMechanism(
+            epsilon=self.epsilon,
+            levels=self.levels,  # type: ignore[arg-type] # made a tuple there
+            method=self.method,
+            neighbours=self.neighbours,
+            values_per_unit=self.most,
+            **domain,
+        )
 
     @cached_property
     def terms(self) -> Terms:
@@ -82,25 +258,26 @@ class Quantiles(ValuesQuestion):
 
         Proof: ``proofs/unit_values.md`` (the rows) and ``proofs/joint_quantiles.md`` or ``proofs/quantiles.md``.
         """
-        is_joint = self.mechanism.method == "joint"
+        mechanism = self.mechanism
+        is_joint = mechanism.method == "joint"
         return Terms(
             task=self.name,
-            mechanism=type(self.mechanism).__name__,
-            rounds=1 if is_joint else len(self.mechanism.levels),
-            epsilon=self.mechanism.epsilon,
+            mechanism=type(mechanism).__name__,
+            rounds=1 if is_joint else len(mechanism.levels),
+            epsilon=mechanism.epsilon,
             sensitivity=Sensitivity(
-                self.mechanism.sensitivity,
-                monotonic=self.mechanism.monotonic,
-                neighbours=self.mechanism.neighbours,
+                mechanism.sensitivity,
+                monotonic=mechanism.monotonic,
+                neighbours=mechanism.neighbours,
                 proof="proofs/unit_values.md",
             ),
             candidates=self.domain.description(),
             error_bound=None,
             proofs=("proofs/joint_quantiles.md" if is_joint else "proofs/quantiles.md",),
             arguments={
-                "levels": list(self.mechanism.levels),
-                "max_rows_per_unit": self.max_rows_per_unit,
-                "method": self.mechanism.method,
+                "levels": list(mechanism.levels),
+                "max_rows_per_unit": self.most,
+                "method": mechanism.method,
                 **self._noise_made_for,
             },
         )
@@ -119,17 +296,9 @@ class Quantiles(ValuesQuestion):
         told = mechanism.sensitivity * (1.0 if mechanism.monotonic else 2.0)
         return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        """Values within the bounds, at most `max_rows_per_unit` of each unit."""
-        return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
-
-    def draw(self, summary: UnitValues, /) -> list[Value]:
-        """One number for each level, in their order, by values gathered for this question."""
-        values = gathered_for(summary, self.domain, most=self.max_rows_per_unit)
-        return list(self.mechanism.draw(values.values))
-
-    label: ClassVar[str] = "level"
-    unbounded: ClassVar[str] = "No bound on the error of several quantiles is stated"
+    def released(self, summary: UnitValues, /) -> Drawn:
+        """One number for each level, in their order."""
+        return Drawn([*self.mechanism.draw(self.values(summary))])
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
@@ -142,14 +311,9 @@ class Quantiles(ValuesQuestion):
         raise AssertionError("no bound on the error of several quantiles is known")
 
     @classmethod
-    def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
-        return counting_rows(release)
-
-    @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return from_rows(release, numbers_between(release))
+        return _between(release)
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """See `Question.possible`."""
@@ -158,3 +322,9 @@ class Quantiles(ValuesQuestion):
             return False
         ordered = [value for _, value in sorted(zip(levels, values, strict=True))]
         return ordered == sorted(ordered)
+
+
+def _between(release: Planned) -> str:
+    """What an answer between public bounds is drawn from."""
+    is_grid = release.candidates["source"] == "grid"
+    return from_rows(release, f"the {release.candidates['count']:,} numbers" if is_grid else "all numbers")

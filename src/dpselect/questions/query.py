@@ -17,7 +17,6 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.questions.declared import BY_NAME, Columns, Question, named
 from dpselect.questions.question import PARTIAL_SELECTION, ROW_CONDITIONS, Priced
-from dpselect.questions.question import Question as Planned
 from dpselect.questions.words import Words, members, number_written, read, written, wrong
 from dpselect.summaries import (
     CandidateKind,
@@ -48,7 +47,7 @@ class Query:
     """
 
     question: Question
-    alone: Planned[Any]
+    alone: Question
     priced: Priced[Any]
     groups: PublicGroups | None = None
     where: Sequence[Words] = ()

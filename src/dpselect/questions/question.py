@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from dpselect.errors import InvalidParameterError
 
@@ -42,14 +42,17 @@ CONFIDENCE = 0.99
 Value = int | float | str | bool | date
 """A candidate, or a number."""
 
-Answered = Value | list[Value] | dict[Value, "Value | list[Value]"]
+Group = Value | tuple[Any, ...]
+"""The name of a group; of a cross table a tuple."""
+
+Answered = Value | list[Value] | dict[Group, "Value | list[Value]"]
 """One value, several in order, or either of these for each group."""
 
 Summary = TypeVar("Summary")
 """The summary that a backend makes of one group of rows."""
 
 
-Numbers = int | list[int] | dict[Value, "int | list[int]"]
+Numbers = int | list[int] | dict[Group, "int | list[int]"]
 """A number of units for each answer, in the same shape; or one for each list of answers."""
 
 
@@ -214,7 +217,7 @@ class Priced(ABC, Generic[Summary]):
 
     @property
     @abstractmethod
-    def of_one(self) -> Question[Any]:
+    def of_one(self) -> Any:
         """The question itself, of one group if there are groups."""
 
     @property
@@ -249,161 +252,6 @@ class Priced(ABC, Generic[Summary]):
     def released(self, summary: Summary, /) -> Drawn:
         """The answer, with the noisy numbers of units that `Terms` says are released with it."""
         return Drawn(self.draw(summary))
-
-
-class Question(Priced[Summary]):
-    """One question at a price.
-
-    A subclass is a frozen dataclass in a file of its own, with everything about the question: how it is planned from
-    public arguments, its cost, its draw, the sentences about its answers, and which answers are possible.
-    """
-
-    name: ClassVar[str]
-    """Its name in a release. For a question of a table, also its method of `dpselect.Dataset`."""
-
-    @property
-    def of_one(self) -> Question[Any]:
-        """Itself."""
-        return self
-
-    def read(self, rows: RowReader, /) -> Summary:
-        """The summary of all rows that `draw` needs."""
-        (summary,) = self.summaries(rows, None)
-        return summary
-
-    def count_units(self, rows: RowReader, summary: Summary, /) -> list[int]:
-        """How many units the question could use."""
-        return self.usable_units(rows, None, [summary])
-
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[Summary], /) -> list[int]:
-        """How many units it could use in each of the groups, or of all rows, whose `summaries` were made.
-
-        Not for questions without a table.
-        """
-        raise NotImplementedError
-
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Summary]:
-        """The summaries of each of the groups, in their order; or of all rows. Not for questions without a table."""
-        raise NotImplementedError
-
-    gives_list: ClassVar[bool] = False
-    """Whether an answer is a list of values."""
-
-    # Sentences about an answer, from its certificate or its forecast alone.
-
-    label: ClassVar[str] = "answer"
-    """Heading of the first column of the table."""
-
-    unbounded: ClassVar[str] = "No bound on the error holds for all data"
-    """The sentence if there is no error bound, and what to do about it."""
-
-    @classmethod
-    @abstractmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """The first column of the table, an entry for each of the `count` values."""
-
-    @classmethod
-    @abstractmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        """The part of a sentence that says what differs from what by at most `bound`."""
-
-    @classmethod
-    def counts_within(cls, release: Planned, within: int) -> str:
-        """The part of a sentence that says how far the counts of selected candidates may be from the truth."""
-        which = f"the number of units ({release.unit}) with the released {release.column}"
-        return f"each count is within {within:,} of {which}"
-
-    @classmethod
-    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
-        """Whether this answer is one for which the error bound does not hold."""
-        del release, answer
-        return False
-
-    @classmethod
-    def excess(cls, release: Planned) -> str:
-        """The sentence about an answer that `exceeds`."""
-        raise AssertionError("the error bound holds for every answer")
-
-    bounds_every_count: ClassVar[bool] = True
-    """Whether the bound of the counts holds for those of the selected candidates, not only for one fixed beforehand."""
-
-    @classmethod
-    def ending(cls, release: Planned, count: int) -> str:
-        """A sentence about why there are only `count` values; empty if there are as many as were asked for."""
-        del release, count
-        return ""
-
-    @classmethod
-    @abstractmethod
-    def origin(cls, release: Planned) -> str:
-        """The part of a sentence that says what the value was drawn from."""
-
-    @classmethod
-    def counting(cls, release: Planned) -> str:
-        """The end of the sentence: which rows of a unit the error bound covers, if not all."""
-        del release
-        return ""
-
-    measure: ClassVar[str] = ""
-    """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
-
-    is_amount: ClassVar[bool] = False
-    """Whether a value is an amount, drawn as a bar from zero, rather than a place on a scale."""
-
-    bounds_value: ClassVar[bool] = False
-    """Whether the error bound is the largest distance of a value from the truth, rather than of its rank or score."""
-
-    @classmethod
-    def value_bound(cls, release: Planned, units: int | None) -> float | None:
-        """How far a value may be from the truth, by the released number of `units` where there is one.
-
-        None if the error bound is about something else, or there is none.
-        """
-        del units
-        return release.error_bound if cls.bounds_value else None
-
-    is_count: ClassVar[bool] = False
-    """Whether a value is a number of units, and so cannot be below 0."""
-
-    @classmethod
-    def possible_values(cls, release: Planned) -> tuple[float, float]:
-        """The least and the largest true value, by public arguments alone; an interval need not go further."""
-        del release
-        return (0 if cls.is_count else -math.inf), math.inf
-
-    @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """Whether ``usable_epsilon`` can be given, and would tell more than the answer and its counts do."""
-        return release.counted is None
-
-    error_units: ClassVar[tuple[str, ...]] = ()
-    """The possible units of the error, if it is not a count."""
-
-    @classmethod
-    def error_unit(cls, release: Planned | Terms) -> str | None:
-        """The unit of the error, if it is not a count."""
-        del release
-        return cls.error_units[0] if cls.error_units else None
-
-    @classmethod
-    def shown(cls, value: Value) -> Value:
-        """A value as shown in the table."""
-        return value
-
-    # Certificates.
-
-    draws_in_place: ClassVar[bool] = False
-    """Whether an engine may draw where the scores are; the certificate then names one more page."""
-
-    @abstractmethod
-    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """Whether one answer can have these values: in a certificate, whose text may have been edited.
-
-        Args:
-            values: those of the answer, in a list also if it is a single one; of any type that JSON has, or dates.
-            units: the number of units that came with it at no cost, if one did. It is read from the same noise.
-            counts: likewise the noisy counts of the values.
-        """
 
 
 def is_number(value: object) -> bool:

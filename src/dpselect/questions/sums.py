@@ -12,7 +12,7 @@ from dpselect import mechanisms, summaries
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Candidates, Clip, Epsilon, Numbers, Scale, Summed, Values, WithCounts
-from dpselect.questions.declared import Columns, Complete
+from dpselect.questions.declared import Columns, Question
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
@@ -28,7 +28,7 @@ _MOST_ERROR = 10**15
 """A larger error bound is of no use, and far larger ones would leave the doubles."""
 
 
-class Sum(Complete, name="sum"):
+class Sum(Question, name="sum"):
     """The sum of a column of numbers, with a bounded amount for each unit.
 
     All rows of a unit are added up, and the total is clipped. Sums are of whole numbers, so that rounding cannot change

@@ -16,7 +16,7 @@ from dpselect.questions.arguments import CandidatesIfAny, DeltaIfLess, Epsilon, 
 from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import Counted, plan_proofs
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms
-from dpselect.questions.scores import count_scores, count_sensitivity
+from dpselect.questions.scores import count_scores
 from dpselect.questions.values import Unlisted, check_countable, checked_most, nothing_named
 
 if TYPE_CHECKING:

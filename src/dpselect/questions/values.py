@@ -15,7 +15,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.arguments import Delta, Epsilon, Kind, MaxValuesCounted
 from dpselect.questions.arguments import Values as ColumnOfValues
-from dpselect.questions.declared import Columns, Complete
+from dpselect.questions.declared import Columns, Question
 from dpselect.questions.question import CONFIDENCE, Terms
 from dpselect.questions.wording import counted
 
@@ -29,7 +29,7 @@ PAGE = "proofs/unknown_candidates.md"
 """The page that proves how much one unit can change the counts of unknown values."""
 
 
-class Unlisted(Complete):
+class Unlisted(Question):
     """A question about values of which there is no public list. Its subclasses are questions."""
 
     gives_list: ClassVar[bool] = True

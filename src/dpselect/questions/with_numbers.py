@@ -17,18 +17,9 @@ from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, PendingSelection
 from dpselect.privacy import Neighbours
+from dpselect.questions.declared import Question
 from dpselect.questions.grouped import Grouped
-from dpselect.questions.question import (
-    CONFIDENCE,
-    LARGEST_COUNT,
-    Answered,
-    Drawn,
-    NoisyUnits,
-    Priced,
-    Question,
-    RowReader,
-    Terms,
-)
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Answered, Drawn, NoisyUnits, Priced, RowReader, Terms
 from dpselect.summaries import CandidateCounts
 
 if TYPE_CHECKING:
@@ -109,7 +100,7 @@ class WithNumbers(Priced[CountedSummary[Summary, Numbers]], Generic[Summary, Num
         return replace(answer, epsilon=total, proofs=(*answer.proofs, self.page), **more)
 
     @property
-    def of_one(self) -> Question[Any]:
+    def of_one(self) -> Question:
         """See `Priced.of_one`."""
         return self.question.of_one
 

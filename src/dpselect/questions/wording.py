@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from dpselect.privacy import Guarantee
-    from dpselect.questions.question import Answered, Planned, Question, Value
+    from dpselect.questions.declared import Question
+    from dpselect.questions.question import Answered, Planned, Value
 
-    Kind = type[Question[Any]]
+    Kind = type[Question]
 
 _USELESS = 1e15
 """An error bound beyond any number of people."""

@@ -311,7 +311,7 @@ def _plain(member: Any) -> Any:
     if isinstance(member, Decimal) and member.is_finite():
         nearest = float(member)
         return nearest if math.isfinite(nearest) and Decimal(repr(nearest)) == member else member
-    return member.item() if isinstance(member, np.generic) else member
+    return cast("Any", member).item() if isinstance(member, np.generic) else member
 
 
 def _only_column(candidates: Any) -> Any:
