@@ -16,7 +16,7 @@ from dpselect.accounting.events import Event, encode
 from dpselect.certificates.tables import columns, plotted
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
-from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced
+from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced, as_text
 from dpselect.questions.words import CERTIFICATE, SEEDED, canonical_json, wrong
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class Release(Generic[Answer]):
         value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
             ``quantiles`` a list with one number per level, for ``density`` a list with one share per bin. With groups,
             a dictionary with such an answer for each group.
-        task: the question: the name of a method of `Dataset` (``"quantile"`` for a median), or ``"best_features"``.
+        task: the question: the name of a method of `Dataset`; also ``"unbounded_quantile"``, ``"top_unknown"`` and
+            ``"best_features"``.
         column: the column the answer is about.
         unit: the column that identifies who is protected.
         mechanism: name of the mechanism that drew the answer, as exported by `dpselect.mechanisms`.
@@ -349,9 +350,9 @@ class Release(Generic[Answer]):
         if tallies is not None:
             lines = zip(self.rows()[1], tallies, strict=True)
             each = [(answer if self.groups is None else f"{key}: {answer}", tally) for (key, answer), tally in lines]
-            value = "\n".join(f"{wording.as_text(answer)} ({tally})" for answer, tally in each)
+            value = "\n".join(f"{as_text(answer)} ({tally})" for answer, tally in each)
         elif isinstance(value, dict):
-            value = "\n".join(f"{key}: {wording.as_text(answer)}" for key, answer in self.rows()[1])
+            value = "\n".join(f"{key}: {as_text(answer)}" for key, answer in self.rows()[1])
         return "\n".join(filter(None, (str(value), self.promise, *self.sentences, self.basis_missing)))
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.questions import QUESTIONS, Planned
-from dpselect.questions.wording import as_text
+from dpselect.questions.question import as_text
 from dpselect.questions.words import members
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli.progress import scan_progress
 from dpselect.cli.shared_options import filled, format_of, options_of
 from dpselect.cli.streams import refuse_unread
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
@@ -42,6 +41,7 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
         return 0
     from dpselect import session
     from dpselect.cli.output import forecast_shown, shown, warning
+    from dpselect.cli.progress import scan_progress
     from dpselect.session.described import seen
 
     own = [each for each in arguments_of(about) if each.name != "column"]

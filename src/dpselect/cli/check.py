@@ -12,8 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from dpselect.cli.asking import groups_among
-from dpselect.cli.help_text import OF_GROUPS, SHARED, in_one_piece
-from dpselect.cli.options import Bounds, File, Flag, Step, Text, with_options
+from dpselect.cli.options import OF_GROUPS, SHARED, Bounds, File, Flag, Step, Text, in_one_piece, with_options
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
 from dpselect.cli.streams import refuse_readers

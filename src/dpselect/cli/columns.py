@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
-from dpselect.cli.help_text import SHARED, in_one_piece
-from dpselect.cli.options import File, Flag, with_options
+from dpselect.cli.options import SHARED, File, Flag, in_one_piece, with_options
 from dpselect.cli.shared_options import FORMAT, filled, format_of
 from dpselect.cli.streams import printable, refuse_readers
 

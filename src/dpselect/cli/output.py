@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpselect.cli.streams import printable
 from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.wording import as_text
+from dpselect.questions.question import as_text
 
 if TYPE_CHECKING:
     from dpselect.certificates.release import Release

@@ -6,8 +6,7 @@ import sys
 from contextlib import suppress
 
 from dpselect.cli.asking import REFUSED
-from dpselect.cli.help_text import in_one_piece
-from dpselect.cli.options import File, Flag, Json, Text
+from dpselect.cli.options import File, Flag, Json, Text, in_one_piece
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.streams import printable, refuse_unread
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from dpselect.cli.help_text import SHARED, in_one_piece
-from dpselect.cli.options import File, Flag, Text, Whole, with_options
+from dpselect.cli.options import SHARED, File, Flag, Text, Whole, in_one_piece, with_options
 from dpselect.cli.shared_options import FORMAT, filled, format_of
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times

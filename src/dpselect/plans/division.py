@@ -16,7 +16,8 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.limits import NewAccount
 from dpselect.plans.planned_question import PlannedQuestion
 from dpselect.questions import Terms
-from dpselect.questions.wording import as_text, rounded_up
+from dpselect.questions.question import as_text
+from dpselect.questions.wording import rounded_up
 
 Price = Callable[[PlannedQuestion, float], Terms]
 """The terms of a question at an epsilon."""

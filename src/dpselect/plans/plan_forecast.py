@@ -14,7 +14,8 @@ from dpselect.ledger.records import epsilon_left
 from dpselect.plans.before import NOTHING, Before, with_lost
 from dpselect.plans.division import Division
 from dpselect.questions import QUESTIONS
-from dpselect.questions.wording import as_text, cost_shown, html_table, left_shown, rounded_up
+from dpselect.questions.question import as_text
+from dpselect.questions.wording import cost_shown, html_table, left_shown, rounded_up
 from dpselect.session import Forecast
 
 _HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")

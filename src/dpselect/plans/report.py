@@ -19,7 +19,8 @@ from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.ledger.records import Account, as_written
 from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.wording import as_text, cost_shown, factor_shown, left_shown
+from dpselect.questions.question import as_text
+from dpselect.questions.wording import cost_shown, factor_shown, left_shown
 
 MOST_ROWS = 50
 """Of an answer; the rest is in ``answers.json``."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpselect.questions.moments import Mean as Mean
     from dpselect.questions.moments import Variance as Variance
     from dpselect.questions.prices import BestPrice as BestPrice
+    from dpselect.questions.quantiles import Median as Median
     from dpselect.questions.quantiles import Quantile as Quantile
     from dpselect.questions.quantiles import Quantiles as Quantiles
     from dpselect.questions.question import CONFIDENCE as CONFIDENCE
@@ -53,7 +54,7 @@ else:
             "dpselect.questions.prices": "BestPrice",
             "dpselect.questions.moments": "Mean Variance",
             "dpselect.questions.selection": "BestDate LeastCommon MostCommon",
-            "dpselect.questions.quantiles": "Quantile Quantiles",
+            "dpselect.questions.quantiles": "Median Quantile Quantiles",
             "dpselect.questions.question": "Answered CONFIDENCE Drawn NoisyUnits Planned Terms Value",
             "dpselect.questions.top_k": "TopK TopUnknown",
             "dpselect.questions.upper_bound": "UnboundedQuantile UpperBound",
@@ -94,6 +95,7 @@ QUESTIONS: Mapping[str, type[Question]] = _Registry(
         "sum": "Sum",
         "mean": "Mean",
         "variance": "Variance",
+        "median": "Median",
         "quantile": "Quantile",
         "quantiles": "Quantiles",
         "unbounded_quantile": "UnboundedQuantile",

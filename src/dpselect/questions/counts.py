@@ -30,11 +30,12 @@ from dpselect.questions.question import (
     NoisyUnits,
     Terms,
     Value,
+    as_text,
     check_useful,
+    counted,
     is_noisy_count,
 )
 from dpselect.questions.scores import count_sensitivity, noise_sensitivity
-from dpselect.questions.wording import as_text, counted
 from dpselect.questions.words import members
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from dpselect.questions.arguments import BinBounds, Bins, Epsilon, Numbers, Samp
 from dpselect.questions.arguments import Density as Method
 from dpselect.questions.declared import Columns
 from dpselect.questions.numbers import NumbersQuestion
-from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms
-from dpselect.questions.wording import counted, from_rows
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, counted, from_rows
 
 if TYPE_CHECKING:
     from numpy import int64

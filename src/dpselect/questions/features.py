@@ -17,9 +17,8 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Argument, DeltaIfLess, Epsilon, K
 from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import ListQuestion, plan_proofs
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted
 from dpselect.questions.scores import rule_scores, rule_sensitivity
-from dpselect.questions.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import mechanisms, summaries
 from dpselect.questions.declared import Question
-from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, check_useful
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, check_useful, counted
 from dpselect.questions.scores import count_sensitivity, noise_sensitivity
-from dpselect.questions.wording import counted
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import NoisyOrder

@@ -14,8 +14,8 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.arguments import Bounds, Epsilon, FineStep, Numbers, Units
 from dpselect.questions.declared import Columns
 from dpselect.questions.numbers import NumbersQuestion, are_whole
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms, is_number
-from dpselect.questions.wording import as_text, counted, from_rows, rounded_up
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms, as_text, counted, from_rows, is_number
+from dpselect.questions.wording import rounded_up
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism, MeanMechanism

@@ -10,7 +10,7 @@ from dpselect import summaries
 from dpselect.arguments import decimal_fraction, finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.declared import Columns, Question
-from dpselect.questions.wording import as_text, counted, counting_rows
+from dpselect.questions.question import as_text, counted, counting_rows
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event

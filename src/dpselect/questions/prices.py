@@ -16,9 +16,8 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Continuous, Epsilon, MaxRows, Offers, PriceBounds, Prices, Step
 from dpselect.questions.declared import Columns, Question
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, step_between
-from dpselect.questions.question import CONFIDENCE, Terms, is_number
+from dpselect.questions.question import CONFIDENCE, Terms, counted, counting_rows, from_rows, is_number
 from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
-from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.questions.words import list_written
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect import mechanisms
 from dpselect.arguments import quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
@@ -24,10 +23,9 @@ from dpselect.questions.arguments import (
     Step,
 )
 from dpselect.questions.arguments import Quantiles as Method
-from dpselect.questions.declared import Columns, Question
+from dpselect.questions.declared import Columns
 from dpselect.questions.numbers import NumbersQuestion, near_quantile, smallest_step, step_between
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms
-from dpselect.questions.wording import as_text, from_rows
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms, as_text, from_rows
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import QuantileMechanism, QuantilesMechanism
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from dpselect.summaries import UnitValues
 
 
-class Median(Question, name="median"):
+class Median(NumbersQuestion, name="median"):
     """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
 
     Returns:
@@ -67,70 +65,43 @@ class Median(Question, name="median"):
     continuous: Continuous = False
     max_rows_per_unit: MaxRows = 1
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Quantile | UnboundedQuantile:
-        """See `Question.known`. It is a quantile; without bounds it is another question."""
-        shared: dict[str, Any] = {each: getattr(self, each) for each in ("column", "epsilon", "max_rows_per_unit")}
-        shared |= {"level": getattr(self, "level", 0.5), "neighbours": neighbours}
-        if self.bounds is None:
-            if self.continuous:
-                raise InvalidParameterError("continuous", True, "False, because there are no bounds")
-            from dpselect.questions.upper_bound import UnboundedQuantile
-
-            lower = 0.0 if self.lower is None else self.lower
-            return UnboundedQuantile(**shared, lower=lower, step=smallest_step(columns, self.column, lower, self.step))
-        if self.lower is not None:
-            raise InvalidParameterError("lower", self.lower, "None, because bounds are given")
-        step = step_between(columns, self.column, self.bounds, self.step, continuous=self.continuous)
-        return Quantile(**shared, bounds=self.bounds, step=step, continuous=self.continuous)
-
-
-class Quantile(Median, NumbersQuestion, name="quantile"):
-    """A quantile: a number below which about the share `level` of the values in `column` lies.
-
-    0.5 is the median, and nine values in ten lie below the 0.9-quantile. Bounds are never the column's own minimum and
-    maximum, which belong to two people.
-
-    Returns:
-        A number within the bounds. If there are none it may, very seldom, be the last possible answer, which says
-        nothing.
-
-    Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
-    ``proofs/unbounded_quantiles.md``.
-
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0)
-    >>> 57 <= release.value <= 59  # 58 in truth
-    True
-    >>> print(release.accuracy)
-    With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
-    counting at most 1 row of each person_id.
-    """
-
-    asks = "Below which number do 90% of the values lie?"
-    does = "Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median."
-    example = ("adult.csv hours_per_week 0.9", "--unit person_id --bounds 0 168 --step 1 --epsilon 0.5")
-    also = (("And without known bounds?", ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5")),)
-    positional = ("level",)
-    page = "quantiles"
-
-    level: Level
-
     label: ClassVar[str] = "level"
     error_units: ClassVar[tuple[str, ...]] = ("ranks",)
     measure: ClassVar[str] = "{column}"
     unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step there is one"
 
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self | UnboundedQuantile:
+        """See `Question.known`. Without bounds it is another question."""
+        if self.bounds is not None:
+            if self.lower is not None:
+                raise InvalidParameterError("lower", self.lower, "None, because bounds are given")
+            step = step_between(columns, self.column, self.bounds, self.step, continuous=self.continuous)
+            return replace(self, step=step, neighbours=neighbours)
+        if self.continuous:
+            raise InvalidParameterError("continuous", True, "False, because there are no bounds")
+        from dpselect.questions.upper_bound import UnboundedQuantile
+
+        lower = 0.0 if self.lower is None else self.lower
+        shared: dict[str, Any] = {each: getattr(self, each) for each in ("column", "epsilon", "max_rows_per_unit")}
+        shared |= {"level": self.share, "lower": lower, "neighbours": neighbours}
+        return UnboundedQuantile(**shared, step=smallest_step(columns, self.column, lower, self.step))
+
+    @property
+    def share(self) -> float:
+        """The share of the values below the answer."""
+        return 0.5
+
     @cached_property
     def mechanism(self) -> QuantileMechanism:
         """What draws, once, at the whole cost. Its scale is in ranks."""
-        domain, level = self.domain, quantile_level(self.level)
-        return mechanisms.QuantileMechanism(
+        from dpselect.mechanisms import QuantileMechanism
+
+        return QuantileMechanism(
             epsilon=self.epsilon,
-            level=level,
+            level=self.share,
             neighbours=self.neighbours,
             values_per_unit=self.most,
-            **domain.arguments,
+            **self.domain.arguments,
         )
 
     @cached_property
@@ -151,9 +122,9 @@ class Quantile(Median, NumbersQuestion, name="quantile"):
             return None
         # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
         moved = self.moved
-        selection = mechanisms.ExponentialMechanism(
-            epsilon=self.epsilon, sensitivity=moved.value, monotonic=moved.monotonic
-        )
+        from dpselect.mechanisms import ExponentialMechanism
+
+        selection = ExponentialMechanism(epsilon=self.epsilon, sensitivity=moved.value, monotonic=moved.monotonic)
         return selection.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
 
     @cached_property
@@ -196,6 +167,44 @@ class Quantile(Median, NumbersQuestion, name="quantile"):
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """See `Question.possible`."""
         return len(values) == 1 and all(map(self.domain.may_hold, values))
+
+
+class Quantile(Median, name="quantile"):
+    """A quantile: a number below which about the share `level` of the values in `column` lies.
+
+    0.5 is the median, and nine values in ten lie below the 0.9-quantile. Bounds are never the column's own minimum and
+    maximum, which belong to two people.
+
+    Returns:
+        A number within the bounds. If there are none it may, very seldom, be the last possible answer, which says
+        nothing.
+
+    Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
+    ``proofs/unbounded_quantiles.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> release = people.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0)
+    >>> 57 <= release.value <= 59  # 58 in truth
+    True
+    >>> print(release.accuracy)
+    With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
+    counting at most 1 row of each person_id.
+    """
+
+    asks = "Below which number do 90% of the values lie?"
+    does = "Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median."
+    example = ("adult.csv hours_per_week 0.9", "--unit person_id --bounds 0 168 --step 1 --epsilon 0.5")
+    also = (("And without known bounds?", ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5")),)
+    positional = ("level",)
+    page = "quantiles"
+
+    level: Level
+
+    @property
+    def share(self) -> float:
+        """The share of the values below the answer."""
+        return quantile_level(self.level)
 
 
 class Quantiles(NumbersQuestion, name="quantiles"):
@@ -243,7 +252,9 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     def mechanism(self) -> QuantilesMechanism:
         """What draws all of them, at the whole cost."""
         domain: dict[str, Any] = self.domain.arguments
-        return mechanisms.QuantilesMechanism(
+        from dpselect.mechanisms import QuantilesMechanism
+
+        return QuantilesMechanism(
             epsilon=self.epsilon,
             levels=self.levels,  # type: ignore[arg-type] # made a tuple there
             method=self.method,

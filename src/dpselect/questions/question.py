@@ -279,3 +279,44 @@ ROW_CONDITIONS = "proofs/row_conditions.md"
 
 PARTIAL_SELECTION = "proofs/partial_selection.md"
 """The page that also proves a release drawn where the rows are."""
+
+
+def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
+    """The origin of an answer drawn out of `numbers`, between `ends`, for a bounded number of rows per unit."""
+    low, high = (as_text(release.candidates[end]) for end in ends)
+    return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
+
+
+def counting_rows(release: Planned) -> str:
+    """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
+    return f", counting {_rows_of_each(release)}"
+
+
+def _rows_of_each(release: Planned) -> str:
+    return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"
+
+
+def clipped(release: Planned) -> str:
+    """How much one unit may add to a sum, in the unit of the column."""
+    low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
+    return f"from {low} to {high}"
+
+
+def as_text(value: object) -> str:
+    """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0.
+
+    >>> as_text(0.1 + 0.2), as_text(37.0), as_text("37.0")
+    ('0.30000000000000004', '37', '37.0')
+    """
+    if isinstance(value, tuple):  # a group of a cross table
+        return ", ".join(map(as_text, cast("tuple[object, ...]", value)))
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with a noun, in the singular for one.
+
+    >>> counted(1, "row"), counted(1000, "price"), counted(0, "rank")
+    ('1 row', '1,000 prices', '0 ranks')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

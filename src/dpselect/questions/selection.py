@@ -23,9 +23,8 @@ from dpselect.questions.arguments import (
 )
 from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import Counted
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted
 from dpselect.questions.scores import count_scores, rarity_scores
-from dpselect.questions.wording import counted
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event

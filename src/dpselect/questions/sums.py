@@ -14,9 +14,8 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Candidates, Clip, Epsilon, Numbers, Scale, Summed, Values, WithCounts
 from dpselect.questions.declared import Columns, Question
 from dpselect.questions.list_question import ListQuestion
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms, clipped
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
-from dpselect.questions.wording import clipped
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event

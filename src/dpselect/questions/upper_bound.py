@@ -14,8 +14,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.arguments import Epsilon, Level, Lower, MaxRows, Numbers, SmallestStep
 from dpselect.questions.declared import Columns
 from dpselect.questions.numbers import NumbersQuestion, near_quantile, smallest_step
-from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, Terms, is_number
-from dpselect.questions.wording import as_text, counted, from_rows
+from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, Terms, as_text, counted, from_rows, is_number
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import UnboundedQuantileMechanism

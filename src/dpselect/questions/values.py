@@ -16,8 +16,7 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.arguments import Delta, Epsilon, Kind, MaxValuesCounted
 from dpselect.questions.arguments import Values as ColumnOfValues
 from dpselect.questions.declared import Columns, Question
-from dpselect.questions.question import CONFIDENCE, Terms
-from dpselect.questions.wording import counted
+from dpselect.questions.question import CONFIDENCE, Terms, counted
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from dpselect.backends.columns import Column, check_match, check_numeric
 from dpselect.backends.contract import Needed
-from dpselect.questions.wording import counted, html_table, scope
+from dpselect.questions.question import counted
+from dpselect.questions.wording import html_table, scope
 from dpselect.session.findings import FEW_UNITS, WARNING, WHOSE, Limits, missing_candidates, printable
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates, PublicGroups

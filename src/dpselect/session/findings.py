@@ -19,7 +19,8 @@ from dpselect.backends.rows.inspect import (
 )
 from dpselect.errors import InvalidParameterError
 from dpselect.formats import Format
-from dpselect.questions.wording import counted, html_table
+from dpselect.questions.question import counted
+from dpselect.questions.wording import html_table
 from dpselect.summaries import PublicCandidates
 
 WARNING = (

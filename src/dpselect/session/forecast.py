@@ -15,6 +15,7 @@ from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
 from dpselect.questions.query import Query
+from dpselect.questions.question import as_text
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import NothingRead
 
@@ -182,7 +183,7 @@ class Forecast:
         about = [
             ("question", f"{self.terms.task.replace('_', ' ')} of {self.column}"),
             ("epsilon", wording.cost(self, self.terms.epsilon)),
-            *([("delta", wording.as_text(self.terms.delta))] if self.terms.delta else []),
+            *([("delta", as_text(self.terms.delta))] if self.terms.delta else []),
             ("mechanism", self.terms.mechanism),
         ]
         return wording.html_table(

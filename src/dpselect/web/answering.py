@@ -12,7 +12,7 @@ from dpselect.certificates.release import Release
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.wording import as_text
+from dpselect.questions.question import as_text
 from dpselect.web.choosing import picture
 from dpselect.web.pages import Pages, route
 from dpselect.web.pictures import LOOKS, NARROW, narrowed, size_of

@@ -20,7 +20,7 @@ from dpselect.errors import (
 from dpselect.plans.written_lists import parsed, parsed_conditions, parsed_dates, parsed_prices
 from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
 from dpselect.questions.declared import Question
-from dpselect.questions.wording import as_text, counted
+from dpselect.questions.question import as_text, counted
 from dpselect.session import Forecast
 from dpselect.session.described import seen
 from dpselect.summaries import CandidateKind

@@ -24,7 +24,8 @@ from dpselect.ledger.records import as_written, with_few_digits
 from dpselect.mechanisms.partition_law import first_count
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.wording import as_text, factor_shown, rounded_up
+from dpselect.questions.question import as_text
+from dpselect.questions.wording import factor_shown, rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import START, Form
 from dpselect.web.pictures import NARROW, PictureCache, frame_of

@@ -16,7 +16,7 @@ from dpselect.formats import Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.questions.arguments import OF_VIEWS, REQUIRED
-from dpselect.questions.wording import as_text
+from dpselect.questions.question import as_text
 from dpselect.summaries import CandidateKind
 from dpselect.web.forms import Form
 from dpselect.web.releasing import PageRequest

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpselect.questions.declared import Question
-from dpselect.questions.wording import as_text
+from dpselect.questions.question import as_text
 
 _ANY = {"top_k": "What are the most common values?"}
 """Questions whose example asks for more than the question has to."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cyclopts import App
 
-from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger.output import show_accounts, show_history, show_roles
-from dpselect.cli.options import Exact, Flag, Json, Names, Whole, exact
+from dpselect.cli.options import Exact, Flag, Json, Names, Whole, exact, in_one_piece
 from dpselect.privacy import Neighbours
 
 ledger_app = App(

@@ -8,8 +8,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from dpselect.cli.help_text import in_one_piece
-from dpselect.cli.options import Flag, Json, Number, Numbers, Whole
+from dpselect.cli.options import Flag, Json, Number, Numbers, Whole, in_one_piece
 from dpselect.cli.plan.findings import Findings
 from dpselect.cli.plan.text import PaddedColumn, columns, conclusions, introduction
 from dpselect.errors import InvalidParameterError, Shown
