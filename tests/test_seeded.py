@@ -19,7 +19,7 @@ from dpselect.certificates import Checked, check
 from dpselect.certificates.release import digest
 from dpselect.cli.output import shown, warning
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
-from dpselect.questions import Quantile
+from dpselect.questions import Median
 from dpselect.session.rows import ColumnRows
 from dpselect.testing import seeded
 
@@ -174,13 +174,13 @@ def test_a_block_that_was_begun_while_rows_were_read_marks_the_answer(monkeypatc
 
 
 def test_a_draw_in_a_block_marks_the_answer_though_the_block_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = Quantile.released
+    draw = Median.released
 
     def within(*args: Any) -> Any:
         with seeded(7):
             return draw(*args)
 
-    monkeypatch.setattr(Quantile, "released", within)
+    monkeypatch.setattr(Median, "released", within)
     assert _median().seeded
 
 

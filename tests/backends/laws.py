@@ -23,14 +23,15 @@ from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours
 from dpselect.questions import (
     BestBy,
+    BestDate,
     BestPrice,
     Count,
     Density,
     Grouped,
     Histogram,
     Mean,
+    Median,
     MostCommon,
-    Quantile,
     Quantiles,
     Sum,
     TopK,
@@ -109,14 +110,14 @@ def law(task: Priced[Any], summary: Any) -> Law:
         case WithCounts():
             exact = [count for counts in summary.numbers for count in counts.counts.tolist()]
             return [*law(task.question, summary.summary), *(_noisy(task.noise, count) for count in exact)]
-        case TopK(plan=NoisyOrder(noise=noise)):
+        case TopK(once=NoisyOrder(noise=noise)):
             return [_noisy(noise, count) for count in summary.counts.tolist()]
-        case MostCommon():
+        case MostCommon() | BestDate():
             return [task.mechanism.pmf(task.scores(summary).values)]
         case TopK():
             return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
         case BestBy():
-            return [task.mechanism.pmf(sum_scores(summary, task.clip, task.neighbours).values)]
+            return [task.mechanism.pmf(sum_scores(summary, task.amounts, task.neighbours).values)]
         case Count():
             return [_noisy(task.mechanism, int(summary.counts[0]))]
         case Histogram():
@@ -133,14 +134,14 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [np.sort(summary.values)]  # no formula; but it is a function of these
         case UpperBound():
             return [task.mechanism.pmf(summary.values)]
-        case Quantile() if task.domain.grid is not None:
+        case Median() if task.domain.grid is not None:
             return [task.mechanism.pmf(summary.values)]
         case Mean(units=None) | Variance():
             degree = 1 if isinstance(task, Mean) else 2
             sums = MomentSums(grid=task.domain.grid, degree=degree, mechanism=task.mechanism)
             points = np.arange(-400, 3201) * (sums.whole // 40)
             return [task.mechanism.cdf(each, points) for each in sums.exact(summary.values)]
-        case Quantile() | Quantiles() | BestPrice() | Mean():
+        case Median() | Quantiles() | BestPrice() | Mean():
             points = np.linspace(task.domain.lower, task.domain.upper, 61)
             return [task.mechanism.cdf(summary.values, points)]
         case _:

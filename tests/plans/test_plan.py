@@ -396,7 +396,7 @@ def test_several_questions_of_a_data_set_in_order(folder: Path) -> None:
         {"ask": "median", "column": "age", "bounds": [0, 120], "step": 1, "epsilon": 0.5, "request": "b"},
     ]
     first, second = data.ask(asked)
-    assert (first.task, second.task, left(folder)) == ("count", "quantile", 0.5)
+    assert (first.task, second.task, left(folder)) == ("count", "median", 0.5)
     assert data.ask(asked) == [first, second]
     assert data.ask([]) == []
     with pytest.raises(ChargeRefusedError, match="the sum of its parts"):

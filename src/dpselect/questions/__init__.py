@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from dpselect.on_use import on_use
@@ -12,6 +10,7 @@ if TYPE_CHECKING:
     from dpselect.questions.counts import Count as Count
     from dpselect.questions.counts import Histogram as Histogram
     from dpselect.questions.declared import BY_NAME as BY_NAME
+    from dpselect.questions.declared import QUESTIONS as QUESTIONS
     from dpselect.questions.declared import Question as Question
     from dpselect.questions.density import Density as Density
     from dpselect.questions.features import BestFeatures as BestFeatures
@@ -47,7 +46,7 @@ else:
         {
             "dpselect.questions.sums": "BestBy Sum",
             "dpselect.questions.features": "BestFeatures",
-            "dpselect.questions.declared": "BY_NAME Question",
+            "dpselect.questions.declared": "BY_NAME QUESTIONS Question",
             "dpselect.questions.counts": "Count Histogram",
             "dpselect.questions.density": "Density",
             "dpselect.questions.grouped": "Grouped",
@@ -62,49 +61,3 @@ else:
             "dpselect.questions.with_numbers": "WithCounts WithUsable",
         },
     )
-
-
-class _Registry(Mapping[str, "type[Question]"]):
-    """Questions by name, each imported when it is looked up."""
-
-    def __init__(self, classes: Mapping[str, str]) -> None:
-        self._classes = classes
-
-    def __getitem__(self, name: str) -> type[Question]:
-        return getattr(sys.modules[__name__], self._classes[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._classes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._classes)
-
-    def __len__(self) -> int:
-        return len(self._classes)
-
-
-QUESTIONS: Mapping[str, type[Question]] = _Registry(
-    {
-        "count": "Count",
-        "histogram": "Histogram",
-        "most_common": "MostCommon",
-        "top_k": "TopK",
-        "top_unknown": "TopUnknown",
-        "values": "Values",
-        "least_common": "LeastCommon",
-        "sum": "Sum",
-        "mean": "Mean",
-        "variance": "Variance",
-        "median": "Median",
-        "quantile": "Quantile",
-        "quantiles": "Quantiles",
-        "unbounded_quantile": "UnboundedQuantile",
-        "upper_bound": "UpperBound",
-        "density": "Density",
-        "best_by": "BestBy",
-        "best_date": "BestDate",
-        "best_price": "BestPrice",
-        "best_features": "BestFeatures",
-    }
-)
-"""By the name that a release and its certificate give it."""

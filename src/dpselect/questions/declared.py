@@ -8,12 +8,10 @@ are derived.
 
 from __future__ import annotations
 
-import inspect
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, dataclass_transform
 
@@ -111,6 +109,7 @@ class Question(Priced[Any]):
         dataclass(frozen=True, kw_only=True)(cls)
         if name:
             cls.name, cls.page = name, vars(cls).get("page", name)
+            _DECLARED[name] = cls
 
     @classmethod
     def argument(cls, name: str) -> Argument:
@@ -299,39 +298,44 @@ class Question(Priced[Any]):
         """
 
 
-_FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names.split()}
+_DECLARED: dict[str, type[Question]] = {}
+"""Those whose files are imported, by name."""
 
 
 class _Questions(Mapping[str, type[Question]]):
-    """The questions by name; the file of each is imported when it is first looked up."""
+    """Questions by name; the file of each is imported when it is first looked up."""
+
+    def __init__(self, families: Mapping[str, str]) -> None:
+        self._family_of = {name: family for family, names in families.items() for name in names.split()}
 
     def __getitem__(self, name: str) -> type[Question]:
-        return declared_in(_FAMILY_OF[name])[name]
+        if name not in _DECLARED:
+            import_module(f"dpselect.questions.{self._family_of[name]}")
+        return _DECLARED[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in _FAMILY_OF
+        return name in self._family_of
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_FAMILY_OF)
+        return iter(self._family_of)
 
     def __len__(self) -> int:
-        return len(_FAMILY_OF)
+        return len(self._family_of)
 
 
-@cache
-def declared_in(family: str) -> dict[str, type[Question]]:
-    """The questions that a file declares."""
-    known = vars(import_module(f"dpselect.questions.{family}")).values()
-    classes = [each for each in known if inspect.isclass(each) and issubclass(each, Question) and "name" in vars(each)]
-    return {each.name: each for each in classes}
-
-
-BY_NAME: Mapping[str, type[Question]] = _Questions()
+BY_NAME: Mapping[str, type[Question]] = _Questions(FAMILIES)
 """The questions of a table, by the name of their method."""
+
+_OTHERS = {"upper_bound": "unbounded_quantile", "top_k": "top_unknown", "features": "best_features"}
+
+QUESTIONS: Mapping[str, type[Question]] = _Questions(
+    {family: f"{FAMILIES.get(family, '')} {_OTHERS.get(family, '')}" for family in {**FAMILIES, **_OTHERS}}
+)
+"""All that a release may answer: also those without bounds or a list, and the one about arrays."""
 
 
 def named(name: object) -> type[Question] | None:
-    """The question of this name, also if it is one about arrays; None: there is none."""
-    if name == "best_features":
-        return declared_in("features")["best_features"]
-    return BY_NAME[name] if isinstance(name, str) and name in BY_NAME else None
+    """The question of this name; None: there is none."""
+    if not isinstance(name, str) or (name not in _DECLARED and name not in QUESTIONS):
+        return None
+    return QUESTIONS[name]

@@ -219,7 +219,7 @@ def _hint_for_folder(folder: str) -> str:
 
 def _written_by_spark(folder: str) -> list[str]:
     """The files of a folder that Spark wrote to its end, without empty ones; none if it is no such folder."""
-    if not os.path.isfile(os.path.join(folder, "_SUCCESS")):
+    if not os.path.isdir(folder) or not os.path.isfile(os.path.join(folder, "_SUCCESS")):
         return []
     refuse_tables_of_formats([folder], [Shown(repr(folder))])
     with os.scandir(folder) as entries:
