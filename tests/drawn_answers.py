@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, TypeVar
 
-from dpselect.certificates.release import Release, draft
+from dpselect import Release
+from dpselect.certificates.release import draft
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions.question import Priced
 from dpselect.summaries import CandidateKind, PublicCandidates, candidate_kind

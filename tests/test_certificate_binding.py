@@ -17,8 +17,9 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
-from dpselect.certificates.release import Release, canonical_json, digest, question_hash
+from dpselect import Release
+from dpselect import verify as check
+from dpselect.certificates.release import canonical_json, digest, question_hash
 from dpselect.errors import InvalidCertificateError
 from dpselect.sklearn import PrivateSelectKBest
 from tests.slow import SLOW

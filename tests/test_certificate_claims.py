@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
+from dpselect import Release
+from dpselect import verify as check
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.certificates import check
-from dpselect.certificates.release import Release, canonical_json, digest
+from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
 from dpselect.questions import Quantile
 from dpselect.summaries import PublicDomain

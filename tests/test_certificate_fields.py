@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
-from dpselect.certificates.release import Release, canonical_json, digest
+from dpselect import Release
+from dpselect import verify as check
+from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError
 from dpselect.session.described import seen
 from dpselect.sklearn import PrivateSelectKBest

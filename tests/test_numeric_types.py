@@ -19,8 +19,8 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 import dpselect as dps
-from dpselect.certificates import check
-from dpselect.certificates.release import Release
+from dpselect import Release
+from dpselect import verify as check
 from dpselect.errors import SelectionError
 from dpselect.session.rows import ColumnRows
 from tests.slow import SLOW

@@ -20,7 +20,7 @@ from examples.paper.mechanisms import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP
 from examples.paper.page import PAPER
 
 from dpselect.charts import save
-from dpselect.planning.optimal import optimal_ratio
+from dpselect.planning import optimal_ratio
 
 FOLDER = Path(run.__file__).parent
 NAMES = ("1a", "1b", "1c", "2a", "2b", "2c", "3a", "3b", "3c", "4", "5", "6", "7")

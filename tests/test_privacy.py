@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Guarantee, Neighbours, Sensitivity, check_monotonic, neighbouring_relation
+from dpselect.privacy import Guarantee, Sensitivity, check_monotonic, neighbouring_relation
 
 
 @pytest.mark.parametrize("relation", Neighbours)

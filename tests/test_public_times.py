@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
-from dpselect.certificates.release import Release
+from dpselect import Release
+from dpselect import verify as check
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import ledger as ledger_module

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from dpselect import Neighbours, Release
 from dpselect.accounting import PureEvent
 from dpselect.certificates import release as release_module
-from dpselect.certificates.release import Release
-from dpselect.privacy import Guarantee, Neighbours
+from dpselect.privacy import Guarantee
 from dpselect.questions import QUESTIONS, NoisyUnits, wording
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))

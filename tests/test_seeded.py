@@ -15,7 +15,8 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import Checked, check
+from dpselect import verify as check
+from dpselect.certificates import Checked
 from dpselect.certificates.release import digest
 from dpselect.cli.output import shown, warning
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
-from dpselect.certificates.release import Release, canonical_json, digest, question_hash
+from dpselect import Release
+from dpselect import verify as check
+from dpselect.certificates.release import canonical_json, digest, question_hash
 from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,

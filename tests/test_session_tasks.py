@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
+from dpselect import verify as check
 from dpselect.questions import QUESTIONS, wording
 from tests.views import ask
 

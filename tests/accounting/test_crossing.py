@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dpselect.accounting import renyi
+from dpselect.accounting import bounded_range_renyi, laplace_profile_renyi, renyi
 from dpselect.accounting.crossing import Crossing, largest_fitting
-from dpselect.accounting.profiles import bounded_range_renyi, laplace_profile_renyi
 from dpselect.accounting.renyi import best_epsilon, largest_epsilon, total_epsilon
 from dpselect.accounting.rounding import quotient_down
 from dpselect.accounting.tight import one_more

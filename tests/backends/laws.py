@@ -14,13 +14,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dpselect import ExponentialNoiseTopK, Neighbours
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount, Grouping, Needed, Progress
-from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism
-from dpselect.mechanisms.density import DensityMechanism
-from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.top_k import TopKPlan
-from dpselect.privacy import Neighbours
+from dpselect.mechanisms import DensityMechanism, GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
 from dpselect.questions import (
     BestBy,
     BestDate,

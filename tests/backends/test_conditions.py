@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect import verify as check
 from dpselect.backends.contract import Amount, Condition, Grouping, Needed, Table
 from dpselect.backends.rows import StreamTable
-from dpselect.certificates import check
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, model
 from tests.backends.model import Rows

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dpselect import Neighbours
 from dpselect.backends.contract import Amount, Grouping, Needed, Table
-from dpselect.privacy import Neighbours
 from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
 from tests.backends import engines, laws, model, table_questions
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS

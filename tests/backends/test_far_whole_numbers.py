@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
+from dpselect import verify as check
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError
 from tests.backends import engines
 from tests.backends.engines import Source

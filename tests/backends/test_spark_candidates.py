@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
+from dpselect import verify as check
 from dpselect.backends.lazy import spark_frame as spark_frames
-from dpselect.certificates import check
 from dpselect.errors import InvalidCandidatesError, InvalidDataError
 from tests.backends.engines import spark, spark_connect, spark_frame
 from tests.slow import SLOW

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
+from dpselect import Dataset, DryRun
 from dpselect.cli import main
-from dpselect.session import Dataset, DryRun
 
 Captured = pytest.CaptureFixture[str]
 DATA = Path(__file__).parents[2] / "examples" / "data"

@@ -15,7 +15,7 @@ import pytest
 
 import dpselect as dps
 from dpselect import Format
-from dpselect.certificates import check
+from dpselect import verify as check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, RequestReusedError

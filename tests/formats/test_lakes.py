@@ -21,7 +21,7 @@ from pyiceberg.table import DataScan, FileScanTask, StaticTable
 from pyiceberg.types import LongType, StringType
 
 import dpselect as dps
-from dpselect.certificates import check
+from dpselect import verify as check
 from dpselect.cli.main import main
 from dpselect.errors import InvalidDataError, InvalidParameterError, MissingExtraError, RequestReusedError
 from tests.formats.reading import counts, numbers

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from dpselect import Neighbours
 from dpselect.mechanisms import (
     DensityMechanism,
     DiscreteGaussianMechanism,
@@ -24,6 +25,7 @@ from dpselect.mechanisms import (
     GaussianThresholdCounts,
     GeometricMechanism,
     MeanMechanism,
+    Mechanism,
     PartitionSelection,
     PriceMechanism,
     QuantileMechanism,
@@ -32,8 +34,6 @@ from dpselect.mechanisms import (
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
-from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.privacy import Neighbours
 from dpselect.questions import TopUnknown, Values, WithCounts
 from dpselect.questions.question import Drawn
 from dpselect.summaries import NameCounts

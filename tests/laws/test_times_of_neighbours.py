@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.partial import PartialSelection, PartialTopK
+from dpselect import ExponentialNoiseTopK, PartialSelection
+from dpselect.mechanisms import PartialTopK
 from dpselect.testing import seeded
 from tests.laws.subjects import KINDS
 from tests.slow import SLOW

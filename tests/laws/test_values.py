@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import dpselect as dps
+from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours
 from tests.laws.subjects import every_kind
 
 Kind = Callable[..., Any]

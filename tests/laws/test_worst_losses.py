@@ -16,8 +16,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours
 from tests.backends.laws import Questions, planned
 from tests.backends.table_questions import Question
 from tests.laws.fed import NAMES

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpselect.privacy import Neighbours
+from dpselect import Neighbours
 from dpselect.sklearn import PrivateSelectKBest
 from tests.laws.fed import Fed, log_law, written_down
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from dpselect import Neighbours
 from dpselect.backends.contract import Grouping, Needed
 from dpselect.backends.opening import open_table
-from dpselect.privacy import Neighbours
 from dpselect.questions.question import Priced
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates

@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from dpselect.accounting.events import PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.cli import main
 from dpselect.errors import ChargeRefusedError, LedgerError
 from dpselect.ledger import Ledger

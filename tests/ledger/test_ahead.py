@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from dpselect import Neighbours
 from dpselect.accounting import PureEvent, Run
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, LedgerUnavailableError, RequestReusedError
 from dpselect.ledger import Ledger, unsettled
-from dpselect.privacy import Neighbours
 from dpselect.testing import seeded
 from tests.ledger.granted import Granted
 

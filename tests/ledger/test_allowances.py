@@ -7,11 +7,11 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpselect import Neighbours
 from dpselect.accounting import BoundedRangeEvent, PureEvent
 from dpselect.ledger.accounts import AccountTerms
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.filters import allowances
-from dpselect.privacy import Neighbours
 
 
 def _terms(epsilon: Fraction, delta: Fraction) -> AccountTerms:

@@ -11,8 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerNotStoredWarning, LedgerVersionError
-from dpselect.ledger import unsettled
-from dpselect.ledger.records import Receipt
+from dpselect.ledger import Receipt, unsettled
 
 EVENT = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
 ASKED: dict[str, Any] = {"request": "november", "question": "top page"}

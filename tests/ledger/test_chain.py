@@ -7,7 +7,8 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from dpselect.accounting.events import PureEvent, from_json, to_json
+from dpselect.accounting import PureEvent
+from dpselect.accounting.events import from_json, to_json
 from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger import Ledger

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, LaplaceProfileEvent, PureEvent, SequenceEvent
+from dpselect.accounting import BoundedRangeEvent, ComposedEvent, LaplaceProfileEvent, PureEvent, SequenceEvent
 from dpselect.errors import ChargeRefusedError, InvalidAccountError, InvalidLimitError
 from dpselect.ledger import Ledger
 

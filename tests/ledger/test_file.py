@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.accounting.events import PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerDamagedError, LedgerUnavailableError
 from dpselect.ledger import Ledger
 from tests.forked import Forks

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpselect import Neighbours
 from dpselect.accounting import (
     BoundedRangeEvent,
     ComposedEvent,
@@ -22,7 +23,6 @@ from dpselect.accounting.rounding import fraction_down
 from dpselect.ledger.accounts import AccountTerms
 from dpselect.ledger.costs import UNIT, Cost, cost_of, nothing
 from dpselect.ledger.filters import Order, conversion, orders_for
-from dpselect.privacy import Neighbours
 
 MILLIONTH = Fraction(1, 10**6)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpselect.accounting.events import PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
 from dpselect.ledger.chain import account_seal, canonical

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from dpselect.accounting.events import ApproximateEvent, BoundedRangeEvent, ComposedEvent, PureEvent, Run
+from dpselect import Neighbours
+from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, ComposedEvent, PureEvent, Run
 from dpselect.errors import (
     ChargeRefusedError,
     InvalidAccountError,
@@ -26,7 +27,6 @@ from dpselect.errors import (
     WrongAccountError,
 )
 from dpselect.ledger import Ledger
-from dpselect.privacy import Neighbours
 
 HALF = PureEvent(epsilon=0.5)
 QUARTER = BoundedRangeEvent(epsilon=0.25)

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from dpselect.accounting.events import PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine.default import DefaultDialect
 
 import dpselect as dps
-from dpselect.certificates.release import Release
+from dpselect import Release
 from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,

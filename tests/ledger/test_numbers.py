@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.accounting.events import ComposedEvent, PureEvent
+from dpselect.accounting import ComposedEvent, PureEvent
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger import Ledger
 

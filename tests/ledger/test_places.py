@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.accounting.events import PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.errors import (
     InvalidParameterError,
     LedgerBusyError,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from dpselect.accounting.events import PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.ledger import Ledger
 from tests.backends.wire import wire_to
 from tests.forked import Forks

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dpselect.accounting.events import PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerBusyError
 from dpselect.ledger import Ledger
 from tests.forked import Forks

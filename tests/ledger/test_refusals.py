@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
+from dpselect import Neighbours
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent, Event, NonAdaptiveEvent, PureEvent, SequenceEvent
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.refusals import refusal, scaled, sure_share
-from dpselect.mechanisms.top_k import plan_top_k
-from dpselect.privacy import Neighbours
+from dpselect.mechanisms import plan_top_k
 from tests.slow import crossed
 
 

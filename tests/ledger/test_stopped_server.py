@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from dpselect.accounting.events import PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerBusyError, LedgerUnavailableError
 from dpselect.ledger import Ledger
 from dpselect.ledger.schema import migrations

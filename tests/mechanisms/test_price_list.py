@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
+from dpselect import Neighbours
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import price_list
-from dpselect.privacy import Neighbours
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import BAD_SCORES, SECRET, assert_says_nothing
 from tests.slow import SLOW

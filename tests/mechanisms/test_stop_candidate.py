@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 import dpselect.mechanisms.lazy_coins as coins
-from dpselect import testing
+from dpselect import Neighbours, testing
 from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import StopCandidate
 from dpselect.mechanisms.stop_candidate import _Weights
-from dpselect.privacy import Neighbours
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
 from tests.reference.stop_candidate import law

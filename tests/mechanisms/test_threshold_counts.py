@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpselect import testing
+from dpselect import Neighbours, testing
 from dpselect.accounting import ApproximateEvent
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import ThresholdCounts
-from dpselect.privacy import Neighbours
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential, logarithm
 from tests.reference.threshold_counts import of_one, threshold

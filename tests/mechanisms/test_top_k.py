@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
+from dpselect import Neighbours
 from dpselect.accounting import (
     ComposedEvent,
     LaplaceProfileEvent,
@@ -25,7 +26,6 @@ from dpselect.accounting import (
 )
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms import plan_top_k, worst_case
-from dpselect.privacy import Neighbours
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import permute_and_flip
 from tests.reference.precision import flip_probabilities

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpselect import Neighbours
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms import UnboundedQuantileMechanism, unbounded_quantile
-from dpselect.privacy import Neighbours
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import unbounded_quantiles as model
 from tests.reference.precision import exponential as exp

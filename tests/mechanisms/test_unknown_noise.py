@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
 from dpselect.mechanisms.unknown_noise import plan_naming, plan_unknown
 from dpselect.planning import NamingNoise, UnknownNoise, naming_noise, unknown_noise
-from dpselect.privacy import Neighbours
 
 PRICE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 KINDS = {"geometric": ThresholdCounts, "gaussian": GaussianThresholdCounts, "stop": StopCandidate}

@@ -13,8 +13,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms import weighted_sets
-from dpselect.mechanisms.top_k import plan_top_k
+from dpselect.mechanisms import plan_top_k, weighted_sets
 from dpselect.mechanisms.top_k_set import _WeightedSetDraw
 from dpselect.mechanisms.weighted_sets import _dyadic, _Point, log_sets
 from dpselect.mechanisms.weights import CandidateWeights

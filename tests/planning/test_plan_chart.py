@@ -10,7 +10,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError
-from dpselect.planning.curves import error_curve
+from dpselect.planning import error_curve
 from dpselect.planning.plan_chart import plot_plan
 
 PF = {"permute-and-flip": dps.PermuteAndFlip}

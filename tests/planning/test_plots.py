@@ -12,8 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError, InvalidScoresError
-from dpselect.planning.curves import error_curve
-from dpselect.planning.plots import plot_error
+from dpselect.planning import error_curve, plot_error
 from tests.charts.pictures import axis_labels, saved, words
 
 NAMES = {

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.certificates.release import Release
+from dpselect import Neighbours, Release
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours
 from dpselect.questions import BestBy
 from dpselect.summaries import CandidateTotals, PublicClip
 from tests.drawn_answers import drawn_answer, planned

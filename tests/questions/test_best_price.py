@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import dpselect
-from dpselect.certificates.release import Release
+from dpselect import Neighbours, Release
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
 from dpselect.mechanisms import PriceListMechanism
-from dpselect.privacy import Neighbours
 from dpselect.questions import BestPrice
 from dpselect.summaries import PublicDomain, UnitValues
 from tests.drawn_answers import drawn_answer, planned

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
+from dpselect import Neighbours
+from dpselect import verify as check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
-from dpselect.privacy import Neighbours
 from dpselect.questions import Count, Drawn, Histogram, Sum
 from dpselect.summaries import CandidateCounts, CandidateTotals
 from tests.backends import model, table_questions

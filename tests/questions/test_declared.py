@@ -13,10 +13,9 @@ from cyclopts import App
 from docs import stubs
 
 import dpselect as dps
-from dpselect import DryRun
+from dpselect import DryRun, Neighbours
 from dpselect.cli.asking import ask
 from dpselect.cli.questions import command_of
-from dpselect.privacy import Neighbours
 from dpselect.questions import BY_NAME, arguments
 from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
 from dpselect.questions.declared import Columns

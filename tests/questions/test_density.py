@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpselect.certificates.release import Release
+from dpselect import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import DensityMechanism
 from dpselect.questions import Density

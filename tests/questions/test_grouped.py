@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect import Neighbours, Release
+from dpselect import verify as check
 from dpselect.accounting import ComposedEvent, compose
-from dpselect.certificates import check
-from dpselect.certificates.release import Release, canonical_json, digest
+from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
-from dpselect.privacy import Neighbours
 from dpselect.questions import Grouped, MostCommon, TopK
 from dpselect.summaries import CandidateCounts, PublicGroups
 from tests import drawn_answers

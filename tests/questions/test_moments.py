@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
-from dpselect.certificates.release import Release, canonical_json, digest
+from dpselect import Neighbours, Release
+from dpselect import verify as check
+from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.grids import Grid
-from dpselect.privacy import Neighbours
 from dpselect.questions import Mean, Variance
 from dpselect.questions.moment_sums import MomentSums
 from dpselect.summaries import UnitValues

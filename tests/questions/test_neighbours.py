@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpselect.privacy import Neighbours
+from dpselect import Neighbours
 from dpselect.questions import (
     BestBy,
     BestPrice,

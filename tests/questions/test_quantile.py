@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import dpselect
-from dpselect.certificates.release import Release
+from dpselect import Neighbours, Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantileMechanism
-from dpselect.privacy import Neighbours
 from dpselect.questions import Quantile
 from dpselect.questions.scores import rank_sensitivity
 from dpselect.summaries import PublicDomain, UnitValues

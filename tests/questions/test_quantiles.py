@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpselect
-from dpselect.certificates.release import Release
+from dpselect import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMechanism
 from dpselect.questions import Quantiles

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours, check_monotonic
+from dpselect.privacy import check_monotonic
 from dpselect.questions.scores import DISTINCT_UNITS, count_scores
 from dpselect.summaries import CandidateCounts
 from tests.reference.counting import add_remove_pairs, is_monotone, movements, replace_one_pairs, sensitivity

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.privacy import Neighbours
+from dpselect import Neighbours
 from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import dpselect
+from dpselect import Neighbours, Release
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
-from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours
 from dpselect.questions import MostCommon, TopK
 from dpselect.summaries import CandidateCounts
 from tests.drawn_answers import drawn_answer, planned

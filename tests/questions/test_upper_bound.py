@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.certificates import check
+from dpselect import verify as check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.questions import UpperBound

@@ -11,12 +11,11 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect import verify as check
 from dpselect.accounting import ComposedEvent, PureEvent, SequenceEvent
 from dpselect.accounting.rounding import fraction_up
-from dpselect.certificates import check
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidParameterError
-from dpselect.mechanisms import GeometricMechanism
-from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
+from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
 from dpselect.questions import QUESTIONS, MostCommon, NoisyUnits, WithUsable, wording
 from dpselect.questions.with_numbers import CountedSummary
 from dpselect.summaries import CandidateCounts

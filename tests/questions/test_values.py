@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect import verify as check
 from dpselect.accounting import ApproximateEvent, ComposedEvent, SequenceEvent
-from dpselect.certificates import check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli.main import main
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidDataError, InvalidParameterError

@@ -14,15 +14,15 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect import Neighbours
+from dpselect import verify as check
 from dpselect.accounting import LaplaceProfileEvent, PureEvent, SequenceEvent
-from dpselect.certificates import check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
 from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.planning import order_noise
-from dpselect.privacy import Neighbours
 from dpselect.questions import MostCommon, TopK, WithCounts
 from dpselect.questions.with_numbers import CountedSummary
 from dpselect.summaries import CandidateCounts

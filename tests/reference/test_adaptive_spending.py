@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
+from dpselect import Neighbours
 from dpselect.accounting import PureEvent
 from dpselect.ledger.accounts import AccountTerms
 from dpselect.ledger.costs import Cost, nothing
-from dpselect.privacy import Neighbours
 from tests.reference.adaptive_spending import Counts, worst_delta
 
 EXP_EPSILON = Fraction(27, 20)  # epsilon = 0.300...

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpselect.mechanisms import DiscreteGaussianMechanism
-from dpselect.mechanisms.noisy_order import NoisyOrder
+from dpselect.mechanisms import DiscreteGaussianMechanism, NoisyOrder
 from tests.reference.counting import Contribution, add_remove_pairs, bounded_counts, replace_one_pairs
 from tests.reference.discrete_gaussian import law as gaussian_noise
 from tests.reference.noisy_order import (

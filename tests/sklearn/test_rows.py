@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import dpselect as dps
-from dpselect.mechanisms.top_k import TopKPlan
+from dpselect.mechanisms import TopKPlan
 from dpselect.sklearn import PrivateSelectKBest
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.summaries import PublicBins, PublicCandidates, PublicFeatures
