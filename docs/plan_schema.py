@@ -15,11 +15,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from dpselect.arguments import REQUIRED
 from dpselect.formats import Format
 from dpselect.plans.plan import Plan
 from dpselect.plans.planned_question import BUDGET_KEYS, GIVEN_BY_PLAN, LISTS
 from dpselect.questions import BY_NAME
-from dpselect.questions.arguments import REQUIRED
 from dpselect.session.described import ASK, arguments_of
 
 PLACE = Path(__file__).parent / "static" / "plan.schema.json"

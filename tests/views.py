@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpselect.questions.arguments import OF_VIEWS
+from dpselect.arguments import OF_VIEWS
 from dpselect.session.described import seen
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from dpselect.arguments import decimal_fraction
+from dpselect.checks import decimal_fraction
 from dpselect.errors import InvalidParameterError
 
 _LARGEST_COUNT = 2**53

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from dpselect.arguments import boolean, one_of
+from dpselect.checks import boolean, one_of
 from dpselect.errors import InvalidParameterError
 
 

@@ -10,7 +10,7 @@ import functools
 from datetime import UTC, date, datetime
 from enum import StrEnum
 
-from dpselect.arguments import one_of
+from dpselect.checks import one_of
 
 
 class Times(StrEnum):

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from dpselect.arguments import REQUIRED, Argument
 from dpselect.cli import asking, plain
 from dpselect.cli.app import app, as_parsed
 from dpselect.cli.plain import option_name
 from dpselect.cli.shared_options import filled, options_of
 from dpselect.questions import BY_NAME
-from dpselect.questions.arguments import REQUIRED, Argument
 from dpselect.questions.declared import Question
 from tests.slow import SLOW
 

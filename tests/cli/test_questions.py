@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from dpselect import Dataset, DryRun
+from dpselect.arguments import OF_EVERY_QUESTION, Argument
 from dpselect.cli.main import main
 from dpselect.cli.questions import command_of
 from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, SHARED, UNIT
 from dpselect.questions import BY_NAME, QUESTIONS
-from dpselect.questions.arguments import OF_EVERY_QUESTION, Argument
 from dpselect.questions.declared import Question
 from dpselect.questions.moments import Mean
 from dpselect.session.methods import GroupedQuestions

@@ -14,10 +14,11 @@ from docs import stubs
 
 import dpselect as dps
 from dpselect import DryRun, Neighbours
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
 from dpselect.cli.asking import ask
 from dpselect.cli.questions import command_of
-from dpselect.questions import BY_NAME, arguments
-from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
+from dpselect import arguments
+from dpselect.questions import BY_NAME
 from dpselect.questions.declared import Columns
 from dpselect.questions.quantiles import Median
 from dpselect.session.methods import in_python, method_of
@@ -79,7 +80,7 @@ def explanations() -> set[str]:
 def test_each_explanation_stands_once() -> None:
     files = [each for pattern in ("*.py", "*.pyi") for each in SOURCE.rglob(pattern)]
     modules = {str(each.relative_to(SOURCE)): each.read_text(encoding="utf-8") for each in files}
-    del modules["questions/arguments.py"]
+    del modules["arguments.py"]
     types = [get_args(each)[1] for each in vars(arguments).values() if get_origin(each) is Annotated]
     told = [each.help for each in types]
     assert len(set(told)) == len(told) > 40

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, cast
 from dpselect.accounting.composition import TIGHT_WORK, compose
 from dpselect.accounting.events import ComposedEvent, Event
 from dpselect.accounting.rounding import quotient_down
-from dpselect.arguments import boolean, delta_below_one, function, positive_count, positive_epsilon
+from dpselect.checks import boolean, delta_below_one, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 
 

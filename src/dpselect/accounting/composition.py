@@ -19,7 +19,7 @@ from dpselect.accounting.renyi import best_epsilon, best_log_delta
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
 from dpselect.accounting.zcdp import rho_of
-from dpselect.arguments import boolean, delta_below_one, target_error
+from dpselect.checks import boolean, delta_below_one, target_error
 from dpselect.errors import InvalidParameterError
 
 BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]

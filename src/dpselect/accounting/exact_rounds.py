@@ -16,7 +16,7 @@ from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, 
 from dpselect.accounting.profiles import bounded_range_epsilon, calibrate_bounded_range
 from dpselect.accounting.rounding import fraction_up, product_up, quotient_down
 from dpselect.accounting.tight import equal_rounds_curve
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon
 
 MOST_EXACT = 100
 """Number of rounds. This many take less than a tenth of a second to plan."""

@@ -11,7 +11,7 @@ from dpselect.accounting.events import Event, Run
 from dpselect.accounting.renyi import epsilons
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.running import Locked, Running, nothing
-from dpselect.arguments import delta_below_one, positive_epsilon
+from dpselect.checks import delta_below_one, positive_epsilon
 from dpselect.errors import LimitExceededError
 
 _OTHER_ORDERS = np.array([0.25, 0.5, 2.0, 4.0, 16.0])

@@ -19,7 +19,7 @@ from dpselect.accounting.events import (
     SequenceEvent,
     SingleEvent,
 )
-from dpselect.arguments import members_in_order
+from dpselect.checks import members_in_order
 from dpselect.errors import InvalidParameterError, Shown
 
 EXPECTED = "events of dpselect.accounting"

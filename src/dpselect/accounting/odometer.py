@@ -9,7 +9,7 @@ import numpy as np
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.rounding import fraction_up
 from dpselect.accounting.running import Locked, Running, nothing
-from dpselect.arguments import delta_below_one
+from dpselect.checks import delta_below_one
 
 _LARGEST = 1e290
 """A larger sum is returned unchanged: its divergences would overflow, and would not be smaller."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpselect.accounting.crossing import largest_fitting
 from dpselect.accounting.rounding import product_up, quotient_down
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 
 FloatArray = NDArray[np.float64]

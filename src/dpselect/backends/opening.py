@@ -6,7 +6,6 @@ import os
 import re
 from pathlib import Path
 
-from dpselect.arguments import one_of
 from dpselect.backends import frames, lazy
 from dpselect.backends.contract import Table
 from dpselect.backends.failures import cut_off
@@ -14,6 +13,7 @@ from dpselect.backends.files import FileSource
 from dpselect.backends.files.finding import is_named, several
 from dpselect.backends.files.formats import FileKind
 from dpselect.backends.rows import Catalogued, Source, StreamTable
+from dpselect.checks import one_of
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
 

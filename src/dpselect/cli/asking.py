@@ -8,14 +8,14 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dpselect.arguments import OF_EVERY_QUESTION, arguments_of
 from dpselect.cli.shared_options import filled, format_of, options_of
 from dpselect.cli.streams import refuse_unread
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
-from dpselect.questions.arguments import OF_EVERY_QUESTION, arguments_of
 
 if TYPE_CHECKING:
+    from dpselect.arguments import Argument
     from dpselect.ledger import Ledger
-    from dpselect.questions.arguments import Argument
     from dpselect.questions.declared import Question
     from dpselect.session import Dataset
     from dpselect.summaries import CandidateKind

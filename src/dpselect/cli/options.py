@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import CoercionError, Group, Parameter, Token
 
+from dpselect.arguments import REQUIRED, Argument
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.questions.arguments import REQUIRED, Argument
 from dpselect.written_numbers import MOST_DIGITS, decimal, whole
 
 Command = TypeVar("Command", bound=Callable[..., object])

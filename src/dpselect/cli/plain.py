@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from dpselect.arguments import REQUIRED, Argument
 from dpselect.cli.shared_options import options_of
-from dpselect.questions.arguments import REQUIRED, Argument
 from dpselect.questions.declared import BY_NAME, Question
 from dpselect.written_numbers import decimal, whole
 

@@ -13,10 +13,10 @@ from typing import Any
 from cyclopts import App
 
 from dpselect import __version__
+from dpselect.arguments import REQUIRED, Argument
 from dpselect.cli.asking import ask
 from dpselect.cli.options import NEEDED, OF_GROUPS, OF_QUESTION, SHARED, File, parameter_of, type_of
 from dpselect.cli.shared_options import options_of
-from dpselect.questions.arguments import REQUIRED, Argument
 from dpselect.questions.declared import BY_NAME, Question
 
 _SOURCE = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
-from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument
 from dpselect.questions.declared import Question
 from dpselect.summaries.kinds import CandidateKind
 

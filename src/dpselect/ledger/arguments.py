@@ -12,7 +12,7 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any, cast
 
-from dpselect.arguments import members_in_order
+from dpselect.checks import members_in_order
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.server_urls import HIDDEN, is_login
 

@@ -10,7 +10,7 @@ from typing import Self, cast
 
 import sqlalchemy as sa
 
-from dpselect.arguments import boolean, positive_count
+from dpselect.checks import boolean, positive_count
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import described

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import LossIntervalEvent, PureEvent
-from dpselect.arguments import (
+from dpselect.checks import (
     decimal_fraction,
     exact_number,
     positive_count,

@@ -22,7 +22,7 @@ from dpselect.accounting import (
 )
 from dpselect.accounting.candidates import candidates_epsilon, finite_candidates_epsilon
 from dpselect.accounting.events.kinds import checked_event, has_direction, shape_of_runs
-from dpselect.arguments import delta_below_one, exact_number, function, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.candidates import Pick, checked_candidates
 from dpselect.mechanisms.run_counts import (

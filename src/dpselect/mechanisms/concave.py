@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import boolean
+from dpselect.checks import boolean
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.interval import doubles

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import finite_bounds, one_of, positive_count, positive_epsilon
+from dpselect.checks import finite_bounds, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.cumulative_counts import Cells, CumulativeCounts, Histograms, Positions
 from dpselect.mechanisms.distance_shells import Shells

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
+from dpselect.checks import finite_bounds, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.scaled import MechanismValue

@@ -14,7 +14,7 @@ from numpy.polynomial.legendre import leggauss
 
 from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
-from dpselect.arguments import one_of, positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.checks import one_of, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps

@@ -15,7 +15,7 @@ from dpselect.accounting import ApproximateEvent
 from dpselect.accounting.crossing import largest_fitting
 from dpselect.accounting.renyi import best_epsilon
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import offsets_from, whole_value, whole_values
 from dpselect.mechanisms.partition_law import exp_minus, first_count, log_of

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.arguments import probability, whole_number
+from dpselect.checks import probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.gaps import Gaps

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent, calibrate_rounds
-from dpselect.arguments import positive_count, probability
+from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidScoresError, Shown
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.lead import Leads, public_step

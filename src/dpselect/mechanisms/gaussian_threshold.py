@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.arguments import probability, whole_number
+from dpselect.checks import probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.partition_selection import divided, moved_counts

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import PureEvent
-from dpselect.arguments import positive_count, positive_epsilon, probability, whole_bounds, whole_sensitivity
+from dpselect.checks import positive_count, positive_epsilon, probability, whole_bounds, whole_sensitivity
 from dpselect.mechanisms.integer_vectors import offsets_from, whole_value, whole_values
 from dpselect.mechanisms.scaled import MechanismValue, scale_of
 from dpselect.mechanisms.score_vectors import ScoresLike

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import boolean, finite_bounds, function
+from dpselect.checks import boolean, finite_bounds, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.exponential import ExponentialMechanism

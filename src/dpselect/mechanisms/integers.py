@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import exact_number, function, whole_number
+from dpselect.checks import exact_number, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.mechanisms.integer_vectors import whole_points
 from dpselect.mechanisms.native_grids import native_fraction

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.arguments import exact_number, finite_bounds, positive_epsilon, positive_sensitivity
+from dpselect.checks import exact_number, finite_bounds, positive_epsilon, positive_sensitivity
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms.scaled import MechanismValue, scale_of
 from dpselect.mechanisms.score_vectors import plain_points

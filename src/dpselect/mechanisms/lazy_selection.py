@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.arguments import exact_number, function
+from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.native_grids import native_fraction

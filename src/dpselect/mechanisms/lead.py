@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from dpselect.arguments import probability
+from dpselect.checks import probability
 from dpselect.errors import InvalidParameterError
 
 Noise = Literal["exponential", "gumbel", "laplace"]

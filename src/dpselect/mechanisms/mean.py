@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.arguments import (
+from dpselect.checks import (
     finite_bounds,
     one_of,
     positive_count,

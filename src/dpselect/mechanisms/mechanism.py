@@ -21,7 +21,7 @@ from dpselect.accounting import (
     LogisticProfileEvent,
     NonAdaptiveEvent,
 )
-from dpselect.arguments import positive_count, probability
+from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidScoresError, Shown
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass
 from typing import Literal
 
-from dpselect.arguments import one_of
+from dpselect.checks import one_of
 from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.laws import Law

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import ApproximateEvent, PureEvent
-from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, NoReturn, Self, TypeVar, cast
 
 from dpselect._native import _core
-from dpselect.arguments import positive_count, whole_number
+from dpselect.checks import positive_count, whole_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.mechanism import Mechanism

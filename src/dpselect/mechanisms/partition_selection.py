@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability, whole_number
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
 from dpselect.mechanisms.lazy_coins import heads

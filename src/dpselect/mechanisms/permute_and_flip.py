@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.arguments import boolean
+from dpselect.checks import boolean
 from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.different_sensitivities import GeneralizedSelection

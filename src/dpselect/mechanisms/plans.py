@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import positive_count
+from dpselect.checks import positive_count
 
 Prepared = TypeVar("Prepared")
 

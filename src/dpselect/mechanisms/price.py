@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.checks import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.plans import NumberPlan

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.arguments import positive_count, positive_sensitivity
+from dpselect.checks import positive_count, positive_sensitivity
 from dpselect.errors import InvalidScoresError
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.price_units import Price, PriceUnits

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.arguments import decimal_fraction, double_holds
+from dpselect.checks import decimal_fraction, double_holds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
 
 Price = int | float | Fraction

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import finite_bounds, positive_count, quantile_level
+from dpselect.checks import finite_bounds, positive_count, quantile_level
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism

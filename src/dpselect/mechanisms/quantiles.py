@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
-from dpselect.arguments import (
+from dpselect.checks import (
     finite_bounds,
     members_in_order,
     one_of,

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpselect.accounting import LossIntervalEvent, PureEvent
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.arguments import one_of
+from dpselect.checks import one_of
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 

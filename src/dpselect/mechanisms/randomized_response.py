@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import PureEvent
-from dpselect.arguments import positive_count, positive_epsilon
+from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
 from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpselect._native import _core
 from dpselect.accounting.candidates import expected_runs
-from dpselect.arguments import decimal_fraction, one_of
+from dpselect.checks import decimal_fraction, one_of
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.lazy_coins import heads
 

@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
-from dpselect.arguments import positive_epsilon, positive_sensitivity
+from dpselect.checks import positive_epsilon, positive_sensitivity
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent, PureEvent
-from dpselect.arguments import positive_count, positive_epsilon
+from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.noisy_histogram import bin_counts
 from dpselect.mechanisms.scaled import MechanismValue

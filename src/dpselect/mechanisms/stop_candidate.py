@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.accounting.rounding import fraction_down
-from dpselect.arguments import positive_count, positive_epsilon, probability, whole_number
+from dpselect.checks import positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.integer_vectors import whole_values

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import ApproximateEvent
-from dpselect.arguments import positive_count, positive_epsilon, probability, whole_number
+from dpselect.checks import positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.integer_vectors import whole_values

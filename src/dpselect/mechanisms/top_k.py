@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
-from dpselect.arguments import boolean, delta_below_one, one_of, positive_count, positive_epsilon, probability
+from dpselect.checks import boolean, delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.candidates import checked_candidates

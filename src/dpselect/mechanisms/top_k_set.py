@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import positive_count, probability
+from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.accounting.rounding import fraction_down
-from dpselect.arguments import decimal_fraction, positive_count, positive_epsilon, probability, quantile_level
+from dpselect.checks import decimal_fraction, positive_count, positive_epsilon, probability, quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms.interval import FloatArray

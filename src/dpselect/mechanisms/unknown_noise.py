@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from dpselect.arguments import boolean, positive_count, positive_epsilon
+from dpselect.checks import boolean, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts
 from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, PartitionSelection, open_delta

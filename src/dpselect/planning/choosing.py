@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast, get_args
 
 from dpselect.accounting import calibrate_laplace_profile, calibrate_rounds
-from dpselect.arguments import boolean, delta_below_one, one_of, positive_count, positive_epsilon
+from dpselect.checks import boolean, delta_below_one, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import (
     AboveThreshold,

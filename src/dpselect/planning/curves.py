@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect.arguments import positive_count, positive_epsilon, probability
+from dpselect.checks import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.mechanisms.gaps import FloatArray, Gaps

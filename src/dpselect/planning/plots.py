@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect.arguments import boolean, probability
 from dpselect.charts import Axis, Series, lines, styles_of
 from dpselect.charts.lines import MOST_SERIES
+from dpselect.checks import boolean, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dpselect.accounting import calibrate_laplace_profile, calibrate_rounds
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpselect.arguments import probability, target_error
+from dpselect.checks import probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.mechanisms.top_k import Weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpselect.arguments import positive_epsilon, probability
+from dpselect.checks import positive_epsilon, probability
 
 
 def power_bound(*, significance: float, epsilon: float) -> float:

@@ -6,7 +6,7 @@ import math
 import sys
 from dataclasses import dataclass
 
-from dpselect.arguments import boolean, delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, ExponentialNoiseTopK, PermuteAndFlip, TopKSet
 from dpselect.mechanisms.noisy_order import NoisyOrder, left_for_selection, order_noise

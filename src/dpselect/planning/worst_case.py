@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.arguments import positive_count
+from dpselect.checks import positive_count
 from dpselect.errors import InsufficientMemoryError, InvalidParameterError, Shown
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.mechanisms.top_k import Weights

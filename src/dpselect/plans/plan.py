@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from dpselect.accounting.events import Event
-from dpselect.arguments import delta_below_one, positive_epsilon
 from dpselect.certificates.release import Release
+from dpselect.checks import delta_below_one, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, RequestReusedError, Shown
 from dpselect.formats import Format
 from dpselect.ledger import Ledger

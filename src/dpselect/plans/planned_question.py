@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from dpselect.arguments import positive_epsilon
+from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.plans.toml_file import in_folder
 from dpselect.plans.written_lists import parsed, parsed_dates, parsed_prices

@@ -8,10 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpselect import mechanisms, summaries
-from dpselect.arguments import delta_below_one, positive_count, whole_or_double_bounds
-from dpselect.errors import InvalidParameterError, Shown
-from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.questions.arguments import (
+from dpselect.arguments import (
     Between,
     Candidates,
     ColumnIfAny,
@@ -21,6 +18,9 @@ from dpselect.questions.arguments import (
     Values,
     ValuesIfAny,
 )
+from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.declared import Columns, Question
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import (

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, dataclass_transform
 
+from dpselect.arguments import Argument, Epsilon, arguments_of
 from dpselect.privacy import Neighbours
-from dpselect.questions.arguments import Argument, Epsilon, arguments_of
 from dpselect.questions.question import Planned, Priced, RowReader, Value
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms, summaries
-from dpselect.arguments import one_of, positive_count
+from dpselect.arguments import BinBounds, Bins, Epsilon, Numbers, SampleSize, UnitsOfSample
+from dpselect.arguments import Density as Method
+from dpselect.checks import one_of, positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.questions.arguments import BinBounds, Bins, Epsilon, Numbers, SampleSize, UnitsOfSample
-from dpselect.questions.arguments import Density as Method
 from dpselect.questions.declared import Columns
 from dpselect.questions.numbers import NumbersQuestion
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, counted, from_rows

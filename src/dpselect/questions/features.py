@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 import numpy as np
 
 from dpselect import mechanisms, summaries
-from dpselect.arguments import positive_count
+from dpselect.arguments import Argument, DeltaIfLess, Epsilon, K
+from dpselect.checks import positive_count
 from dpselect.privacy import Neighbours
-from dpselect.questions.arguments import Argument, DeltaIfLess, Epsilon, K
 from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import ListQuestion, plan_proofs
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted

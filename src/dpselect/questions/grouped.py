@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from dpselect.accounting import ComposedEvent, Event
 from dpselect.accounting.rounding import product_up
-from dpselect.arguments import positive_epsilon
+from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import Question

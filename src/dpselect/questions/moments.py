@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import finite_bounds, positive_count
+from dpselect.arguments import Bounds, Epsilon, FineStep, Numbers, Units
+from dpselect.checks import finite_bounds, positive_count
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.arguments import Bounds, Epsilon, FineStep, Numbers, Units
 from dpselect.questions.declared import Columns
 from dpselect.questions.numbers import NumbersQuestion, are_whole
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms, as_text, counted, from_rows, is_number

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from dpselect import summaries
-from dpselect.arguments import decimal_fraction, finite_bounds, positive_count
+from dpselect.checks import decimal_fraction, finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.declared import Columns, Question
 from dpselect.questions.question import as_text, counted, counting_rows

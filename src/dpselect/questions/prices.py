@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms, summaries
-from dpselect.arguments import finite_bounds, positive_count
+from dpselect.arguments import Continuous, Epsilon, MaxRows, Offers, PriceBounds, Prices, Step
+from dpselect.checks import finite_bounds, positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.privacy import Neighbours
-from dpselect.questions.arguments import Continuous, Epsilon, MaxRows, Offers, PriceBounds, Prices, Step
 from dpselect.questions.declared import Columns, Question
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, step_between
 from dpselect.questions.question import CONFIDENCE, Terms, counted, counting_rows, from_rows, is_number

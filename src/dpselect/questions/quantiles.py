@@ -7,10 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect.arguments import quantile_level
-from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.arguments import (
+from dpselect.arguments import (
     Bounds,
     BoundsIfKnown,
     Continuous,
@@ -22,7 +19,10 @@ from dpselect.questions.arguments import (
     Numbers,
     Step,
 )
-from dpselect.questions.arguments import Quantiles as Method
+from dpselect.arguments import Quantiles as Method
+from dpselect.checks import quantile_level
+from dpselect.errors import InvalidParameterError
+from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.declared import Columns
 from dpselect.questions.numbers import NumbersQuestion, near_quantile, smallest_step, step_between
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms, as_text, from_rows

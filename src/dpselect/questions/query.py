@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any, cast
 
 from dpselect import mechanisms, questions, summaries
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.privacy import Neighbours
-from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.questions.declared import BY_NAME, Columns, Question, named
 from dpselect.questions.question import PARTIAL_SELECTION, ROW_CONDITIONS, Priced
 from dpselect.questions.words import Words, members, number_written, read, written, wrong

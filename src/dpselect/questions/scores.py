@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
 
 from dpselect import mechanisms
-from dpselect.arguments import decimal_fraction, positive_sensitivity
+from dpselect.checks import decimal_fraction, positive_sensitivity
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 
 if TYPE_CHECKING:

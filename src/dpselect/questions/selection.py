@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpselect import mechanisms, summaries
-from dpselect.privacy import Neighbours
-from dpselect.questions.arguments import (
+from dpselect.arguments import (
     Candidates,
     DateBounds,
     Dates,
@@ -21,6 +20,7 @@ from dpselect.questions.arguments import (
     Values,
     WithCounts,
 )
+from dpselect.privacy import Neighbours
 from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import Counted
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted

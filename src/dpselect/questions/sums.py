@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms, summaries
+from dpselect.arguments import Candidates, Clip, Epsilon, Numbers, Scale, Summed, Values, WithCounts
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
-from dpselect.questions.arguments import Candidates, Clip, Epsilon, Numbers, Scale, Summed, Values, WithCounts
 from dpselect.questions.declared import Columns, Question
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms, clipped

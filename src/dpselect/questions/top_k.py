@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import mechanisms
-from dpselect.arguments import positive_count
+from dpselect.arguments import CandidatesIfAny, DeltaIfLess, Epsilon, K, MaxValues, Values, WithCounts
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours
-from dpselect.questions.arguments import CandidatesIfAny, DeltaIfLess, Epsilon, K, MaxValues, Values, WithCounts
 from dpselect.questions.declared import Columns
 from dpselect.questions.list_question import Counted, plan_proofs
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms, summaries
+from dpselect.arguments import Epsilon, Level, Lower, MaxRows, Numbers, SmallestStep
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
-from dpselect.questions.arguments import Epsilon, Level, Lower, MaxRows, Numbers, SmallestStep
 from dpselect.questions.declared import Columns
 from dpselect.questions.numbers import NumbersQuestion, near_quantile, smallest_step
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, Terms, as_text, counted, from_rows, is_number

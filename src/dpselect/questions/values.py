@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms, summaries
-from dpselect.arguments import positive_count
+from dpselect.arguments import Delta, Epsilon, Kind, MaxValuesCounted
+from dpselect.arguments import Values as ColumnOfValues
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.arguments import Delta, Epsilon, Kind, MaxValuesCounted
-from dpselect.questions.arguments import Values as ColumnOfValues
 from dpselect.questions.declared import Columns, Question
 from dpselect.questions.question import CONFIDENCE, Terms, counted
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpselect.accounting import SequenceEvent
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import positive_epsilon
+from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, PendingSelection
 from dpselect.privacy import Neighbours

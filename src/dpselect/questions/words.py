@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any, NoReturn, cast
 
 from dpselect import summaries
-from dpselect.arguments import decimal_fraction
+from dpselect.arguments import REQUIRED, Argument
+from dpselect.checks import decimal_fraction
 from dpselect.errors import InvalidCertificateError, Shown
-from dpselect.questions.arguments import REQUIRED, Argument
 
 Words = dict[str, Any]
 

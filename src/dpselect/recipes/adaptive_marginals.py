@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.arguments import (
+from dpselect.checks import (
     delta_below_one,
     members_in_order,
     positive_count,

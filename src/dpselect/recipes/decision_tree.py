@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.arguments import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon, probability
+from dpselect.checks import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.scaled import MechanismValue

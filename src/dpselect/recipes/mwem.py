@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.scaled import MechanismValue

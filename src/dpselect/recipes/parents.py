@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent
-from dpselect.arguments import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon
+from dpselect.checks import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.scaled import MechanismValue

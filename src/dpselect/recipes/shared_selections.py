@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from dpselect.accounting import calibrate
-from dpselect.arguments import one_of
+from dpselect.checks import one_of
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.planning import recommendation
 from dpselect.privacy import Neighbours

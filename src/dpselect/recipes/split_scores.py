@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.arguments import positive_count
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 
 Counts = NDArray[np.int64]

@@ -8,11 +8,11 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from dpselect.arguments import boolean, finite_bounds, memory_size
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.columns import Column, Holds, check_numeric
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import StreamTable
+from dpselect.checks import boolean, finite_bounds, memory_size
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.formats import Format, declared
 from dpselect.questions.counts import condition_given, listed_values

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from dpselect.arguments import members_in_order, memory_size
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.files.finding import is_named
 from dpselect.backends.naming import what_was_opened
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.certificates.release import Release
+from dpselect.checks import members_in_order, memory_size
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.public_time import Times

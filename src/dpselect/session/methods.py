@@ -11,8 +11,8 @@ from inspect import Parameter, Signature, cleandoc
 from textwrap import fill
 from typing import Any
 
+from dpselect.arguments import IN_PYTHON, OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
 from dpselect.errors import OTHER_WORDS, did_you_mean, words_meant
-from dpselect.questions.arguments import IN_PYTHON, OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
 from dpselect.questions.declared import BY_NAME, Question
 from dpselect.session.asking import Asking, GroupedQuestions
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import numpy as np
 
-from dpselect.arguments import function, whole_or_double_bounds
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
 from dpselect.backends.contract import Amount, Condition, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
+from dpselect.checks import function, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.privacy import EACH_ROW, ROWS, is_each_row

@@ -19,7 +19,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import positive_epsilon
+from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.mechanisms.best_of_runs import is_generator
 from dpselect.privacy import Neighbours

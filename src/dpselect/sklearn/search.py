@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Event, Run
-from dpselect.arguments import positive_count, positive_epsilon
+from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
 from dpselect.ledger import Ledger
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpselect.arguments import positive_epsilon
 from dpselect.backends.frames import check_distinct_names
 from dpselect.certificates.release import Release
+from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dpselect.arguments import positive_count
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError, Shown, describe
 from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, GrowingBins, PublicBins, PublicCandidates
 

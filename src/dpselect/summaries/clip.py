@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import decimal_fraction, finite_bounds
+from dpselect.checks import decimal_fraction, finite_bounds
 from dpselect.errors import InvalidParameterError, Shown
 
 _LARGEST = 2**31

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dpselect.arguments import positive_count
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 

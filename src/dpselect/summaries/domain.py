@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.arguments import finite_bounds, positive_count
+from dpselect.checks import finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import Grid
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 from dpselect.accounting.rounding import quotient_down
-from dpselect.arguments import delta_below_one, members_in_order, positive_count, positive_epsilon
+from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
 from dpselect.summaries.candidates import MOST_CANDIDATES, PublicCandidates
 from dpselect.summaries.kinds import CandidateKind

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
 from dpselect.questions.declared import Question
 from dpselect.summaries import CandidateKind
 from dpselect.web.site import NOBODY, Site

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpselect.arguments import positive_epsilon
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
+from dpselect.checks import positive_epsilon
 from dpselect.errors import (
     InvalidCandidatesError,
     InvalidDataError,
@@ -18,7 +19,6 @@ from dpselect.errors import (
     typed,
 )
 from dpselect.plans.written_lists import parsed, parsed_conditions, parsed_dates, parsed_prices
-from dpselect.questions.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
 from dpselect.questions.declared import Question
 from dpselect.questions.question import as_text, counted
 from dpselect.session import Forecast

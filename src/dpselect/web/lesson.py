@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from dpselect.arguments import positive_epsilon
+from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.mechanism import Mechanism

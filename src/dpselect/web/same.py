@@ -11,11 +11,11 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, cast
 
+from dpselect.arguments import OF_VIEWS, REQUIRED
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
-from dpselect.questions.arguments import OF_VIEWS, REQUIRED
 from dpselect.questions.question import as_text
 from dpselect.summaries import CandidateKind
 from dpselect.web.forms import Form

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import cast, get_args
 
 from dpselect.accounting.rounding import fraction_up, product_up
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -17,7 +17,7 @@ from dpselect.accounting import (
     laplace_profile_epsilon,
     rounds_epsilon,
 )
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.mechanisms.score_vectors import NumericArray, finite_scores

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpselect.arguments import positive_count, positive_epsilon
+from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.planning.optimal.lattice import Lattice, lattice_of

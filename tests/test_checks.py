@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect import planning
-from dpselect.arguments import (
+from dpselect.checks import (
     boolean,
     delta_below_one,
     finite_bounds,
