@@ -122,11 +122,11 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
         for kind, name in (*several_ways, (DiscreteGaussianMechanism, "draw_many")):
             same = noting(lambda _, given, rounds: given if np.ndim(given) == 0 else np.asarray(given), is_sorted=False)
             patch.setattr(kind, name, same)
-        patch.setattr(Values, "draw", lambda task, summary: fed.append(Fed(task.mechanism, _counts(summary))) or [])
         nothing = Drawn([], counted=[])
-        patch.setattr(
-            TopUnknown, "released", lambda task, summary: fed.append(Fed(task.mechanism, _counts(summary))) or nothing
-        )
+        for question in (Values, TopUnknown):
+            patch.setattr(
+                question, "released", lambda task, summary: fed.append(Fed(task.mechanism, _counts(summary))) or nothing
+            )
         yield fed
 
 

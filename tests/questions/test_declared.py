@@ -13,11 +13,10 @@ from cyclopts import App
 from docs import stubs
 
 import dpselect as dps
-from dpselect import DryRun, Neighbours
+from dpselect import DryRun, Neighbours, arguments
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
 from dpselect.cli.asking import ask
 from dpselect.cli.questions import command_of
-from dpselect import arguments
 from dpselect.questions import BY_NAME
 from dpselect.questions.declared import Columns
 from dpselect.questions.quantiles import Median

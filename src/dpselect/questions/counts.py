@@ -39,7 +39,6 @@ from dpselect.questions.scores import count_sensitivity, noise_sensitivity
 from dpselect.questions.words import members
 
 if TYPE_CHECKING:
-    from dpselect.accounting import Event
     from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
     from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
@@ -122,11 +121,6 @@ class Count(Question, name="count"):
         check_useful(mechanism, 1)
         return mechanism
 
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.mechanism.event
-
     @cached_property
     def terms(self) -> Terms:
         """What the certificate will contain.
@@ -160,9 +154,9 @@ class Count(Question, name="count"):
         """How many units have a number, between the bounds or not."""
         return rows.units(summaries.PublicCondition(is_number=True), groups)
 
-    def draw(self, summary: CandidateCounts, /) -> int:
+    def released(self, summary: CandidateCounts, /) -> Drawn:
         """The number of units, with noise."""
-        return self.mechanism.draw(int(summary.counts[0]))
+        return Drawn(self.mechanism.draw(int(summary.counts[0])))
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
@@ -229,10 +223,6 @@ class Histogram(ListQuestion, name="histogram"):
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
-        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
-
     @property
     def most_per_unit(self) -> int:
         """See `ListQuestion`."""
@@ -257,11 +247,6 @@ class Histogram(ListQuestion, name="histogram"):
         gaussian = mechanisms.DiscreteGaussianMechanism(**price, delta=failing, squared_sensitivity=moved)
         bounds = [each.error_bound(CONFIDENCE, size=n) for each in (geometric, gaussian)]
         return gaussian if bounds[1] < bounds[0] else geometric
-
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.mechanism.event
 
     @cached_property
     def terms(self) -> Terms:

@@ -13,13 +13,14 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, dataclass_transform
 
 from dpselect.arguments import Argument, Epsilon, arguments_of
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import Planned, Priced, RowReader, Value
 
 if TYPE_CHECKING:
+    from dpselect.accounting import Event
     from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates, PublicGroups
 
 FAMILIES = {
@@ -152,6 +153,11 @@ class Question(Priced[Any]):
         return replace(self, neighbours=neighbours)
 
     # What follows holds for the question that is `known`.
+
+    @property
+    def event(self) -> Event:
+        """What one release costs: what its mechanism does."""
+        return cast(Any, self).mechanism.event
 
     @property
     def of_one(self) -> Question:

@@ -90,10 +90,6 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         """How many units the question could use in each group."""
         return self.question.usable_units(rows, self.groups, summary)
 
-    def draw(self, summary: list[Summary], /) -> Answered:
-        """An answer for each group, by one summary for each, in their order."""
-        return self.released(summary).answer
-
     def released(self, summary: list[Summary], /) -> Drawn:
         """See `Priced.released`."""
         if len(summary) != len(self.groups.members):

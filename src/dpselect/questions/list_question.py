@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import mechanisms, summaries
-from dpselect.questions.declared import Question
+from dpselect.privacy import Neighbours
+from dpselect.questions.declared import Columns, Question
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, check_useful, counted
 from dpselect.questions.scores import count_sensitivity, noise_sensitivity
 
@@ -24,6 +26,11 @@ class ListQuestion(Question):
     """A question that chooses from a list. Its subclasses are questions."""
 
     label: ClassVar[str] = "rank"
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
+        """See `Question.known`. All candidates are listed."""
+        listed: dict[str, Any] = {"candidates": columns.listed(cast(Any, self).candidates)}
+        return replace(self, **listed, neighbours=neighbours)
 
     @property
     def answers(self) -> int:
@@ -47,13 +54,6 @@ class ListQuestion(Question):
     def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[Any], /) -> list[int]:
         """How many units have one of the candidates."""
         return rows.units(summaries.PublicCondition(candidates=self.choices), groups)
-
-    def draw(self, summary: Any, /) -> Any:
-        """The best candidates, by distinct units per candidate.
-
-        Very many candidates are counted and drawn where the rows are; the draw begins here, after the charge.
-        """
-        return self.released(summary).answer
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:

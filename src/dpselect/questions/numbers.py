@@ -13,8 +13,7 @@ from dpselect.questions.declared import Columns, Question
 from dpselect.questions.question import as_text, counted, counting_rows
 
 if TYPE_CHECKING:
-    from dpselect.accounting import Event
-    from dpselect.questions.question import Answered, Planned, RowReader
+    from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 MOST_ROWS_PER_UNIT = 1_000_000_000
@@ -45,18 +44,9 @@ class NumbersQuestion(ValuesQuestion):
         """The most values of one unit."""
         return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
 
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `released` is called."""
-        return cast(Any, self).mechanism.event
-
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
         """Values between the bounds, at most so many of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.most)
-
-    def draw(self, summary: UnitValues, /) -> Answered:
-        """The answer, by values gathered with this question's domain and number of rows."""
-        return self.released(summary).answer
 
     def values(self, summary: UnitValues, /) -> Any:
         """The values, if they were gathered for this question."""

@@ -16,12 +16,11 @@ from dpselect.grids import Grid
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import Columns, Question
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, step_between
-from dpselect.questions.question import CONFIDENCE, Terms, counted, counting_rows, from_rows, is_number
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted, counting_rows, from_rows, is_number
 from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
 from dpselect.questions.words import list_written
 
 if TYPE_CHECKING:
-    from dpselect.accounting import Event
     from dpselect.mechanisms import PriceListMechanism, PriceMechanism
     from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
@@ -107,11 +106,6 @@ class BestPrice(ValuesQuestion, name="best_price"):
         within = summaries.PublicDomain.given(mechanism.bounds)
         return summaries.PublicDomain(0.0, within.upper)  # not from `lower` on: offers below must not buy there
 
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.mechanism.event
-
     @cached_property
     def terms(self) -> Terms:
         """What the certificate will contain. Between bounds without a step, no bound on the error holds for all offers.
@@ -145,10 +139,10 @@ class BestPrice(ValuesQuestion, name="best_price"):
         """Offers, at most `max_rows_per_unit` of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.mechanism.values_per_unit)
 
-    def draw(self, summary: UnitValues, /) -> int | float:
+    def released(self, summary: UnitValues, /) -> Drawn:
         """A price, by offers gathered with this question's domain and number of rows."""
         mechanism = self.mechanism
-        return mechanism.draw(gathered_for(summary, self.domain, most=mechanism.values_per_unit).values)
+        return Drawn(mechanism.draw(gathered_for(summary, self.domain, most=mechanism.values_per_unit).values))
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:

@@ -230,8 +230,8 @@ class Priced(ABC, Generic[Summary]):
         """The summary of the rows that `draw` needs."""
 
     @abstractmethod
-    def draw(self, summary: Summary, /) -> Answered:
-        """The answer, at the cost of `event`.
+    def released(self, summary: Summary, /) -> Drawn:
+        """The answer, at the cost of `event`, with the noisy numbers of units that `Terms` says are released with it.
 
         Args:
             summary: summary of the rows, made for this question.
@@ -239,6 +239,10 @@ class Priced(ABC, Generic[Summary]):
         Raises:
             InvalidParameterError: the summary was made for another question. Nothing is drawn then.
         """
+
+    def draw(self, summary: Summary, /) -> Answered:
+        """The answer alone."""
+        return self.released(summary).answer
 
     @abstractmethod
     def count_units(self, rows: RowReader, summary: Summary, /) -> list[int]:
@@ -248,10 +252,6 @@ class Priced(ABC, Generic[Summary]):
             rows: the rows.
             summary: what `read` made of them.
         """
-
-    def released(self, summary: Summary, /) -> Drawn:
-        """The answer, with the noisy numbers of units that `Terms` says are released with it."""
-        return Drawn(self.draw(summary))
 
 
 def is_number(value: object) -> bool:

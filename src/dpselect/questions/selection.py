@@ -27,7 +27,6 @@ from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted
 from dpselect.questions.scores import count_scores, rarity_scores
 
 if TYPE_CHECKING:
-    from dpselect.accounting import Event
     from dpselect.mechanisms import NoisyOrder, PermuteAndFlip
     from dpselect.questions.question import Planned, RowReader
     from dpselect.questions.scores import Scores
@@ -49,11 +48,6 @@ class Best(Counted):
             monotonic=moved.monotonic,
             neighbours=moved.neighbours,
         )
-
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.mechanism.event
 
     @cached_property
     def terms(self) -> Terms:
@@ -160,10 +154,6 @@ class LeastCommon(MostCommon, name="least_common"):
 
     draws_in_place: ClassVar[bool] = False
     rarest: ClassVar[bool] = True
-
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
-        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:

@@ -6,21 +6,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import mechanisms, summaries
 from dpselect.arguments import Candidates, Clip, Epsilon, Numbers, Scale, Summed, Values, WithCounts
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours
-from dpselect.questions.declared import Columns, Question
+from dpselect.questions.declared import Question
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms, clipped
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 
 if TYPE_CHECKING:
-    from dpselect.accounting import Event
     from dpselect.mechanisms import GeometricMechanism, PermuteAndFlip
-    from dpselect.questions.question import Planned, RowReader, Value
+    from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import CandidateTotals, PublicClip, PublicGroups
 
 _MOST_ERROR = 10**15
@@ -62,10 +60,6 @@ class Sum(Question, name="sum"):
     is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
-        return replace(self, neighbours=neighbours)
-
     @cached_property
     def amounts(self) -> PublicClip:
         """The column, and how much one unit may add."""
@@ -79,11 +73,6 @@ class Sum(Question, name="sum"):
         if Fraction(mechanism.error_bound(CONFIDENCE)) / self.amounts.scale > _MOST_ERROR:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful sum")
         return mechanism
-
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.mechanism.event
 
     @cached_property
     def terms(self) -> Terms:
@@ -111,10 +100,10 @@ class Sum(Question, name="sum"):
         """How many units have an amount."""
         return rows.units(summaries.PublicCondition(is_number=True), groups)
 
-    def draw(self, summary: CandidateTotals, /) -> Value:
+    def released(self, summary: CandidateTotals, /) -> Drawn:
         """The sum with noise, in the unit of the column: a whole number without a scale, else the nearest double."""
         noisy, scale = self.mechanism.draw(int(summary.totals[0])), self.amounts.scale
-        return noisy if scale == 1 else float(Fraction(noisy) / scale)
+        return Drawn(noisy if scale == 1 else float(Fraction(noisy) / scale))
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
@@ -181,10 +170,6 @@ class BestBy(ListQuestion, name="best_by"):
 
     error_units: ClassVar[tuple[str, ...]] = ("sum",)
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
-        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
-
     @cached_property
     def amounts(self) -> PublicClip:
         """The column to sum, and how much one unit may add."""
@@ -199,11 +184,6 @@ class BestBy(ListQuestion, name="best_by"):
         part = mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
         spread = sum_range(self.amounts, self.neighbours)
         return mechanisms.PermuteAndFlip(epsilon=part, sensitivity=spread, monotonic=True)
-
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.mechanism.event
 
     @cached_property
     def terms(self) -> Terms:

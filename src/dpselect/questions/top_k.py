@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpselect.accounting import Event
     from dpselect.mechanisms.top_k import TopKPlan
     from dpselect.mechanisms.unknown_noise import UnknownMechanism
-    from dpselect.questions.question import Planned, RowReader, Value
+    from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import NameCounts, PublicGroups
 
 
@@ -208,12 +208,6 @@ class TopUnknown(Unlisted, name="top_unknown"):
             },
             counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
         )
-
-    def draw(self, summary: NameCounts, /) -> list[Value]:
-        """The values, best first."""
-        answer = self.released(summary).answer
-        assert isinstance(answer, list)
-        return answer
 
     def released(self, summary: NameCounts, /) -> Drawn:
         """See `Priced.released`. Of equal noisy counts the smaller value comes first: the order of rows is private."""

@@ -16,12 +16,11 @@ from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.declared import Columns, Question
-from dpselect.questions.question import CONFIDENCE, Terms, counted
+from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted
 
 if TYPE_CHECKING:
-    from dpselect.accounting import Event
     from dpselect.mechanisms.unknown_noise import NamingMechanism, UnknownMechanism
-    from dpselect.questions.question import Planned, RowReader, Value
+    from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import NameCounts, PublicGroups
 
 PAGE = "proofs/unknown_candidates.md"
@@ -40,11 +39,6 @@ class Unlisted(Question):
     @abstractmethod
     def mechanism(self) -> NamingMechanism | UnknownMechanism:
         """What selects them, at the whole cost."""
-
-    @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.mechanism.event
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -166,10 +160,10 @@ class Values(Unlisted, name="values"):
             },
         )
 
-    def draw(self, summary: NameCounts, /) -> list[Value]:
+    def released(self, summary: NameCounts, /) -> Drawn:
         """The values that are named, in increasing order."""
         named = self.mechanism.select(summary.counts)
-        return sorted(summary.names.take(named).to_pylist())
+        return Drawn(sorted(summary.names.take(named).to_pylist()))
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:

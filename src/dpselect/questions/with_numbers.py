@@ -130,10 +130,6 @@ class WithNumbers(Priced[CountedSummary[Summary, Numbers]], Generic[Summary, Num
         """See `Priced.count_units`."""
         return self.question.count_units(rows, summary.summary)
 
-    def draw(self, summary: CountedSummary[Summary, Numbers], /) -> Answered:
-        """The answer alone."""
-        return self.question.draw(summary.summary)
-
     def released(self, summary: CountedSummary[Summary, Numbers], /) -> Drawn:
         """The answer, and then the noisy numbers of units, with noise of their own."""
         drawn = self.question.released(summary.summary)

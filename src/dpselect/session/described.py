@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, cast
 
+from dpselect import arguments
 from dpselect.arguments import OF_VIEWS, REQUIRED, Argument
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
-from dpselect import arguments
 from dpselect.questions.declared import BY_NAME
 from dpselect.session.asking import Asking, neighbours_of, rows_of
 from dpselect.session.methods import PlainQuestions
