@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect.errors import InvalidParameterError
 from dpselect.session.check_by_units import UnitCheck
 from dpselect.session.findings import WARNING, Check
 from tests.backends import engines
@@ -459,6 +460,12 @@ def test_a_view_is_checked_with_its_conditions(tmp_path: Path) -> None:
     assert "looked at" not in str(dps.check(people, "hours_per_week", bounds=(0, 168)))
     both = dps.check(people.where(age=(65, None)), "education_num", candidates=range(1, 17), by="age", groups=[66, 70])
     assert 0 < both.usable_rows < 1336
+    seen = people.where(age=(65, None)).by("age", groups=[66, 70])
+    assert str(dps.check(seen, "education_num", candidates=range(1, 17))) == str(both)
+    with pytest.raises(InvalidParameterError, match="by='age'"):
+        dps.check(seen, "education_num", candidates=range(1, 17), by="age", groups=[66, 70])
+    with pytest.raises(InvalidParameterError, match="one column"):
+        dps.check(people.by(["age", "education_num"], groups=[(30, 9)]), "hours_per_week", bounds=(0, 168))
     frame = pl.read_csv("examples/data/adult.csv").lazy()
     by_units = dps.check(dps.Dataset(frame, unit="person_id").where(age=(65, None)), "hours_per_week", bounds=(0, 168))
     assert by_units.units == 1336

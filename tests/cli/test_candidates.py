@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpselect.errors import InvalidCandidatesError
-from dpselect.plans.written_lists import parsed, parsed_dates, parsed_prices
+from dpselect.public import listed
 from dpselect.summaries import CandidateKind
 
 PRIVATE = "people.csv"
@@ -45,7 +45,7 @@ PRIVATE = "people.csv"
     ],
 )
 def test_read(text: str, kind: CandidateKind | None, expected: Any) -> None:
-    assert parsed(text, kind=kind, private=PRIVATE) == expected
+    assert listed(text, kind=kind, private=PRIVATE) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_read(text: str, kind: CandidateKind | None, expected: Any) -> None:
 )
 def test_refused(text: str, kind: CandidateKind | None) -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^candidates="):
-        parsed(text, kind=kind, private=PRIVATE)
+        listed(text, kind=kind, private=PRIVATE)
 
 
 ALMOST = [
@@ -96,22 +96,22 @@ ALMOST = [
 def test_what_is_almost_a_range_is_no_text(text: str, tmp_path: Path) -> None:
     for kinds in ((), (CandidateKind.TEXT,), (CandidateKind.DATE,), (CandidateKind.NUMBER,)):
         with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*--candidates-as text"):
-            parsed(text, fitting=kinds, private=PRIVATE)
+            listed(text, fitting=kinds, private=PRIVATE)
     with pytest.raises(InvalidCandidatesError, match=r"^groups=.*--groups-as text"):
-        parsed(text, private=PRIVATE, argument="groups")
+        listed(text, private=PRIVATE, argument="groups")
     path = tmp_path / "names.txt"
     path.write_text(text + "\nb\n", encoding="utf-8")
     if "," not in text:
         with pytest.raises(InvalidCandidatesError, match="--candidates-as text"):
-            parsed(f"@{path}", private=PRIVATE)
-    assert parsed(f"@{path}", kind=CandidateKind.TEXT, private=PRIVATE) == [text, "b"]
+            listed(f"@{path}", private=PRIVATE)
+    assert listed(f"@{path}", kind=CandidateKind.TEXT, private=PRIVATE) == [text, "b"]
 
 
 @pytest.mark.parametrize("text", ["[a,b]", "(1, 2)", "{a}", "range(1,9)", " range(9)", "'a','b'", "'a', 'b c'"])
 def test_what_is_almost_a_list_is_no_text(text: str) -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*no brackets or single quotes"):
-        parsed(text, private=PRIVATE)
-    assert parsed(text + ",x", kind=CandidateKind.TEXT, private=PRIVATE)[-1] == "x"
+        listed(text, private=PRIVATE)
+    assert listed(text + ",x", kind=CandidateKind.TEXT, private=PRIVATE)[-1] == "x"
 
 
 @pytest.mark.parametrize(
@@ -123,12 +123,12 @@ def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
     text = text.format(path)
     for fitting in ((), (CandidateKind.TEXT, CandidateKind.INTEGER)):
         with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*at least two candidates.*write @ before"):
-            parsed(text, fitting=fitting, private=PRIVATE)
-    assert len(parsed(text, private=PRIVATE, argument="groups")) == 1
+            listed(text, fitting=fitting, private=PRIVATE)
+    assert len(listed(text, private=PRIVATE, argument="groups")) == 1
     with pytest.raises(InvalidCandidatesError, match=r"^prices='5': expected at least two prices"):
-        parsed_prices("5", private=PRIVATE)
+        listed("5", "prices", private=PRIVATE)
     with pytest.raises(InvalidCandidatesError, match=r"^dates='2026-12-01': expected at least two dates"):
-        parsed_dates("2026-12-01", private=PRIVATE)
+        listed("2026-12-01", "dates", private=PRIVATE)
 
 
 @pytest.mark.parametrize(
@@ -139,66 +139,66 @@ def test_a_range_with_a_dash_is_answered_with_the_one_that_is_meant(text: str, m
     for kinds in ((), (CandidateKind.INTEGER,), (CandidateKind.TEXT, CandidateKind.INTEGER)):
         for argument in ("candidates", "groups"):
             with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=") as refused:
-                parsed(text, fitting=kinds, private=PRIVATE, argument=argument)
+                listed(text, fitting=kinds, private=PRIVATE, argument=argument)
             as_text = " If it is one text: --groups-as text." if argument == "groups" else ""
             assert str(refused.value).endswith(f"Did you mean {meant}?{as_text}")
     with pytest.raises(InvalidCandidatesError, match=r"^prices=") as refused:
-        parsed_prices(text, private=PRIVATE)
+        listed(text, "prices", private=PRIVATE)
     assert str(refused.value).endswith(f"Did you mean {meant}?")
-    assert len(parsed(meant, private=PRIVATE)) > 1  # what is proposed is accepted
+    assert len(listed(meant, private=PRIVATE)) > 1  # what is proposed is accepted
 
 
 @pytest.mark.parametrize("text", ["1-16", "25-34"])
 def test_a_dash_is_part_of_a_text_where_text_is_meant(text: str) -> None:
-    assert parsed(text, kind=CandidateKind.TEXT, private=PRIVATE, argument="groups") == [text]
-    assert parsed(text, fitting=(CandidateKind.TEXT,), private=PRIVATE, argument="groups") == [text]
+    assert listed(text, kind=CandidateKind.TEXT, private=PRIVATE, argument="groups") == [text]
+    assert listed(text, fitting=(CandidateKind.TEXT,), private=PRIVATE, argument="groups") == [text]
     for kinds in ((), (CandidateKind.TEXT,)):
-        assert parsed(f"{text},35-44", fitting=kinds, private=PRIVATE) == [text, "35-44"]
+        assert listed(f"{text},35-44", fitting=kinds, private=PRIVATE) == [text, "35-44"]
     for other in ("16-1", "1-1", "a-b", "2026-11-21", "1-16-20", "1.5-3"):
-        assert parsed(other, private=PRIVATE, argument="groups") == [other]
+        assert listed(other, private=PRIVATE, argument="groups") == [other]
 
 
 def test_the_longest_ranges_are_read() -> None:
     text = f"-{9 * 10**18}..{9 * 10**18}"
     meant = range(-9 * 10**18, 9 * 10**18 + 1)
-    assert parsed(text, private=PRIVATE) == meant  # refused as too many with the question
-    assert parsed_prices(text, private=PRIVATE) == meant
+    assert listed(text, private=PRIVATE) == meant  # refused as too many with the question
+    assert listed(text, "prices", private=PRIVATE) == meant
 
 
 def test_booleans_and_decimals_are_asked_about_where_no_type_says_it() -> None:
     for argument in ("candidates", "groups"):
         with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text .*, or boolean"):
-            parsed("true, False", private=PRIVATE, argument=argument)
+            listed("true, False", private=PRIVATE, argument=argument)
         with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text .*, or number"):
-            parsed("0.5,1", private=PRIVATE, argument=argument)
+            listed("0.5,1", private=PRIVATE, argument=argument)
         for kind in (CandidateKind.TEXT, CandidateKind.NUMBER):
-            assert len(parsed("0.5,1", kind=kind, private=PRIVATE, argument=argument)) == 2
-            assert len(parsed("0.5,1", fitting=(kind,), private=PRIVATE, argument=argument)) == 2
+            assert len(listed("0.5,1", kind=kind, private=PRIVATE, argument=argument)) == 2
+            assert len(listed("0.5,1", fitting=(kind,), private=PRIVATE, argument=argument)) == 2
 
 
 def test_a_range_of_a_column_of_text_says_how_to_mean_it() -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^candidates='1\.\.2'.*--candidates-as text"):
-        parsed("1..2", fitting=(CandidateKind.TEXT,), private=PRIVATE)
-    assert parsed("1..2", fitting=(CandidateKind.TEXT,), kind=CandidateKind.TEXT, private=PRIVATE) == ["1", "2"]
+        listed("1..2", fitting=(CandidateKind.TEXT,), private=PRIVATE)
+    assert listed("1..2", fitting=(CandidateKind.TEXT,), kind=CandidateKind.TEXT, private=PRIVATE) == ["1", "2"]
 
 
 def test_long_arguments_are_not_repeated() -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^candidates=<2001 characters>"):
-        parsed("a," * 1000 + ",", kind=None, private=PRIVATE)
+        listed("a," * 1000 + ",", kind=None, private=PRIVATE)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_files(tmp_path: Path, end: str) -> None:
     path = tmp_path / "pages.txt"
     path.write_bytes(end.join(["\ufeff3", "", "1", "  ", "2"]).encode())
-    assert parsed(f"@{path}", kind=None, private=PRIVATE) == [3, 1, 2]
+    assert listed(f"@{path}", kind=None, private=PRIVATE) == [3, 1, 2]
     path.write_bytes(end.join(["Paris, Texas", "naïve ", "3"]).encode())
-    assert parsed(f"@{path}", kind=None, private=PRIVATE) == ["Paris, Texas", "naïve ", "3"]
+    assert listed(f"@{path}", kind=None, private=PRIVATE) == ["Paris, Texas", "naïve ", "3"]
     path.write_bytes(b"caf\xe9\n")
     with pytest.raises(InvalidCandidatesError, match="UTF-8"):
-        parsed(f"@{path}", kind=None, private=PRIVATE)
+        listed(f"@{path}", kind=None, private=PRIVATE)
     path.write_bytes(b"\n\n")
-    assert parsed(f"@{path}", kind=None, private=PRIVATE) == []  # refused as empty with the question
+    assert listed(f"@{path}", kind=None, private=PRIVATE) == []  # refused as empty with the question
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_files(tmp_path: Path, end: str) -> None:
     ],
 )
 def test_prices(text: str, expected: Any) -> None:
-    found = parsed_prices(text, private=PRIVATE)
+    found = listed(text, "prices", private=PRIVATE)
     assert found == expected
     assert list(map(type, found)) == list(map(type, expected))
 
@@ -219,27 +219,27 @@ def test_prices(text: str, expected: Any) -> None:
 def test_prices_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "prices.txt"
     path.write_text("4.99\n\n10\n")
-    assert parsed_prices(f"@{path}", private=PRIVATE) == [4.99, 10]
+    assert listed(f"@{path}", "prices", private=PRIVATE) == [4.99, 10]
 
 
 @pytest.mark.parametrize("text", ["", "3..1", "5,,6", "5,x", "1_000", "nan", "inf", "0x10", "$5", "1.5..2", "@gone"])
 def test_bad_prices(text: str) -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^prices="):
-        parsed_prices(text, private=PRIVATE)
+        listed(text, "prices", private=PRIVATE)
 
 
 def test_a_column_of_a_public_table(tmp_path: Path) -> None:
     codes = tmp_path / "codes.csv"
     codes.write_text("code,name\n3,c\n1,a\n3,c\n")
-    assert parsed(f"@{codes}:code", kind=None, private=PRIVATE) == [3, 1]
-    assert parsed(f"@{codes}:code", kind=CandidateKind.TEXT, private=PRIVATE) == ["3", "1"]
+    assert listed(f"@{codes}:code", kind=None, private=PRIVATE) == [3, 1]
+    assert listed(f"@{codes}:code", kind=CandidateKind.TEXT, private=PRIVATE) == ["3", "1"]
     with pytest.raises(InvalidCandidatesError, match="column"):
-        parsed(f"@{codes}:nothing", kind=None, private=PRIVATE)
+        listed(f"@{codes}:nothing", kind=None, private=PRIVATE)
     with pytest.raises(InvalidCandidatesError):
-        parsed(f"@{tmp_path}/missing.csv:code", kind=None, private=PRIVATE)
+        listed(f"@{tmp_path}/missing.csv:code", kind=None, private=PRIVATE)
     odd = tmp_path / "list.csv:x"  # a file of this name is a list, one a line
     odd.write_text("red\nblue\n")
-    assert parsed(f"@{odd}", kind=None, private=PRIVATE) == ["red", "blue"]
+    assert listed(f"@{odd}", kind=None, private=PRIVATE) == ["red", "blue"]
 
 
 def test_a_table_needs_the_name_of_a_column(tmp_path: Path) -> None:
@@ -254,34 +254,34 @@ def test_a_table_needs_the_name_of_a_column(tmp_path: Path) -> None:
         (typed, r"It has 1 column\."),
         (lines, "per line"),
     ):
-        for read in (parsed_prices, parsed_dates, lambda text, private: parsed(text, kind=None, private=private)):
+        for argument in ("prices", "dates", "candidates"):
             with pytest.raises(InvalidCandidatesError, match=columns):
-                read(f"@{path}", private=PRIVATE)
+                listed(f"@{path}", argument, private=PRIVATE)
 
 
 @pytest.mark.parametrize("column", ["", ":code"])
 def test_a_table_without_a_header_shows_no_row(tmp_path: Path, column: str) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text("SECRETROW1,5\nSECRETROW2,6\n")
-    for read in (parsed_prices, parsed_dates, lambda text, private: parsed(text, kind=None, private=private)):
+    for argument in ("prices", "dates", "candidates"):
         with pytest.raises(InvalidCandidatesError, match=r"2") as refused:
-            read(f"@{secret}{column}", private=PRIVATE)
+            listed(f"@{secret}{column}", argument, private=PRIVATE)
         assert "SECRETROW" not in str(refused.value)
 
 
 def test_prices_and_dates_of_a_column(tmp_path: Path) -> None:
     codes = tmp_path / "codes.csv"
     codes.write_text("price,day\n4.99,2026-12-01\n10,2026-12-08\n")
-    assert parsed_prices(f"@{codes}:price", private=PRIVATE) == [4.99, 10]
-    assert parsed_dates(f"@{codes}:day", private=PRIVATE) == ["2026-12-01", "2026-12-08"]
+    assert listed(f"@{codes}:price", "prices", private=PRIVATE) == [4.99, 10]
+    assert listed(f"@{codes}:day", "dates", private=PRIVATE) == ["2026-12-01", "2026-12-08"]
     with pytest.raises(InvalidCandidatesError, match=r"^prices=<2 texts>: expected numbers"):
-        parsed_prices(f"@{codes}:day", private=PRIVATE)
+        listed(f"@{codes}:day", "prices", private=PRIVATE)
     with pytest.raises(InvalidCandidatesError, match=r"^dates=.*there are 2.*mean 'day'"):
-        parsed_dates(f"@{codes}:days", private=PRIVATE)
+        listed(f"@{codes}:days", "dates", private=PRIVATE)
     typed = tmp_path / "codes.parquet"
     pq.write_table(pa.table({"price": [4.99, 10.0], "day": [date(2026, 12, 1), date(2026, 12, 8)]}), typed)
-    assert parsed_prices(f"@{typed}:price", private=PRIVATE) == [4.99, 10.0]
-    assert parsed_dates(f"@{typed}:day", private=PRIVATE) == [date(2026, 12, 1), date(2026, 12, 8)]
+    assert listed(f"@{typed}:price", "prices", private=PRIVATE) == [4.99, 10.0]
+    assert listed(f"@{typed}:day", "dates", private=PRIVATE) == [date(2026, 12, 1), date(2026, 12, 8)]
 
 
 @pytest.mark.parametrize("private", ["{}/visits.csv", "{}/visi*.csv", "{}/**/*.csv", "{}/linked.csv"])
@@ -292,11 +292,11 @@ def test_the_private_table_lists_no_candidates(private: str, tmp_path: Path) -> 
     asked = private.format(tmp_path)
     for text in (f"@{table}:page", f"@{tmp_path}/linked.csv:page", f"@{tmp_path}/./visits.csv"):
         with pytest.raises(InvalidCandidatesError, match="a public file, not the table of the question"):
-            parsed(text, kind=None, private=asked)
+            listed(text, kind=None, private=asked)
     for text in (f"@{table}", f"@{table}:page"):
-        for read in (parsed_prices, parsed_dates):
+        for argument in ("prices", "dates"):
             with pytest.raises(InvalidCandidatesError, match="a public file"):
-                read(text, private=asked)
+                listed(text, argument, private=asked)
     public = tmp_path / "codes.txt"
     public.write_text("3\n1\n")
-    assert parsed(f"@{public}", kind=None, private=asked) == [3, 1]  # another file is none of it
+    assert listed(f"@{public}", kind=None, private=asked) == [3, 1]  # another file is none of it

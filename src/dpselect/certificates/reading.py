@@ -17,12 +17,13 @@ from typing import Any, cast
 from dpselect.accounting.events import Event, decode, encode
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
 from dpselect.formats import is_canonical
-from dpselect.privacy import Neighbours
+from dpselect.privacy import EACH_ROW, Neighbours
 from dpselect.questions.declared import Question
 from dpselect.questions.query import Query
 from dpselect.questions.question import PARTIAL_SELECTION, NoisyUnits, is_noisy_count
 from dpselect.questions.words import CERTIFICATE, SEEDED, Words, canonical_json, wrong
 from dpselect.summaries import CandidateKind
+from dpselect.summaries.groups import MOST_GROUPS
 
 _NEEDED = frozenset(
     [
@@ -67,6 +68,8 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
     names: list[Any] | None = None
     if "groups" in words:
         answers = _pairs(held["value"], "value")
+        if len(answers) > MOST_GROUPS:
+            raise wrong("value", f"at most {MOST_GROUPS:,} groups")
         names = [_group(name, words["groups"]) for name, _ in answers]
     elif "by" in words:
         raise wrong("question.groups", "the groups")
@@ -82,6 +85,8 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
         raise wrong(f"question.{known}" if known else "question", refused.expected) from None
     except SelectionError:
         raise wrong("question", "a question that can be asked") from None
+    if (twice := _about_unit(asked, words, unit)) is not None:
+        raise wrong(f"question.{twice}", "another column than the unit")
     is_date = terms.candidates.get("kind") == CandidateKind.DATE
     read = [_read(answer, is_date=is_date) for _, answer in answers]
     column = str(words.get("column", unit))
@@ -103,6 +108,17 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
     for name, answer in zip(names or [None], read, strict=True):
         _check_possible(asked.alone, answer, release, name)
     return release
+
+
+def _about_unit(asked: Query, words: Words, unit: str) -> str | None:
+    """The argument that names the unit's own column, about which no table is asked."""
+    named = {
+        "column": [words.get("column")],
+        "sum": [words.get("sum")],
+        "by": [] if asked.groups is None else [*asked.groups.columns],
+        "where": [each["column"] for each in asked.where],
+    }
+    return None if unit == EACH_ROW else next((name for name, columns in named.items() if unit in columns), None)
 
 
 def parsed(text: object) -> Words:
@@ -189,6 +205,8 @@ def _group(held: object, words: object) -> Any:
         parts, kinds = _list_of(held), _list_of(about["kinds"])
         if len(parts) != len(kinds):
             raise wrong("value", "a value of each column of the groups")
+        if any(isinstance(part, list) for part in parts):
+            raise wrong("value", "a value of each column of the groups")
         return tuple(_read(part, is_date=kind == CandidateKind.DATE) for part, kind in zip(parts, kinds, strict=True))
     return _read(held, is_date="dates" in about or about.get("kind") == CandidateKind.DATE)
 
@@ -200,8 +218,10 @@ def _list_of(held: object) -> list[object]:
 def _read(held: object, *, is_date: bool) -> Any:
     """A value of an answer, or a list of them; what is no date stays a text, which no question can answer."""
     if isinstance(held, list):
-        return [_read(each, is_date=is_date) for each in cast("list[object]", held)]
-    if isinstance(held, dict) or held is None:
+        listed = cast("list[object]", held)
+        if not any(isinstance(each, list) for each in listed):
+            return [_read(each, is_date=is_date) for each in listed]
+    if isinstance(held, list | dict) or held is None:
         raise wrong("value", "a value, or a list of values")
     try:
         return date.fromisoformat(held) if is_date and isinstance(held, str) else held
@@ -301,6 +321,16 @@ def _time(held: object) -> datetime:
     raise wrong("time", "a time in UTC, to the second")
 
 
+def _charged(held: object, name: str) -> None:
+    """The time of a charge, which a ledger writes as a release does."""
+    try:
+        if datetime.fromisoformat(_text(held, name)).tzinfo is not None:
+            return
+    except ValueError:
+        pass  # said below
+    raise wrong(name, "a time with a zone")
+
+
 def _sha256(held: object, name: str) -> str:
     if not isinstance(held, str) or not re.fullmatch("[0-9a-f]{64}", held):
         raise wrong(name, "64 hexadecimal digits")
@@ -333,7 +363,7 @@ def _checked(held: object, name: str, needed: Mapping[str, Any], optional: Mappi
 def _receipt(held: object) -> Words | None:
     if held is None:
         return None
-    needed = {"account": _text, "sequence": _sequence, "hash": _sha256, "time": _text}
+    needed = {"account": _text, "sequence": _sequence, "hash": _sha256, "time": _charged}
     return _checked(held, "receipt", needed, {"question": _sha256, "request": _text, "ledger": _text})
 
 

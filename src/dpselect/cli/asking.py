@@ -53,8 +53,10 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
     def question_of(data: Any) -> Any:
         for each in own:
             if each.kind == "values" and values[each.name] is not None:
+                from dpselect import public
+
                 kinds = () if column is None else data.candidate_kinds(column)
-                values[each.name] = _listed(values[each.name], fitting=kinds, private=source, argument=each.name)
+                values[each.name] = public.listed(values[each.name], each.name, fitting=kinds, private=source)
         values.update(_candidates(about, data, column, source, given))
         values.update({each.name: given[each.name] for each in OF_EVERY_QUESTION})
         view = seen(data, **groups_among(data, source, given))
@@ -88,14 +90,16 @@ def groups_among(data: Dataset, source: str, given: Mapping[str, Any]) -> dict[s
             raise InvalidParameterError("groups_as", Shown(repr(str(kind))), "--groups together with it")
     else:
         fitting = () if by is None else _kinds(data, by)
-        listed = _listed(listed, kind=kind, fitting=fitting, private=source, argument="groups")
+        from dpselect import public
+
+        listed = public.listed(listed, "groups", kind=kind, fitting=fitting, private=source)
     return {"where": where, "by": by, "groups": listed, "max_groups_per_unit": given["max_groups_per_unit"]}
 
 
 def _conditions(written: Sequence[str], data: Dataset, source: str) -> dict[str, Any]:
-    from dpselect.plans.written_lists import parsed_conditions
+    from dpselect import public
 
-    return parsed_conditions(written, partial(_kinds, data, argument="where"), private=source)
+    return public.conditions(written, partial(_kinds, data, argument="where"), private=source)
 
 
 def _kinds(data: Dataset, column: str, *, argument: str = "by") -> tuple[CandidateKind, ...]:
@@ -116,31 +120,21 @@ def _candidates(
         if kind is not None:
             raise InvalidParameterError("candidates_as", Shown(repr(str(kind))), "--candidates with it")
         return {"candidates": None}
-    fitting = data.candidate_kinds(str(column))
-    may_be_one = not about.needs_several
-    listed = _listed(listed, kind=kind, fitting=fitting, private=source, may_be_one=may_be_one)
-    return {"candidates": listed}
+    from dpselect import public
 
-
-def _listed(text: str, **how: Any) -> Any:
-    from dpselect.plans import written_lists as public
-
-    return public.parsed(text, **how)
+    fitting, alone = data.candidate_kinds(str(column)), not about.needs_several
+    return {"candidates": public.listed(listed, kind=kind, fitting=fitting, private=source, may_be_one=alone)}
 
 
 def _read(option: Argument, given: Any, source: str) -> Any:
     """The value of an option as the question takes it."""
     if given is None or option.kind not in ("levels", "prices", "dates"):
         return given
-    from dpselect.plans import written_lists as public
+    if option.kind == "levels":
+        return _levels(given, option.name)
+    from dpselect import public
 
-    match option.kind:
-        case "levels":
-            return _levels(given, option.name)
-        case "prices":
-            return public.parsed_prices(given, private=source)
-        case _:
-            return public.parsed_dates(given, private=source)
+    return public.listed(given, option.name, private=source)
 
 
 def _levels(text: str, name: str) -> list[float]:

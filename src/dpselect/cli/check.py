@@ -111,7 +111,7 @@ def check(
     """
     refuse_readers("the numbers of a check are exact", allowed=to_file_i_keep_private)
     import dpselect as dps
-    from dpselect.plans import written_lists as public
+    from dpselect import public
 
     options = filled((*GROUPS, *FORMAT), more)
     format = format_of(options)
@@ -122,9 +122,7 @@ def check(
         if given is None:
             return None
         kinds = data.candidate_kinds(column)
-        return public.parsed(
-            given, kind=candidates_as, fitting=kinds, private=source, argument=argument, may_be_one=True
-        )
+        return public.listed(given, argument, kind=candidates_as, fitting=kinds, private=source, may_be_one=True)
 
     parts = groups_among(data, source, options)
     ends = None if bounds is None else _ends(bounds)
@@ -135,8 +133,8 @@ def check(
             candidates=listed(candidates, "candidates"),
             values=listed(values, "values"),
             between=between,
-            dates=None if dates is None else public.parsed_dates(dates, private=source),
-            prices=None if prices is None else public.parsed_prices(prices, private=source),
+            dates=None if dates is None else public.listed(dates, "dates", private=source),
+            prices=None if prices is None else public.listed(prices, "prices", private=source),
             bounds=ends,
             step=step,
             continuous=continuous,

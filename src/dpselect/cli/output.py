@@ -34,14 +34,14 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     table = _for_terminals(heads, lines) if sys.stdout.isatty() else _for_pipes([tuple(heads), *lines])
     missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
-    return "\n".join([table, "", *map(_escaped, filter(None, sentences))])
+    return "\n".join([table, "", *map(escaped, filter(None, sentences))])
 
 
 def warning(release: Release) -> str:
     """A sentence for standard error if the answer alone is printed and may mislead; else an empty text."""
     if release.seeded:
         return f"dpselect: {release.promise}"
-    return f"dpselect: {_escaped(release.basis)}" if wording.LOUD in release.basis else ""
+    return f"dpselect: {escaped(release.basis)}" if wording.LOUD in release.basis else ""
 
 
 def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) -> str:
@@ -52,8 +52,8 @@ def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) ->
         return as_text(forecast.guarantee.epsilon)
     text = str(forecast).replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     for name in (forecast.unit, forecast.column):
-        text = text.replace(name, _escaped(name))
-    return "\n".join(map(_escaped, text.split("\n")))
+        text = text.replace(name, escaped(name))
+    return "\n".join(map(escaped, text.split("\n")))
 
 
 def _for_pipes(lines: list[tuple[str, ...]]) -> str:
@@ -94,6 +94,6 @@ def _provenance(release: Release) -> str:
     return f"Drawn by {drawn}, {origin}. {charge}"
 
 
-def _escaped(sentence: str) -> str:
+def escaped(sentence: str) -> str:
     """`sentence`, with anything that would move the cursor, or worse, written as Python writes it."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in sentence)

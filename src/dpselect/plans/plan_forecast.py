@@ -15,7 +15,7 @@ from dpselect.plans.before import NOTHING, Before, with_lost
 from dpselect.plans.division import Division
 from dpselect.questions import QUESTIONS
 from dpselect.questions.question import as_text
-from dpselect.questions.wording import cost_shown, html_table, left_shown, rounded_up
+from dpselect.questions.wording import cost_shown, html_table, left_shown, rounded_up, scope
 from dpselect.session import Forecast
 
 _HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
@@ -110,7 +110,10 @@ class PlanForecast(Mapping[str, Forecast]):
     def sentences(self) -> list[str]:
         """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
         delta = f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}." if self.budget_delta else ""
-        said = [f"{name}: {each.accuracy}" for name, each in self.forecasts.items()]
+        said = [
+            f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}"
+            for name, each in self.forecasts.items()
+        ]
         composed = ""
         if self.division.is_composed:
             parts = fraction_up(sum((Fraction(each.terms.epsilon) for each in self.forecasts.values()), Fraction(0)))

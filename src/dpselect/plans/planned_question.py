@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from dpselect import public
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.plans.toml_file import in_folder
-from dpselect.plans.written_lists import parsed, parsed_dates, parsed_prices
 from dpselect.session.described import ASK, Planner, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
@@ -115,13 +115,10 @@ class PlannedQuestion:
         private = source if isinstance(source, str) else ""
         written = "@" + in_folder(text[1:], folder) if text.startswith("@") else text
         try:
-            if key == "prices":
-                return parsed_prices(written, private=private)
-            if key == "dates":
-                return parsed_dates(written, private=private)
             column = self.arguments.get("by" if key == "groups" else "column")
-            kinds = () if not isinstance(column, str) else table.candidate_kinds(column)
-            return parsed(written, fitting=kinds, private=private, argument=key)
+            untyped = key in ("prices", "dates") or not isinstance(column, str)
+            kinds = () if untyped else table.candidate_kinds(str(column))
+            return public.listed(written, key, fitting=kinds, private=private)
         except InvalidParameterError as error:
             if error.name != key:
                 raise

@@ -17,13 +17,14 @@ from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import BY_NAME, Columns, Question, named
 from dpselect.questions.question import PARTIAL_SELECTION, ROW_CONDITIONS, Priced
-from dpselect.questions.words import Words, members, number_written, read, written, wrong
+from dpselect.questions.words import Words, canonical_json, members, number_written, read, written, wrong
 from dpselect.summaries import (
     CandidateKind,
     DistantCandidates,
     PublicCandidates,
     PublicGroups,
     candidate_kind,
+    ends_of,
 )
 
 _LISTS = ("list", "dates", "values", "prices")
@@ -241,6 +242,8 @@ def _conditions(held: object) -> list[Words]:
 def _condition(held: object) -> Words:
     about: Words = cast("Words", held) if isinstance(held, dict) else {}
     ends: object = about.get("between")
+    if not about.get("column"):
+        raise wrong("question.where", "conditions, each of a column")
     if set(about) == {"column", "values"} and isinstance(about["column"], str):
         listed = PublicCandidates.given(members(about["values"], "question.where"))
         if listed.words(whole=True) == about["values"]:
@@ -249,5 +252,7 @@ def _condition(held: object) -> Words:
         pair = cast("list[object]", ends)
         known = [each for each in pair if each is not None]
         if len(pair) == 2 and known and all(type(each) in (int, float) for each in known):
-            return about
+            first, last = ends_of((pair[0], pair[1]))
+            if canonical_json({"": [first, last]}) == canonical_json({"": pair}):
+                return about
     raise wrong("question.where", "conditions, each of a column: two ends, at most one of them null, or values")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -256,7 +256,7 @@ class Priced(ABC, Generic[Summary]):
 
 def is_number(value: object) -> bool:
     """Whether it is a finite number as JSON has it."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return type(value) in (int, float) and abs(cast("float", value)) <= sys.float_info.max
 
 
 LARGEST_COUNT = 2**62

@@ -90,7 +90,7 @@ def _numbers(held: object, name: str) -> Any:
 
 
 def _text(held: object, name: str) -> str:
-    if not isinstance(held, str):
+    if not isinstance(held, str) or not held:
         raise wrong(name, "a text")
     return held
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, did_you_mean, typed
 from dpselect.privacy import Neighbours
@@ -108,6 +108,8 @@ class Asking(metaclass=QuestionsFirst):
         >>> abs(old.count(epsilon=1.0).value - 317) < 30  # 317 in truth
         True
         """
+        if conditions is not None and not isinstance(cast(object, conditions), Mapping):
+            raise InvalidParameterError("where", typed(conditions), "a condition for each column: age=(18, 65)")
         both = {**({} if conditions is None else conditions), **named}
         return self._seen(type(self), _rows=self._rows.filtered(both))
 
@@ -156,6 +158,11 @@ class GroupedQuestions(Asking):
 def rows_of(asked: Asking) -> Rows:
     """The rows that questions are asked of, for what else looks at them."""
     return asked._rows  # pyright: ignore[reportPrivateUsage] - of this module
+
+
+def groups_of(asked: Asking) -> PublicGroups | None:
+    """The groups that it is asked by."""
+    return asked._groups  # pyright: ignore[reportPrivateUsage] - of this module
 
 
 def neighbours_of(asked: Asking) -> Neighbours:

@@ -13,11 +13,11 @@ from dpselect.backends.columns import Column, Holds, check_numeric
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import StreamTable
 from dpselect.checks import boolean, finite_bounds, memory_size
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
 from dpselect.questions.counts import condition_given, listed_values
 from dpselect.questions.wording import scope
-from dpselect.session.asking import Asking, rows_of
+from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.check_by_units import UnitCheck, by_units
 from dpselect.session.findings import Check, Limits
 from dpselect.session.rows import Rows, checked_progress
@@ -94,11 +94,14 @@ def check(
     target = _looked_for(column, candidates, values, between, dates, bounds, step, sum, clip)
     if boolean(continuous, "continuous") and step is not None:
         raise InvalidParameterError("continuous", True, "False, because a step is given")
-    if isinstance(by, list | tuple):
-        raise InvalidParameterError(
-            "by", Shown("<several columns>"), "one column", "Check each column of a cross table by itself."
-        )
     parts = None if by is None and groups is None else PublicGroups.given(by, groups, 1)
+    if isinstance(source, Asking) and (seen := groups_of(source)) is not None:
+        if parts is not None:
+            raise InvalidParameterError("by", typed(by), "nothing, because the Dataset has its own groups")
+        parts = seen
+    if parts is not None and len(parts.columns) > 1:
+        hint = "Check each column of a cross table by itself."
+        raise InvalidParameterError("by", Shown("<several columns>"), "one column", hint)
     if target.listed is not None:
         rows.check_compared(target.listed, argument=target.argument)
     if parts is not None:

@@ -46,10 +46,10 @@ def seen(data: Any, *, where: Any = None, by: Any = None, groups: Any = None, ma
     if where is not None:
         if not isinstance(where, Mapping):
             raise InvalidParameterError("where", typed(where), 'a condition for each column: {"age": "18..65"}')
-        from dpselect.summaries.texts import written_interval
+        from dpselect import public
 
         conditions = cast("Mapping[str, Any]", where)
-        data = data.where({name: written_interval(given) or given for name, given in conditions.items()})
+        data = data.where({name: public.interval(given) or given for name, given in conditions.items()})
     if by is None and groups is None and max_groups_per_unit == 1:
         return data
     return data.by(by, groups=groups, max_groups_per_unit=max_groups_per_unit)

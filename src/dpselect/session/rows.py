@@ -13,7 +13,7 @@ import numpy as np
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
 from dpselect.backends.contract import Amount, Condition, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
-from dpselect.checks import function, whole_or_double_bounds
+from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.privacy import EACH_ROW, ROWS, is_each_row
@@ -31,6 +31,7 @@ from dpselect.summaries import (
     PublicPairs,
     UnitValues,
     candidate_kind,
+    ends_of,
     public_dates,
 )
 
@@ -110,10 +111,7 @@ class Rows:
                 raise InvalidParameterError("where", Shown(f"<{len(ends)} ends>"), expected)
             if not any(isinstance(end, str | date) for end in ends):
                 check_numeric(column, argument="where")
-                given_ends = [end for end in ends if end is not None]
-                between = whole_or_double_bounds((given_ends[0], given_ends[-1]), "where")
-                lower, upper = (end if at is not None else None for end, at in zip(between, ends, strict=True))
-                return Condition(column, None, (lower, upper))
+                return Condition(column, None, ends_of((ends[0], ends[1])))
             listed = public_dates(None, bounds=ends)
         if len(listed) > MOST_VALUES and not isinstance(listed.values, range):
             raise InvalidCandidatesError("where", Shown(f"<{len(listed):,} values>"), f"at most {MOST_VALUES:,}")

@@ -203,7 +203,9 @@ class UnlistedCandidates(PublicCandidates):
         return cls.stated_as(kind, 2 if kind is CandidateKind.BOOLEAN else MOST_CANDIDATES, "")
 
     def words(self, *, whole: bool = False) -> Any:
-        """As they are stated."""
+        """As they are stated, where a list may be stated so; else what no list is written as."""
+        if whole or len(self) <= _MOST_WRITTEN:
+            return {}
         return {"count": len(self), "kind": str(self.kind), "sha256": self.sha256}
 
     def _holds(self, members: list[Any]) -> bool:
@@ -303,10 +305,10 @@ def _as_list(candidates: Any) -> list[Any]:
     # Not list(): the iterator may have no end.
     members = list(islice(cast("Iterable[Any]", members), MOST_CANDIDATES + 1))
     _check_count(candidates, len(members))
-    return [_plain(member) for member in members]
+    return [plain(member) for member in members]
 
 
-def _plain(member: Any) -> Any:
+def plain(member: Any) -> Any:
     """A member as Python has it: a decimal as the number that is written so."""
     if isinstance(member, Decimal) and member.is_finite():
         nearest = float(member)

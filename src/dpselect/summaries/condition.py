@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from dpselect.checks import whole_or_double_bounds
 from dpselect.summaries.candidates import DistantCandidates, PublicCandidates
 
 
@@ -24,3 +26,18 @@ class PublicCondition:
     between: tuple[int | float, int | float] | None = None
     summed: str | None = None
     argument: str = "candidates"
+
+
+def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:
+    """The ends of an interval of numbers as they are compared; None, of which there is at most one, is no end.
+
+    Raises:
+        InvalidParameterError: they are no such ends, or the first is above the second.
+
+    >>> ends_of((18, None)), ends_of((0, 0.5))
+    ((18.0, None), (0.0, 0.5))
+    """
+    known = [end for end in given if end is not None]
+    between = whole_or_double_bounds((known[0], known[-1]), "where")
+    lower, upper = (end if at is not None else None for end, at in zip(between, given, strict=True))
+    return lower, upper

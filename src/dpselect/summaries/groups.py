@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
@@ -11,7 +12,7 @@ from typing import Any, cast
 from dpselect.accounting.rounding import quotient_down
 from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
-from dpselect.summaries.candidates import MOST_CANDIDATES, PublicCandidates
+from dpselect.summaries.candidates import MOST_CANDIDATES, PublicCandidates, plain
 from dpselect.summaries.kinds import CandidateKind
 
 MOST_GROUPS = 100_000
@@ -79,13 +80,16 @@ class PublicPairs:
         2
         """
         names = members_in_order(columns, "by", expected=_NAMES)
-        if not 2 <= len(names) <= 4 or len(set(names)) < len(names) or not all(isinstance(each, str) for each in names):
+        are_texts = all(isinstance(each, str) for each in names)
+        if not are_texts or not 2 <= len(names) <= 4 or len(set(names)) < len(names):
             raise InvalidParameterError("by", Shown(f"<{len(names)} columns>"), _NAMES)
         expected = f"a public list of tuples, each with a value of {', '.join(names)}"
         if groups is None:
             raise InvalidCandidatesError("groups", None, expected, "Never take them from the columns themselves.")
-        listed = [tuple(each) for each in members_in_order(groups, "groups", expected=expected) if is_tuple(each)]
-        if len(listed) < len(cast("Any", groups)) or not listed or any(len(each) != len(names) for each in listed):
+        given = members_in_order(groups, "groups", expected=expected)
+        listed = [tuple(map(plain, cast("list[Any]", each))) for each in given if is_tuple(each)]
+        are_values = all(isinstance(part, Hashable) and not isinstance(part, tuple) for each in listed for part in each)
+        if len(listed) < len(given) or not are_values or not listed or any(len(each) != len(names) for each in listed):
             raise InvalidCandidatesError("groups", Shown(describe(groups)), expected)
         different = (list(dict.fromkeys(part)) for part in zip(*listed, strict=True))
         parts = [PublicCandidates.given(part, argument="groups") for part in different]

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from dpselect.summaries.candidates import CandidateKind
 
@@ -58,29 +57,3 @@ CONVERSIONS: dict[CandidateKind, Callable[[str], Member]] = {
     CandidateKind.BOOLEAN: _boolean,
 }
 """How a text becomes a candidate of each kind; a `ValueError` if it is not one."""
-
-
-_NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
-_INTERVAL = re.compile(rf"\s*({_NUMBER})?\s*[.][.]\s*({_NUMBER})?\s*")
-_DATES = re.compile(r"\s*([0-9]{4}-[0-9]{2}-[0-9]{2})[.][.]([0-9]{4}-[0-9]{2}-[0-9]{2})\s*")
-
-
-def written_interval(text: object) -> tuple[Any, Any] | None:
-    """The ends of an interval of numbers or dates, None where one is open; None if it is no such text.
-
-    >>> written_interval("18.."), written_interval("0.5..1.5"), written_interval("north")
-    ((Decimal('18'), None), (Decimal('0.5'), Decimal('1.5')), None)
-    """
-    if not isinstance(text, str) or len(text) > _LONGEST:
-        return None
-    if (days := _DATES.fullmatch(text)) is not None:
-        return days[1], days[2]
-    found = _INTERVAL.fullmatch(text)
-    if found is None or found.groups() == (None, None):
-        return None
-    lower, upper = (None if end is None else Decimal(end) for end in found.groups())
-    return lower, upper
-
-
-_LONGEST = 200
-"""Characters of an interval."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpselect import public
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
 from dpselect.checks import positive_epsilon
 from dpselect.errors import (
@@ -15,10 +14,8 @@ from dpselect.errors import (
     InvalidDataError,
     InvalidParameterError,
     SelectionError,
-    Shown,
     typed,
 )
-from dpselect.plans.written_lists import parsed, parsed_conditions, parsed_dates, parsed_prices
 from dpselect.questions.declared import Question
 from dpselect.questions.question import as_text, counted
 from dpselect.session import Forecast
@@ -191,13 +188,20 @@ class Form:
                 return [_number(level.strip(), each.name) for level in text.split(",")]
             case "list" if each.name == "where":
                 lines = [line.strip() for line in text.splitlines() if line.strip()]
-                return parsed_conditions(lines, self.site.dry(self.unit).candidate_kinds, private="")
+                return self._conditions(lines)
             case "list":
                 return self._listed(each.name, text)
             case "choice":
                 return self._chosen(each, text)
             case _:
                 return text
+
+    def _conditions(self, lines: list[str]) -> Any:
+        return public.conditions(lines, self.site.dry(self.unit).candidate_kinds, private="")
+
+    def condition(self, column: str, text: str) -> Any:
+        """A condition on a column as the command line reads it."""
+        return self._conditions([f"{column}={text}"])[column.strip()]
 
     def _chosen(self, each: Field, text: str) -> str:
         if text not in dict(each.choices):
@@ -206,7 +210,7 @@ class Form:
 
     def _listed(self, name: str, text: str) -> Any:
         """A public list. Files are not named here: a page could be made to show what is in them."""
-        text = _on_a_line(name, text)
+        text = public.on_a_line(text, name)
         if text.startswith("@"):
             hint = "Paste the list instead: one on each line, or separated by commas."
             raise InvalidCandidatesError(name, typed(text), "a list, not the name of a file", hint)
@@ -218,10 +222,6 @@ class Form:
         Raises:
             InvalidCandidatesError: it is no such list.
         """
-        if name == "prices":
-            return parsed_prices(text, private="")
-        if name == "dates":
-            return parsed_dates(text, private="")
         chosen = self.typed.get(f"{name}_as", "")
         kind = CandidateKind(chosen) if chosen in KINDS else None
         column = self.typed.get("by" if name == "groups" else "column", "")
@@ -232,7 +232,7 @@ class Form:
             except InvalidDataError:
                 kinds = ()  # the question says it, beside the field of the column
         alone = name != "candidates" or not self.about.needs_several
-        return parsed(text, kind=kind, fitting=kinds, private="", argument=name, may_be_one=alone)
+        return public.listed(text, name, kind=kind, fitting=kinds, private="", may_be_one=alone)
 
 
 def _default(about: type[Question], name: str) -> Any:
@@ -255,36 +255,6 @@ def _exact(text: str, name: str) -> Any:
         return decimal(text)
     except ValueError:
         raise InvalidParameterError(name, typed(text), "a number such as 5, 0.25 or 1/3") from None
-
-
-def _on_a_line(name: str, text: str) -> str:
-    """Lines as a list with commas, each quoted if it has one itself.
-
-    Raises:
-        InvalidCandidatesError: there are both lines and commas, of which only one can separate.
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) < 2:
-        return text
-    read = [_one(line) for line in lines]
-    if None in read:
-        hint = "A value with a comma stands in double quotes."
-        expected = "one on each line, or all separated by commas on a single line; not both"
-        raise InvalidCandidatesError(name, Shown(f"<{len(lines)} lines>"), expected, hint)
-    written = io.StringIO()
-    csv.writer(written, lineterminator="").writerow(read)
-    return written.getvalue()
-
-
-def _one(line: str) -> str | None:
-    """The only value of a line; None if commas separate several."""
-    if not line.startswith('"'):
-        return None if "," in line else line
-    try:
-        (found,) = csv.reader([line], strict=True)
-    except (csv.Error, ValueError):
-        return None if "," in line else line
-    return found[0] if len(found) == 1 else None
 
 
 _SHOWN_LETTERS = 40

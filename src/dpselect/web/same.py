@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import fields
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
+from dpselect import public
 from dpselect.arguments import OF_VIEWS, REQUIRED
-from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
@@ -69,9 +66,7 @@ def on_the_command_line(asked: PageRequest) -> str:
     written: dict[str, list[str]] = {}
     conditions: dict[str, Any] = arguments.pop("where", {})
     for name, condition in conditions.items():
-        ends = cast("tuple[Any, Any]", condition) if isinstance(condition, tuple) else None
-        found = _interval(ends) if ends is not None else _list(form, name, cast("Sequence[Any]", condition))
-        if found is None:
+        if (found := public.written(condition, partial(form.condition, name))) is None:
             return ""
         options += _option("where", f"{name}={found}")
     for name, value in arguments.items():
@@ -137,38 +132,13 @@ def _format_words(format: Format) -> dict[str, Any]:
 def _written(form: Form, name: str, value: Any) -> list[str] | None:
     """The words of a value on the command line; None if there are none that mean it."""
     if name in _LISTS:
-        found = _list(form, name, value)
+        found = public.written(value, partial(form.listed, name))
         return None if found is None else [found]
     if isinstance(value, tuple):
-        return [_number(each) for each in cast("tuple[object, ...]", value)]
+        return [public.written_number(each) for each in cast("tuple[object, ...]", value)]
     if isinstance(value, list):  # levels
-        return [",".join(map(_number, cast("list[object]", value)))]
-    return [_number(value)]
-
-
-def _interval(ends: tuple[Any, Any]) -> str:
-    return "..".join("" if end is None else str(end) for end in ends)
-
-
-def _list(form: Form, name: str, value: range | Sequence[Any]) -> str | None:
-    """A list as the command line writes it, with as few quotes as keep what it means; None if none does."""
-    if isinstance(value, range):
-        return f"{value[0]}..{value[-1]}"
-    expected = [*map(repr, value)]
-    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
-        written = io.StringIO()
-        csv.writer(written, lineterminator="", quoting=quoting).writerow(map(_number, value))
-        text = written.getvalue()
-        if text.startswith("@"):  # would be a file
-            continue
-        with suppress(SelectionError):
-            if [*map(repr, form.listed(name, text))] == expected:
-                return text
-    return None
-
-
-def _number(value: object) -> str:
-    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else as_text(value)
+        return [",".join(map(public.written_number, cast("list[object]", value)))]
+    return [public.written_number(value)]
 
 
 def _has_fraction(value: object) -> bool:

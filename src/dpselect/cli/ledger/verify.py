@@ -33,7 +33,12 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         as_json: Print a JSON object instead of sentences.
     """
     from dpselect.certificates import check
+    from dpselect.cli.output import escaped
     from dpselect.ledger import Ledger
+    from dpselect.questions.wording import scope
+
+    def say(sentence: str) -> None:
+        print(escaped(sentence))  # a forger may have written anything into a name
 
     with nullcontext() if ledger is None else Ledger(ledger) as opened:
         checked = check(_text(certificate), ledger=opened)
@@ -43,30 +48,32 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         found |= {"error_bound": checked.error_bound, "question": checked.question, "value": checked.value}
         print(json.dumps(found, sort_keys=True))
         return
-    print(release.promise)
-    print(f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}.")
+    say(release.promise)
+    if release.where:
+        say(scope(release.where))
+    say(f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}.")
     if checked.error_bound or release.error_bound is None:
-        print(release.accuracy + (" Recomputed." if checked.error_bound else ""))
+        say(release.accuracy + (" Recomputed." if checked.error_bound else ""))
     else:
-        print("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
+        say("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
     for sentence in filter(None, (release.count_accuracy, release.rule, release.basis)):
-        print(sentence)
+        say(sentence)
     receipt = release.receipt or {}
     if release.source is not None:
-        print(_source_told(release.source))
+        say(_source_told(release.source))
     if release.format is not None:
-        print(f"Declared format: {', '.join(f'{name} = {word!r}' for name, word in release.format.items())}.")
-    print(_question_told(checked))
+        say(f"Declared format: {', '.join(f'{name} = {word!r}' for name, word in release.format.items())}.")
+    say(_question_told(checked))
     if checked.charged:
-        print(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
+        say(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
     else:
-        print("No ledger was asked whether it was charged.")
+        say("No ledger was asked whether it was charged.")
     if checked.value:
-        print(f"The value is the one that the ledger stored for request {receipt['request']!r}.")
+        say(f"The value is the one that the ledger stored for request {receipt['request']!r}.")
     elif checked.charged:
-        print("The value itself is not certified: the ledger stored no release for it, only its charge.")
+        say("The value itself is not certified: the ledger stored no release for it, only its charge.")
     else:
-        print("The value itself is not certified: only a ledger that stored it for a request id can show that.")
+        say("The value itself is not certified: only a ledger that stored it for a request id can show that.")
 
 
 def _source_told(source: Mapping[str, Any]) -> str:

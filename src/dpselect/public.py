@@ -1,21 +1,25 @@
-"""``--candidates`` and the like: a range ``a..b``, a list ``x,y,z``, ``@file`` or ``@codes.csv:column``.
+"""Public lists, ranges and intervals as people write them: ``a..b``, ``x,y,z``, ``@file`` or ``@codes.csv:column``.
 
-Read from public text only.
+The only reader of them, for commands, forms and plans, and their writer. Nothing is read from the table of a question.
 """
 
 from __future__ import annotations
 
 import csv
 import glob
+import io
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, SelectionError, Shown
+from dpselect.questions.question import as_text
 from dpselect.summaries import CandidateKind, PublicCandidates
-from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of, written_interval
+from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 from dpselect.written_numbers import decimal
 
 Listed = TypeVar("Listed", bound=Sequence[Member])
@@ -32,45 +36,56 @@ _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
 _UNTYPED = (CandidateKind.INTEGER, CandidateKind.TEXT)
 _ALMOST_A_LIST = re.compile(r"\s*(range)?(\(.*\)|\[.*\]|\{.*\})\s*|\s*('[^',]*'\s*,\s*)*'[^',]*'\s*", re.DOTALL)
 _BOOLEAN = re.compile(r"\s*(true|false)\s*", re.IGNORECASE)
+_ONE_NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
+_INTERVAL = re.compile(rf"\s*({_ONE_NUMBER})?\s*[.][.]\s*({_ONE_NUMBER})?\s*")
+_DATES = re.compile(r"\s*([0-9]{4}-[0-9]{2}-[0-9]{2})[.][.]([0-9]{4}-[0-9]{2}-[0-9]{2})\s*")
+_LONGEST_INTERVAL = 200
+"""Characters."""
 _FORMS = "a range a..b, a list x,y,z, @file with one per line, or @codes.csv:column"
 
 
-def parsed(
+def listed(
     text: str,
+    argument: str = "candidates",
     *,
     kind: CandidateKind | None = None,
     fitting: Sequence[CandidateKind] = (),
     private: str,
-    argument: str = "candidates",
     may_be_one: bool = False,
-) -> range | Sequence[Member]:
-    """The candidates that `text` names.
+) -> range | Sequence[Any]:
+    """The public list that `text` names, as `argument` takes it.
 
     Args:
         text: an inclusive range of whole numbers (``-5..5``); a list, with double quotes around members that hold a
-            comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one candidate a line, blank lines
+            comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one member a line, blank lines
             ignored; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
+        argument: the name of the argument. Prices are numbers; dates remain texts, which the question reads.
         kind: the type of the members, if stated.
         fitting: otherwise the types that the column can match; the first one that all members look like is used. If
             there are none, integers or text. A range is always of whole numbers, whether or not the column can match
             it. Text that nearly looks like a range, or like a Python list, is refused unless `kind` is text, instead
-            of being read as a single candidate. So are booleans and decimals, unless `kind` or `fitting` says what
+            of being read as a single member. So are booleans and decimals, unless `kind` or `fitting` says what
             they are.
-        private: path or glob of the table of the question, from which no candidates may be listed.
-        argument: the name of the argument in errors.
+        private: path or glob of the table of the question, from which nothing may be listed.
         may_be_one: whether a list of one leaves something to ask.
 
     Raises:
         InvalidCandidatesError: not such a text, no such file, the private one, a member that is not of the kind, or
             only one.
 
-    >>> parsed("1..41270", private="people.csv")
+    >>> listed("1..41270", private="people.csv")
     range(1, 41271)
-    >>> [parsed("1,2,3", kind=each, private="people.csv") for each in (None, CandidateKind.TEXT)]
+    >>> [listed("1,2,3", kind=each, private="people.csv") for each in (None, CandidateKind.TEXT)]
     [[1, 2, 3], ['1', '2', '3']]
-    >>> parsed("01067,80331", private="people.csv"), parsed("1.5,2", fitting=_NUMBERS, private="people.parquet")
+    >>> listed("01067,80331", private="people.csv"), listed("1.5,2", fitting=_NUMBERS, private="people.parquet")
     (['01067', '80331'], [1.5, 2.0])
+    >>> listed("5, 9.99", "prices", private="offers.csv"), listed("2026-12-01,2026-12-08", "dates", private="free.csv")
+    ([5, 9.99], ['2026-12-01', '2026-12-08'])
     """
+    if argument == "prices":
+        return _prices(text, private)
+    if argument == "dates":
+        return _dates(text, private)
     in_file = kind or (fitting[0] if len(fitting) == 1 else None)
     if (column := _of_column(text, kind=in_file, private=private, argument=argument)) is not None:
         return _several(column, text, argument, may_be_one=may_be_one)
@@ -78,32 +93,32 @@ def parsed(
         raise _almost_a_list(text, argument)
     if kind is not CandidateKind.TEXT and tuple(fitting) != (CandidateKind.TEXT,):
         _refuse_dashed(text, argument)
-    listed = members(text, private=private, argument=argument)
-    if isinstance(listed, range):
+    found = _members(text, private=private, argument=argument)
+    if isinstance(found, range):
         if kind is None and tuple(fitting) == (CandidateKind.TEXT,):
             hint = f"The column holds text. To read the whole numbers as text, use --{argument}-as text."
             raise InvalidCandidatesError(argument, _shown(text), f"{argument} of the column's type", hint)
         if kind in (None, CandidateKind.INTEGER):
-            return _several(listed, text, argument, may_be_one=may_be_one)
+            return _several(found, text, argument, may_be_one=may_be_one)
         # Checked as numbers first, so that a range that is too long is refused before it is listed.
-        PublicCandidates.given(listed)
-        listed = list(map(str, listed))
-    dotted = (member for member in listed if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
+        PublicCandidates.given(found)
+        found = list(map(str, found))
+    dotted = (member for member in found if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
     if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
         raise _almost_a_range(text, argument)
-    _several(listed, text, argument, may_be_one=may_be_one)
+    _several(found, text, argument, may_be_one=may_be_one)
     if kind is None:
-        if listed and not fitting:
-            _check_clear(listed, text, argument)
-        kind = fitting[0] if len(fitting) == 1 else kind_of(listed, _NUMBERS if fitting else _UNTYPED)
-        if kind is CandidateKind.INTEGER and _are_decimals(listed):
+        if found and not fitting:
+            _check_clear(found, text, argument)
+        kind = fitting[0] if len(fitting) == 1 else kind_of(found, _NUMBERS if fitting else _UNTYPED)
+        if kind is CandidateKind.INTEGER and _are_decimals(found):
             kind = CandidateKind.NUMBER  # refused by the question, which knows the type of the column
     convert = CONVERSIONS[kind]
     try:
-        return [convert(member) for member in listed]
+        return [convert(member) for member in found]
     except ValueError:
         hint = f"State their type with --{argument}-as, or correct them."
-        raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), str(kind), hint) from None
+        raise InvalidCandidatesError(argument, Shown(f"<{len(found)} texts>"), str(kind), hint) from None
 
 
 def _are_decimals(listed: Sequence[str]) -> bool:
@@ -159,18 +174,10 @@ def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
-def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float | Fraction]:
-    """The prices that `text` names, as `parsed` names candidates.
-
-    Raises:
-        InvalidCandidatesError: not such a text, no such file, or a member that is not a number.
-
-    >>> parsed_prices("1..100", private="offers.csv"), parsed_prices("5, 9.99", private="offers.csv")
-    (range(1, 101), [5, 9.99])
-    """
+def _prices(text: str, private: str) -> range | Sequence[int | float | Fraction]:
     _refuse_dashed(text, "prices")
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
-    given = members(text, private=private, argument="prices") if column is None else column
+    given = _members(text, private=private, argument="prices") if column is None else column
     given = _several(given, text, "prices")
     if isinstance(given, range):
         return given
@@ -182,21 +189,17 @@ def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float | 
     return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in listed]
 
 
-def parsed_dates(text: str, *, private: str) -> range | Sequence[Member]:
-    """The dates that `text` names, as `parsed` names candidates; texts are read as dates with the question.
-
-    >>> parsed_dates("2026-12-01, 2026-12-08", private="free_days.csv")
-    ['2026-12-01', '2026-12-08']
-    """
+def _dates(text: str, private: str) -> range | Sequence[Member]:
+    """Texts, which the question reads as dates."""
     if ".." in text and not text.startswith("@"):
         expected = "dates separated by commas, or @file with one per line"
         raise InvalidCandidatesError("dates", _shown(text), expected, "For all dates from a first to a last: --bounds.")
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="dates")
-    listed = members(text, private=private, argument="dates") if column is None else column
+    listed = _members(text, private=private, argument="dates") if column is None else column
     return _several(listed, text, "dates")
 
 
-def parsed_conditions(
+def conditions(
     written: Iterable[str], kinds: Callable[[str], Sequence[CandidateKind]], *, private: str
 ) -> dict[str, Any]:
     """Conditions on rows, by the names of their columns: ``age=18..65``, ``age=18..`` or ``region=north,south``.
@@ -204,12 +207,12 @@ def parsed_conditions(
     Args:
         written: the texts.
         kinds: the types that a column can match.
-        private: see `parsed`.
+        private: see `listed`.
 
     Raises:
         InvalidParameterError: one is no such text, or a column has two.
 
-    >>> parsed_conditions(["age=18..", "region=north,south"], lambda column: (), private="people.csv")
+    >>> conditions(["age=18..", "region=north,south"], lambda column: (), private="people.csv")
     {'age': (Decimal('18'), None), 'region': ['north', 'south']}
     """
     found: dict[str, Any] = {}
@@ -219,19 +222,101 @@ def parsed_conditions(
         if not separator or not column or column in found:
             hint = "Each column once." if column in found else ""
             raise InvalidParameterError("where", _shown(text), "a column and what it has to be: age=18..65", hint)
-        ends = written_interval(condition)
-        about: dict[str, Any] = {"private": private, "argument": "where", "may_be_one": True}
-        found[column] = ends or parsed(condition, fitting=kinds(column), **about)
+        ends = interval(condition)
+        if ends is None and ".." in condition and not condition.strip().startswith(('"', "@")):
+            expected = "two ends such as 18..65, 18.. or 2026-01-01..2026-01-31, or a list of values"
+            hint = "A value that has two dots itself stands in double quotes."
+            raise InvalidParameterError("where", _shown(text), expected, hint)
+        found[column] = ends or listed(condition, "where", fitting=kinds(column), private=private, may_be_one=True)
     return found
+
+
+def interval(text: object) -> tuple[Any, Any] | None:
+    """The ends of an interval of numbers or dates, None where one is open; None if it is no such text.
+
+    >>> interval("18.."), interval("0.5..1.5"), interval("north")
+    ((Decimal('18'), None), (Decimal('0.5'), Decimal('1.5')), None)
+    """
+    if not isinstance(text, str) or len(text) > _LONGEST_INTERVAL:
+        return None
+    if (days := _DATES.fullmatch(text)) is not None:
+        return days[1], days[2]
+    found = _INTERVAL.fullmatch(text)
+    if found is None or found.groups() == (None, None):
+        return None
+    lower, upper = (None if end is None else Decimal(end) for end in found.groups())
+    return lower, upper
+
+
+def written(members: range | Sequence[Any] | tuple[Any, Any], read: Callable[[str], Sequence[Any]]) -> str | None:
+    """A list as text, with as few quotes as keep what it means; None if no text means it.
+
+    Args:
+        members: the list; a tuple is the ends of an interval.
+        read: what will read the text.
+
+    >>> written(["Paris, Texas", "Rome"], lambda text: listed(text, private="people.csv"))
+    '"Paris, Texas",Rome'
+    """
+    if isinstance(members, range):
+        return f"{members[0]}..{members[-1]}"
+    if isinstance(members, tuple):
+        return "..".join("" if end is None else str(end) for end in members)
+    expected = [*map(repr, members)]
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="", quoting=quoting).writerow(map(written_number, members))
+        text = line.getvalue()
+        if text.startswith("@"):  # would be a file
+            continue
+        with suppress(SelectionError):
+            if [*map(repr, read(text))] == expected:
+                return text
+    return None
+
+
+def written_number(value: object) -> str:
+    """A number, as text that is read as the same number."""
+    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else as_text(value)
+
+
+def on_a_line(text: str, argument: str) -> str:
+    """Lines as a list with commas, each quoted if it has one itself.
+
+    Raises:
+        InvalidCandidatesError: there are both lines and commas, of which only one can separate.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return text
+    read = [_one(line) for line in lines]
+    if None in read:
+        hint = "A value with a comma stands in double quotes."
+        expected = "one on each line, or all separated by commas on a single line; not both"
+        raise InvalidCandidatesError(argument, Shown(f"<{len(lines)} lines>"), expected, hint)
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(read)
+    return written.getvalue()
+
+
+def _one(line: str) -> str | None:
+    """The only value of a line; None if commas separate several."""
+    if not line.startswith('"'):
+        return None if "," in line else line
+    try:
+        (found,) = csv.reader([line], strict=True)
+    except (csv.Error, ValueError):
+        return None if "," in line else line
+    return found[0] if len(found) == 1 else None
 
 
 def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument: str) -> list[Member] | None:
     """The members that ``@codes.csv:column`` names; None if `text` has another form.
 
     Args:
-        text: see `parsed`.
+        text: see `listed`.
         kind: the type to read from a CSV file; a Parquet file states its types.
-        private: see `parsed`.
+        private: see `listed`.
         argument: its name in errors.
     """
     table = _TABLE.fullmatch(text)
@@ -249,7 +334,7 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
         raise InvalidCandidatesError(argument, _shown(text), refused.expected + at, refused.hint) from None
 
 
-def members(text: str, *, private: str, argument: str) -> range | list[str]:
+def _members(text: str, *, private: str, argument: str) -> range | list[str]:
     """The members that `text` lists, not yet read as numbers or dates; a range is one of whole numbers."""
     if text.startswith("@"):
         _refuse_private(text[1:], private, text, argument)
