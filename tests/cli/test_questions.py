@@ -43,7 +43,7 @@ def test_a_command_has_the_arguments_of_the_method(about: type[Question]) -> Non
 
 
 def test_an_argument_that_the_command_line_forgets_is_found() -> None:
-    class OfLess(Mean, name="mean"):
+    class OfLess(Mean):
         @classmethod
         def options(cls) -> tuple[Argument, ...]:
             return super().options()[1:]

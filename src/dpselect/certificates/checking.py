@@ -28,7 +28,7 @@ class Checked:
             was given.
         question: whether the receipt holds a hash of the question, and this hash matches the certificate: every field
             except the value. With a ledger, the charge was found to hold the same hash. Without one, a careful editor
-            can write a new hash. False for a certificate without a receipt, from before receipts had such a hash, or
+            can write a new hash. False for a certificate without a receipt, or
             attached to a charge made by hand.
         value: whether the value itself is certified: the ledger stored this release for its request id. Without a
             request id no ledger knows the value, and careful edits of it go unnoticed.

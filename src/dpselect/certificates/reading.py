@@ -85,8 +85,10 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
         raise wrong(f"question.{known}" if known else "question", refused.expected) from None
     except SelectionError:
         raise wrong("question", "a question that can be asked") from None
-    if (twice := _about_unit(asked, words, unit)) is not None:
-        raise wrong(f"question.{twice}", "another column than the unit")
+    named = {"where": [each["column"] for each in asked.where], "by": asked.groups.columns if asked.groups else ()}
+    for name, columns in {**named, "column": [words.get("column")], "sum": [words.get("sum")]}.items():
+        if unit in columns and unit != EACH_ROW:
+            raise wrong(f"question.{name}", "another column than the unit")
     is_date = terms.candidates.get("kind") == CandidateKind.DATE
     read = [_read(answer, is_date=is_date) for _, answer in answers]
     column = str(words.get("column", unit))
@@ -108,17 +110,6 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
     for name, answer in zip(names or [None], read, strict=True):
         _check_possible(asked.alone, answer, release, name)
     return release
-
-
-def _about_unit(asked: Query, words: Words, unit: str) -> str | None:
-    """The argument that names the unit's own column, about which no table is asked."""
-    named = {
-        "column": [words.get("column")],
-        "sum": [words.get("sum")],
-        "by": [] if asked.groups is None else [*asked.groups.columns],
-        "where": [each["column"] for each in asked.where],
-    }
-    return None if unit == EACH_ROW else next((name for name, columns in named.items() if unit in columns), None)
 
 
 def parsed(text: object) -> Words:

@@ -94,8 +94,8 @@ class Release(Generic[Answer]):
         question: the question in words, as it was asked; checked by asking it again.
         facts: what had to be known of the columns' types to plan it.
         source: what was opened: names of files without folders, the name of a table on a server, or a kind of frame;
-            a hash of the columns' names and types; and the name that the caller gave it. None: in certificates from
-            before tables were named, and where there is no table.
+            a hash of the columns' names and types; and the name that the caller gave it. None: there is no
+            table.
         usable: the noisy number of units that the question could use, if one was released: see `NoisyUnits`.
         counted: the noisy number of units with each selected candidate, if released, with its accuracy and its part of
             epsilon: see `NoisyUnits`. `counts` has the numbers alone.

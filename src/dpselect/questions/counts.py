@@ -159,11 +159,6 @@ class Count(Question, name="count"):
         return Drawn(self.mechanism.draw(int(summary.counts[0])))
 
     @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return ["count"]
-
-    @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
         """See `Question.accepts_usable_epsilon`. Of numbers between two others, none may be there or none be read."""
         return "between" in release.arguments

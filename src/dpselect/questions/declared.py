@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, dataclass_trans
 
 from dpselect.arguments import Argument, Epsilon, arguments_of
 from dpselect.privacy import Neighbours
-from dpselect.questions.question import Planned, Priced, RowReader, Value
+from dpselect.questions.question import Planned, Priced, RowReader, Value, as_text
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
@@ -196,9 +196,13 @@ class Question(Priced[Any]):
     """The sentence if there is no error bound, and what to do about it."""
 
     @classmethod
-    @abstractmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """The first column of the table, an entry for each of the `count` values."""
+        if cls.label == "answer":
+            return [cls.name.replace("_", " ")]
+        if cls.label == "level":
+            return map(as_text, release.arguments.get("levels") or [release.arguments["level"]])
+        return [str(place) for place in range(1, count + 1)]
 
     @classmethod
     @abstractmethod

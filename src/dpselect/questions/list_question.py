@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -54,11 +53,6 @@ class ListQuestion(Question):
     def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[Any], /) -> list[int]:
         """How many units have one of the candidates."""
         return rows.units(summaries.PublicCondition(candidates=self.choices), groups)
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return [str(rank) for rank in range(1, count + 1)]
 
     @classmethod
     def counting(cls, release: Planned) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -88,11 +87,6 @@ class Moment(NumbersQuestion):
         sums = self.sums
         noisy = sums.draw(self.values(summary))
         return Drawn(sums.mean(noisy) if self.degree == 1 else sums.variance(noisy), usable=[sums.units(noisy)])
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return [cls.name]
 
     @classmethod
     def shown(cls, value: Value) -> Value:

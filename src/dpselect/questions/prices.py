@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -143,11 +142,6 @@ class BestPrice(ValuesQuestion, name="best_price"):
         """A price, by offers gathered with this question's domain and number of rows."""
         mechanism = self.mechanism
         return Drawn(mechanism.draw(gathered_for(summary, self.domain, most=mechanism.values_per_unit).values))
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return ["best price"]
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

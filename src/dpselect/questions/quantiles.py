@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -148,11 +147,6 @@ class Median(NumbersQuestion, name="median"):
     def released(self, summary: UnitValues, /) -> Drawn:
         """A number within the bounds."""
         return Drawn(self.mechanism.draw(self.values(summary)))
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return [as_text(release.arguments["level"])]
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -310,11 +304,6 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     def released(self, summary: UnitValues, /) -> Drawn:
         """One number for each level, in their order."""
         return Drawn([*self.mechanism.draw(self.values(summary))])
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return [as_text(level) for level in release.arguments["levels"]]
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

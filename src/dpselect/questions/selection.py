@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -155,6 +154,10 @@ class LeastCommon(MostCommon, name="least_common"):
     draws_in_place: ClassVar[bool] = False
     rarest: ClassVar[bool] = True
 
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        """See `Question.known`. All candidates are listed here: none is drawn where the scores are."""
+        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
+
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
         """See `Question.accepts_usable_epsilon`. Few units have the rarest value, whatever else can be read."""
@@ -211,11 +214,6 @@ class BestDate(Best, name="best_date"):
     def counts(self, rows: RowReader, groups: PublicGroups | None) -> list[CandidateCounts]:
         """How many units are free on each date."""
         return rows.count(self.choices, groups, argument="dates")
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return ["best date"]
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

@@ -106,11 +106,6 @@ class Sum(Question, name="sum"):
         return Drawn(noisy if scale == 1 else float(Fraction(noisy) / scale))
 
     @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return ["sum"]
-
-    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"the released sum is within {f'{bound:,}'.removesuffix('.0')} of the total {release.column}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -222,11 +221,6 @@ class TopUnknown(Unlisted, name="top_unknown"):
         names = summary.names.take(positions).to_pylist()
         ranked = sorted(zip((-noisy).tolist(), names, strict=True))[: self.k]
         return Drawn([name for _, name in ranked], counted=[min(-count, LARGEST_COUNT) for count, _ in ranked])
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return [str(rank) for rank in range(1, count + 1)]
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

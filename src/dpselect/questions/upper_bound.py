@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -117,11 +116,6 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         return Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return ["upper bound"]
-
-    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"at most {counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
@@ -158,11 +152,6 @@ class UnboundedQuantile(UpperBound, name="unbounded_quantile"):
     level: Level
 
     label: ClassVar[str] = "level"
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return [as_text(release.arguments["level"])]
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

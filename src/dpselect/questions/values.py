@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from functools import cached_property
@@ -164,11 +163,6 @@ class Values(Unlisted, name="values"):
         """The values that are named, in increasing order."""
         named = self.mechanism.select(summary.counts)
         return Drawn(sorted(summary.names.take(named).to_pylist()))
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
-        return [str(place) for place in range(1, count + 1)]
 
     @classmethod
     def ending(cls, release: Planned, count: int) -> str:

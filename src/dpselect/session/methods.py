@@ -94,7 +94,7 @@ def doc_of(question: type[Question]) -> str:
     returned, _, proof = rest.partition("Proof:")
     listed = "".join(map(_explained, (*_in_order(question), *OF_EVERY_QUESTION)))
     value = " ".join(returned.split())
-    value = _filled(f"A release; its value: {value[0].lower()}{value[1:]}", " " * 4)
+    value = _filled(f"A release; its value: {value[:1].lower()}{value[1:]}" if value else "A release.", " " * 4)
     return f"{asked}Args:\n{listed}\nReturns:\n{value}\n{_RAISES}\nProof:{proof}"
 
 
