@@ -114,6 +114,8 @@ def _members(prices: Any) -> list[object]:
 def _positive(member: object, prices: object) -> int | Fraction:
     if type(member) is int and 0 < member <= MOST_UNITS:
         return member  # a long range is refused early
+    if type(member) is Fraction and 0 < member.numerator < 2**52 and float(member) > 0.0:
+        return member if member.denominator > 1 else member.numerator  # of a long grid, too
     try:
         exact = decimal_fraction(member, "prices", expected=_ACCEPTED)
     except InvalidParameterError:
@@ -129,7 +131,7 @@ def _plain(member: object, exact: int | Fraction) -> Price:
     if isinstance(member, Integral):
         return int(member)
     nearest = float(exact)
-    return nearest if Fraction(repr(nearest)) == exact else exact
+    return nearest if isinstance(exact, int) or Fraction(repr(nearest)) == exact else exact
 
 
 def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[NDArray[np.int64], Fraction]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -187,4 +188,6 @@ def _listed(bounds: object, step: object) -> list[Fraction]:
     grid = Grid.dividing(lower, upper, step=step)
     if grid.count > MOST_PRICES:
         raise InvalidParameterError("step", step, f"at most {MOST_PRICES:,} prices between the bounds")
-    return [price for place in range(grid.count) if (price := lower + place * grid.step)]
+    below = math.lcm(lower.denominator, grid.step.denominator)
+    first, step_up = int(lower * below), int(grid.step * below)
+    return [Fraction(first + place * step_up, below) for place in range(int(first == 0), grid.count)]
