@@ -125,6 +125,11 @@ def test_conditions_in_one_piece_are_a_mapping(given: Any) -> None:
         PEOPLE.where(given)
 
 
+def test_ends_that_are_no_dates_name_the_condition() -> None:
+    with pytest.raises(InvalidParameterError, match=r"^where=<no such dates>: expected two numbers, or two dates"):
+        PEOPLE.where(age=("18", "65"))
+
+
 @pytest.mark.parametrize("text", ["18..x", "..", "0x10..", "nan..", "1_0..", "18..65=3", "1..2,3"])
 def test_a_mistyped_interval_is_no_text(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["count", "examples/data/adult.csv", "--unit", "person_id", "--epsilon", "1", "--where"]

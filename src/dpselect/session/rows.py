@@ -100,7 +100,7 @@ class Rows:
 
     def _condition(self, name: str, given: object) -> Condition:
         column = self.check(name, argument="where")
-        expected = f"for {name}: two ends in a tuple, one of which may be None, or a list of values"
+        expected = f'for {name}: two ends such as (18, None), in a plan "18..", or a list of values'
         if not isinstance(given, tuple):
             if given is None or isinstance(given, str | bytes):
                 raise InvalidParameterError("where", typed(given), expected)
@@ -112,7 +112,12 @@ class Rows:
             if not any(isinstance(end, str | date) for end in ends):
                 check_numeric(column, argument="where")
                 return Condition(column, None, ends_of((ends[0], ends[1])))
-            listed = public_dates(None, bounds=ends)
+            try:
+                listed = public_dates(None, bounds=ends)
+            except InvalidParameterError as error:
+                raise InvalidParameterError(
+                    "where", error.got, f"two numbers, or {error.expected}", error.hint
+                ) from None
         if len(listed) > MOST_VALUES and not isinstance(listed.values, range):
             raise InvalidCandidatesError("where", Shown(f"<{len(listed):,} values>"), f"at most {MOST_VALUES:,}")
         _check_listed(column, listed, argument="where")
