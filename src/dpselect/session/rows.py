@@ -114,10 +114,8 @@ class Rows:
                 return Condition(column, None, ends_of((ends[0], ends[1])))
             try:
                 listed = public_dates(None, bounds=ends)
-            except InvalidParameterError as error:
-                raise InvalidParameterError(
-                    "where", error.got, f"two numbers, or {error.expected}", error.hint
-                ) from None
+            except InvalidParameterError as bad:
+                raise InvalidParameterError("where", bad.got, f"two numbers, or {bad.expected}", bad.hint) from None
         if len(listed) > MOST_VALUES and not isinstance(listed.values, range):
             raise InvalidCandidatesError("where", Shown(f"<{len(listed):,} values>"), f"at most {MOST_VALUES:,}")
         _check_listed(column, listed, argument="where")
