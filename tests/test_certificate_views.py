@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,14 @@ def test_a_mistyped_interval_is_no_text(text: str, capsys: pytest.CaptureFixture
     assert "where=" in (said := capsys.readouterr().err)
     assert "double quotes" in said
     assert main([*arguments, 'age="18..x"']) == 0  # if the text is meant
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 20), Fraction(1, 3), Fraction(1, 10)])
+def test_a_fraction_for_the_number_of_usable_units_is_rounded_down_once(epsilon: Any) -> None:
+    asked: dict[str, Any] = {"bounds": (0, 120), "step": 1, "epsilon": epsilon, "usable_epsilon": epsilon}
+    for table in (PEOPLE, PEOPLE.by("education_num", groups=[9, 10, 13], max_groups_per_unit=3)):
+        release = table.median("age", **asked)
+        assert release.usable is not None
+        assert release.usable.epsilon is not None
+        assert release.usable.epsilon <= epsilon
+        dps.verify(release.to_json())

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from dpselect import mechanisms, questions, summaries
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
+from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import BY_NAME, Columns, Question, named
@@ -73,6 +74,7 @@ class Query:
         """
         if usable_epsilon is not None:
             question.check_usable(usable_epsilon)
+            usable_epsilon = positive_epsilon(usable_epsilon, "usable_epsilon")
         noted = _Noted(cast("Columns", columns))
         part = question if groups is None else _in_one(question, groups)
         alone = part.known(noted, neighbours)
