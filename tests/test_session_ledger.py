@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import pickle
 from datetime import date
 from fractions import Fraction
@@ -198,11 +199,11 @@ def test_certificates_are_recomputed(visits: dps.Dataset, ledger: dps.Ledger) ->
 
 EDITS = [
     ({"value": 7}, "value"),
-    ({"guarantee": {"epsilon": 0.1, "delta": 0.0, "neighbours": "add_remove", "unit": "session"}}, "guarantee"),
+    ({"guarantee": {"epsilon": 0.1, "delta": 0.0, "neighbours": "add_remove", "unit": "session"}}, "guarantee.epsilon"),
     ({"guarantee": {"epsilon": 0.125, "delta": 0.0, "neighbours": "add_remove", "unit": "user"}}, "event"),
     ({"error_bound": {"within": 1.0, "confidence": 0.99}}, "error_bound.within"),
     ({"receipt": None}, "no receipt"),
-    ({"receipt": {"account": "clicks", "sequence": 2, "hash": "0" * 64, "time": ""}}, "receipt"),
+    ({"receipt": {"account": "clicks", "sequence": 2, "hash": "0" * 64, "time": ""}}, "receipt.time"),
     ({"event": {"kind": "laplace_profile", "version": 1, "epsilon": "0.0625"}}, "event"),
     ({"event": {"kind": "pure", "version": 9, "epsilon": "0.125"}}, "event"),
 ]
@@ -215,10 +216,10 @@ def test_an_edited_certificate_is_refused(
 ) -> None:
     text = visits.most_common("page", candidates=PAGES, epsilon=0.125, request="a").to_json()
     held = json.loads(text) | edit
-    with pytest.raises(InvalidCertificateError, match=r"<(digest|event)>"):
+    with pytest.raises(InvalidCertificateError):  # of the digest, if not of the field itself
         check(canonical_json(held))
     held["digest"] = digest(held)  # edited with care
-    with pytest.raises(InvalidCertificateError, match=f"<{what}>"):
+    with pytest.raises(InvalidCertificateError, match=f"<{re.escape(what)}>"):
         check(canonical_json(held), ledger=ledger)
     assert check(text, ledger=ledger).charged
 
