@@ -44,7 +44,7 @@ SAID: list[tuple[list[str], str]] = [
         ["median", *AGES, *STEP, "--by", "education_num", "--groups", "1..9", "--neighbours", "replace-one"],
         "--by='education_num': expected --neighbours add-remove with groups.",
     ),
-    (["median", *AGES, *STEP, "--max-groups-per-unit", "3"], "because --max-groups-per-unit is given"),
+    (["median", *AGES, *STEP, "--max-groups-per-unit", "3"], "--by is missing: expected the name of the column"),
     (["median", *AGES, *STEP, "--account", "people"], "--ledger is missing: expected a ledger together with"),
     (["median", *AGES, *STEP, "--engine", "dask"], '"dask" for --engine. Choose from: "duckdb", "polars", "spark".'),
     (["median", *AGES, *STEP, "--engine", "spark"], "--engine='spark': expected 'duckdb'"),

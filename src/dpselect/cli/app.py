@@ -80,7 +80,7 @@ def as_parsed(arguments: Sequence[str]) -> list[str]:
     if _SHOW_COLUMNS in given:
         from dpselect.cli.columns import rewritten
 
-        given = rewritten(given, app, QUESTIONS)
+        given = rewritten(given, app, [*QUESTIONS, *ALIASES.values()])
     if not given or given[0].startswith("-"):
         for name in app:
             app[name]

@@ -22,7 +22,7 @@ BAD: list[tuple[list[str], str]] = [
     (["--candidates-count", ""], "a whole number, not ''"),
     (["--candidates-count", "1e99999999999"], "a whole number"),
     (["--candidates-count", str(2**63)], f"at most {2**63 - 1}"),
-    (["--candidates-count", "1" * 5000], "a whole number, not '1111111"),
+    (["--candidates-count", "1" * 5000], "Not understood: '1111111"),
     ([*COUNT, "--candidates-count", "11"], "--candidates-count"),
     (["--candidates-count"], "--candidates-count needs a value"),
     (["--scores"], "--scores needs a value"),
