@@ -154,8 +154,8 @@ def _object(held: object, name: str) -> Words:
     return cast("Words", held)
 
 
-def _text(held: object, name: str, *, empty: bool = False) -> str:
-    if not isinstance(held, str) or not (held or empty):
+def _text(held: object, name: str) -> str:
+    if not isinstance(held, str) or not held:
         raise wrong(name, "a text")
     return held
 
@@ -194,9 +194,7 @@ def _group(held: object, words: object) -> Any:
     about: Words = cast("Words", words) if isinstance(words, dict) else {}
     if "kinds" in about:
         parts, kinds = _list_of(held), _list_of(about["kinds"])
-        if len(parts) != len(kinds):
-            raise wrong("value", "a value of each column of the groups")
-        if any(isinstance(part, list) for part in parts):
+        if len(parts) != len(kinds) or any(isinstance(part, list) for part in parts):
             raise wrong("value", "a value of each column of the groups")
         return tuple(_read(part, is_date=kind == CandidateKind.DATE) for part, kind in zip(parts, kinds, strict=True))
     return _read(held, is_date="dates" in about or about.get("kind") == CandidateKind.DATE)
@@ -228,7 +226,7 @@ def _check_possible(question: Question, answer: object, release: Any, group: obj
     """Refuse values that no such question answers with, or that the numbers which came with them contradict."""
     is_list = question.gives_list
     values = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
-    if isinstance(answer, list) != is_list or any(isinstance(each, list) for each in values):
+    if isinstance(answer, list) != is_list:
         raise wrong("value", "a list of values" if is_list else "a single value")
     units, counts = (_at_no_cost(numbers, group) for numbers in (release.usable, release.counted))
     if not question.possible(values, units, counts if is_list else None):

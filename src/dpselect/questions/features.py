@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from dpselect import mechanisms, summaries
+from dpselect import summaries
 from dpselect.arguments import Argument, DeltaIfLess, Epsilon, K
 from dpselect.checks import positive_count
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import Columns
-from dpselect.questions.list_question import ListQuestion, plan_proofs
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted
+from dpselect.questions.list_question import ListQuestion, terms_of_plan, top_k_plan
+from dpselect.questions.question import Drawn, Terms, counted
 from dpselect.questions.scores import rule_scores, rule_sensitivity
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from dpselect.accounting import Event
     from dpselect.mechanisms.top_k import TopKPlan
+    from dpselect.privacy import Sensitivity
     from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import PublicCandidates, PublicGroups, RuleCounts
 
@@ -65,19 +66,15 @@ class BestFeatures(ListQuestion, name="best_features"):
         """How many features are selected."""
         return positive_count(self.k, "k", at_most=len(self.choices), at_most_what="the number of features")
 
+    @property
+    def moved(self) -> Sensitivity:
+        """How much one row can change the scores."""
+        return rule_sensitivity(max(self.weights), neighbours=self.neighbours)
+
     @cached_property
     def plan(self) -> TopKPlan:
         """The mechanism of a round, the number of rounds, and the total cost."""
-        moved = rule_sensitivity(max(self.weights), neighbours=self.neighbours)
-        return mechanisms.plan_top_k(
-            len(self.choices),
-            self.answers,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            sensitivity=moved.value,
-            monotonic=moved.monotonic,
-            neighbours=moved.neighbours,
-        )
+        return top_k_plan(self, self.epsilon, self.moved)
 
     @property
     def event(self) -> Event:
@@ -91,18 +88,8 @@ class BestFeatures(ListQuestion, name="best_features"):
         Proof: ``proofs/feature_scores.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the
         plan's mechanism (each draw).
         """
-        return Terms(
-            task=self.name,
-            mechanism=type(self.plan.mechanism).__name__,
-            rounds=self.plan.rounds,
-            epsilon=self.plan.epsilon,
-            delta=self.plan.delta,
-            sensitivity=rule_sensitivity(max(self.weights), neighbours=self.neighbours),
-            candidates=self.choices.description(),
-            error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            proofs=plan_proofs(self.plan),
-            arguments={"classes": len(self.weights)} | ({"k": self.plan.k} if self.plan.is_at_once else {}),
-        )
+        at_once = {"k": self.plan.k} if self.plan.is_at_once else {}
+        return terms_of_plan(self, self.moved, {"classes": len(self.weights), **at_once})
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
         """It is not asked of a table."""

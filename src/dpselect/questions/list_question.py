@@ -160,10 +160,8 @@ class Counted(ListQuestion):
 
     def counts_or_draw(self, rows: RowReader, groups: PublicGroups | None, mechanism: Any) -> list[Any]:
         """How many units have each candidate (in each group), or a pending draw where they are counted."""
-        if mechanism is None or self.most_per_unit is not None:
+        if mechanism is None or groups is not None or self.most_per_unit is not None:
             return [*self.counts(rows, groups)]
-        if groups is not None and not isinstance(self.choices, summaries.DistantCandidates):
-            return [*rows.count(self.choices, groups)]
         return [*rows.select(self.choices, mechanism)]
 
 
@@ -175,7 +173,35 @@ _ROUND_PROOFS = {
 """The proof page of one draw, for questions with several winners."""
 
 
-def plan_proofs(plan: TopKPlan) -> tuple[str, ...]:
-    """The proof pages of several winners."""
+def top_k_plan(question: Any, epsilon: float, moved: Sensitivity) -> TopKPlan:
+    """How its `k` winners are drawn: the mechanism of a round, the number of rounds, and the total cost."""
+    return mechanisms.plan_top_k(
+        len(question.choices),
+        question.answers,
+        epsilon=epsilon,
+        delta=question.delta,
+        sensitivity=moved.value,
+        monotonic=moved.monotonic,
+        neighbours=moved.neighbours,
+    )
+
+
+def terms_of_plan(question: Any, moved: Sensitivity, arguments: dict[str, Any]) -> Terms:
+    """What a certificate of several winners will contain.
+
+    Proof: ``proofs/top_k.md`` (the rounds), and the page of the plan's mechanism (each draw).
+    """
+    plan: TopKPlan = question.plan
     page = _ROUND_PROOFS[type(plan.mechanism).__name__]
-    return (page,) if plan.is_at_once else ("proofs/top_k.md", page)
+    return Terms(
+        task=question.name,
+        mechanism=type(plan.mechanism).__name__,
+        rounds=plan.rounds,
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        sensitivity=moved,
+        candidates=question.choices.description(),
+        error_bound=plan.error_bound(confidence=CONFIDENCE),
+        proofs=(page,) if plan.is_at_once else ("proofs/top_k.md", page),
+        arguments=arguments,
+    )

@@ -13,7 +13,7 @@ from dpselect.checks import positive_count
 from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import Columns
-from dpselect.questions.list_question import Counted, plan_proofs
+from dpselect.questions.list_question import Counted, terms_of_plan, top_k_plan
 from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms
 from dpselect.questions.scores import count_scores
 from dpselect.questions.values import Unlisted, check_countable, checked_most, nothing_named
@@ -89,16 +89,7 @@ class TopK(Counted, name="top_k"):
     @cached_property
     def plan(self) -> TopKPlan:
         """The mechanism of a round, the number of rounds, and the total cost; if noise is not added `once`."""
-        moved = self.moved
-        return mechanisms.plan_top_k(
-            len(self.choices),
-            self.answers,
-            epsilon=self.of_selection,
-            delta=self.delta,
-            sensitivity=moved.value,
-            monotonic=moved.monotonic,
-            neighbours=moved.neighbours,
-        )
+        return top_k_plan(self, self.of_selection, self.moved)
 
     @property
     def event(self) -> Event:
@@ -110,18 +101,7 @@ class TopK(Counted, name="top_k"):
         """What the certificate will contain."""
         if self.once is not None:
             return self.terms_once(self.once)
-        return Terms(
-            task=self.name,
-            mechanism=type(self.plan.mechanism).__name__,
-            rounds=self.plan.rounds,
-            epsilon=self.plan.epsilon,
-            delta=self.plan.delta,
-            sensitivity=self.moved,
-            candidates=self.choices.description(),
-            error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            proofs=plan_proofs(self.plan),
-            arguments=self.arguments(self.plan),
-        )
+        return terms_of_plan(self, self.moved, self.arguments(self.plan))
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
         """How many units have each candidate, or a pending draw where they are counted."""
