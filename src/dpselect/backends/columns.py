@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from dpselect.errors import InvalidDataError, Shown, did_you_mean, typed
-from dpselect.privacy import EACH_ROW, ROWS, is_each_row
+from dpselect.privacy import EACH_ROW, is_each_row
 from dpselect.summaries import CandidateKind
 
 
@@ -103,7 +103,7 @@ _PLAIN = frozenset[Holds]().union(*_MATCHING.values(), {Holds.ANYTHING})
 
 def unit_of(columns: Sequence[Column], name: object, *, listed: bool) -> Column:
     """The column called `name`, if its type can identify units; or what numbers the rows, for `ROWS`."""
-    if (name is ROWS or name == "rows") and is_each_row(name, [each.name for each in columns]):
+    if is_each_row(name, (each.name for each in columns)):
         if not columns:
             raise InvalidDataError("unit", Shown("ROWS"), "a table with at least one column")
         return replace(next((each for each in columns if each.holds in _PLAIN), columns[0]), each_row=True)

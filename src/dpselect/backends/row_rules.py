@@ -27,6 +27,7 @@ from typing import ClassVar
 from dpselect.backends.columns import EXACT, Column, Holds
 from dpselect.backends.contract import Amount
 from dpselect.summaries import CandidateKind
+from dpselect.summaries.groups import BETWEEN_PARTS
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 """Words that data tools write for a missing value; as the text of a unit they mean that it is unknown."""
@@ -220,10 +221,6 @@ def rules(values: Mapping[str, RowValue], dialect: Dialect) -> tuple[dict[Column
         cell, *others = (names[source] for source in value.column.sources)
         found[result] = rule(value, cell, dialect, *others)
     return names, found
-
-
-BETWEEN_PARTS = "\x1f"
-"""Between the values of a cross table in one text. No public group has it, so no other row is taken for one."""
 
 
 def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:

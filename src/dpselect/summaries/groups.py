@@ -54,7 +54,9 @@ class PublicPairs:
     def texts(self) -> PublicCandidates:
         """Each group as one text: see `dpselect.backends.row_rules.rule`."""
         to = [dict(zip(each.stated(), each.texts(), strict=True)) for each in self.listed]
-        groups = (BETWEEN.join(part[value] for part, value in zip(to, each, strict=True)) for each in self.stated())
+        groups = (
+            BETWEEN_PARTS.join(part[value] for part, value in zip(to, each, strict=True)) for each in self.stated()
+        )
         return PublicCandidates(CandidateKind.TEXT, tuple(groups))
 
     def stated(self) -> list[list[Any]]:
@@ -98,7 +100,7 @@ class PublicPairs:
                 known = "whole numbers, text, dates or booleans in each column"
                 hint = "Numbers with a point are no names of groups: round them, or give the groups as text."
                 raise InvalidCandidatesError("groups", Shown(f"<{part.kind}>"), known, hint)
-            if part.kind is CandidateKind.TEXT and any(BETWEEN in str(each) for each in part.values):
+            if part.kind is CandidateKind.TEXT and any(BETWEEN_PARTS in str(each) for each in part.values):
                 raise InvalidCandidatesError("groups", Shown("<text>"), "text without the control character U+001F")
         if len(set(listed)) < len(listed):
             raise InvalidCandidatesError("groups", Shown(f"<{len(listed):,} groups>"), "groups without duplicates")
@@ -107,8 +109,8 @@ class PublicPairs:
 
 _NAMES = "the name of a column, or a list of 2 to 4 different names"
 
-BETWEEN = "\x1f"
-"""Between the values of a group in one text."""
+BETWEEN_PARTS = "\x1f"
+"""Between the values of a cross table in one text. No public group has it, so no other row is taken for one."""
 
 
 def is_tuple(value: object) -> bool:

@@ -14,11 +14,11 @@ from typing import cast
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Grouping
-from dpselect.backends.row_rules import BETWEEN_PARTS
 from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
 from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries.groups import BETWEEN_PARTS
 
 _BLANKS = " \t"
 """What may stand around a number or a date, as in the row rules."""
