@@ -1,4 +1,4 @@
-"""Selection where Spark holds the scores, against Spark's own best candidate of the same scores."""
+"""Questions about a table in Spark, against Spark's own queries for the same counts."""
 
 from __future__ import annotations
 
@@ -6,53 +6,18 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from benchmarks.line import Line
 from benchmarks.lines_tables import DELTA, HERE, ROWS, write_values
 from benchmarks.timing import ratio
-from dpselect import Dataset, PermuteAndFlip
-from dpselect.backends.lazy.spark_selection import PersistedScores, scored, whole_numbers
-
-CANDIDATES = 10_000_000
-UNITS_PER_CANDIDATE = 1 / 3
+from dpselect import Dataset
 
 
 def lines() -> Iterator[Line]:
-    """Rows of a fixed shape are counted by distinct units, every candidate scored, one selected."""
-    import pyspark.sql.functions as F  # noqa: N812
-
+    """The rows stay in Spark; counts are fetched."""
     spark = _session()
-    units = int(CANDIDATES * UNITS_PER_CANDIDATE)
-    rows = spark.range(CANDIDATES).select(
-        (F.col("id") % units).alias("who"), F.pmod(F.xxhash64("id"), F.lit(CANDIDATES)).alias("what")
-    )
-    mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
-
-    def scores() -> Any:
-        counted = rows.distinct().groupBy("what").agg(F.count("*").alias("number"))
-        return scored(counted, whole_numbers(spark, range(CANDIDATES)))
-
-    def selected() -> Any:
-        with closing(PersistedScores(scores(), "<scores>")) as kept:
-            return list(kept.drawn(mechanism, 1))
-
-    yield Line.of(
-        ratio(
-            selected,
-            lambda: scores().agg(F.max_by("what", "number")).collect(),
-            pairs=5,
-            budget=600.0,
-        ),
-        what="candidates scored and selected inside Spark, of its non-private `max_by`",
-        case="PF, scores never leave Spark",
-        n=CANDIDATES,
-        dtype="int64",
-        unit="x",
-        at_most=1.5,
-    )
     yield _unlisted(spark)
     spark.stop()
 

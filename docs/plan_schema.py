@@ -59,7 +59,6 @@ _OF_PLAN: dict[str, Schema] = {
     "anchor": {"type": "string"},
     "server_table": {"type": "string"},
     "neighbours": {"enum": ["add_remove", "replace_one"]},
-    "engine": {"enum": ["duckdb", "polars", "spark"]},
     "memory_limit": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
     "source_name": {"type": "string"},
 }

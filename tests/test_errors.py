@@ -91,13 +91,12 @@ def test_public_texts_are_shown_as_they_are() -> None:
 
 @pytest.mark.parametrize("text", ["postgresql://u:SECRET@h/x", "host=h password=SECRET", "u:SECRET@h/x"])
 def test_no_address_with_a_password_is_quoted(text: str) -> None:
-    """Wherever it was given: as a unit, a column, a table, an engine, a kind of noise."""
+    """Wherever it was given: as a unit, a column, a table, a kind of noise."""
     visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
     acts: list[Callable[[], object]] = [
         lambda: dps.Dataset("examples/data/adult.csv", unit=text).most_common("age", candidates=[1, 2], epsilon=1),
         lambda: visits.most_common(text, candidates=[1, 2], epsilon=1),
         lambda: dps.Dataset("examples/data/clicks.parquet", unit="session", table=text),
-        lambda: dps.Dataset("examples/data/clicks.parquet", unit="session", engine=text),  # type: ignore[arg-type]
         lambda: dps.Dataset(text, unit="session"),
         lambda: dps.ReportNoisyMax(epsilon=1, sensitivity=1, noise=text),  # type: ignore[arg-type]
     ]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
-from dpselect.backends.lazy.postgres import table_name
+from dpselect.backends.postgres import table_name
 from dpselect.ledger.addresses import Address
 from dpselect.server_urls import UNKNOWN, may_hold_password, without_password
 

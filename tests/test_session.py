@@ -16,7 +16,8 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows import StreamTable, table
+from dpselect.backends.rows import embedded
+from dpselect.backends.table import EngineTable
 from dpselect.public_time import public_time
 from dpselect.questions import BY_NAME, Quantile
 from dpselect.questions.declared import FAMILIES
@@ -132,7 +133,7 @@ def test_bad_quantiles_read_and_draw_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(StreamTable, "gather", refuse)
+    monkeypatch.setattr(EngineTable, "gather", refuse)
     asked = {"column": "age", "level": 0.5, "bounds": (0, 120), "step": 1, "epsilon": 1.0, **changes}
     with pytest.raises(kind) as caught:
         adult.quantile(**asked)
@@ -144,7 +145,7 @@ def test_bad_quantiles_read_and_draw_nothing(
 
 
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StreamTable, "gather", None)  # not even called
+    monkeypatch.setattr(EngineTable, "gather", None)  # not even called
     data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
     with pytest.raises(dps.errors.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         data.median("value", bounds=(0, 1), continuous=True, epsilon=1.0)
@@ -178,7 +179,7 @@ def test_bad_questions_read_and_draw_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(StreamTable, "count", refuse)
+    monkeypatch.setattr(EngineTable, "count", refuse)
     asked = {"column": "page", "candidates": PAGES, "epsilon": 1.0, **changes}
     column = asked.pop("column")
     for ask in (lambda: clicks.most_common(column, **asked), lambda: clicks.top_k(column, 1, **asked)):
@@ -218,13 +219,13 @@ def test_which_candidates_a_column_asks_for(tmp_path: Path, clicks: dps.Dataset)
 
 def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
-    real = table.answer
+    real = embedded.answer
 
     def spy(*arguments: Any, memory_limit: object, **options: Any) -> Any:
         seen.append(memory_limit)
         return real(*arguments, memory_limit=memory_limit, **options)
 
-    monkeypatch.setattr(table, "answer", spy)
+    monkeypatch.setattr(embedded, "answer", spy)
     for limit in ("100MB", 2**27, None):
         data = dps.Dataset(CLICKS, unit="session", memory_limit=limit)
         data.most_common("page", candidates=PAGES, epsilon=1.0)
@@ -235,7 +236,7 @@ def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
-    real = StreamTable.count
+    real = EngineTable.count
 
     def spy(*arguments: Any, progress: object, **options: Any) -> Any:
         seen.append(progress)
@@ -244,7 +245,7 @@ def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def report(fraction: float) -> None:
         raise AssertionError(fraction)
 
-    monkeypatch.setattr(StreamTable, "count", spy)
+    monkeypatch.setattr(EngineTable, "count", spy)
     dps.Dataset(CLICKS, unit="session", progress=report).most_common("page", candidates=PAGES, epsilon=1.0)
     assert seen == [report]
 

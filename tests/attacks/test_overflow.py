@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows.queries import saturated
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
+from dpselect.backends.statements import saturated
 from tests.attacks import naive
 from tests.backends.tables import total
 
@@ -55,7 +56,7 @@ def test_a_sum_beyond_64_bits_stays_at_the_end() -> None:
 
     with duckdb.connect() as connection:
         for number, expected in ((2**63, 2**63 - 1), (2**70, 2**63 - 1), (-(2**70), -(2**63)), (5, 5)):
-            assert connection.execute(f"SELECT {saturated(f'({number})::HUGEINT')}").fetchone() == (expected,)
+            assert connection.execute(f"SELECT {saturated(f'({number})::HUGEINT', DUCKDB)}").fetchone() == (expected,)
 
 
 @pytest.mark.parametrize("scores", [[2**63 - 1, -(2**63)], [-(2**63), 2**63 - 1]])

@@ -186,14 +186,13 @@ def _in_files(write: Callable[[str, pa.Table, Path], str], kind: str, **options:
 PLACERS: dict[str, Placer] = {
     **{kind: _in_files(placed.one_file, kind) for kind in placed.FILES},
     **{f"{kind}-glob": _in_files(placed.several_files, kind) for kind in placed.FILES},
-    "parquet-by-polars": _in_files(placed.several_files, "parquet", engine="polars"),
     **{name: _framed(frame) for name, frame in (placed.FRAMES | placed.LAKES).items()},
     **{name: _made(make) for name, make in MAKERS.items()},
 }
 """All engines but the server."""
 
 ALL = (*PLACERS, "postgres")
-IN_SHORT = () if SLOW else ("polars", "ibis", "parquet-by-polars")
+IN_SHORT = () if SLOW else ("polars", "ibis")
 """By day these engines show in a few questions that they work at all."""
 LAZY = tuple(engine for engine in (*MAKERS, "postgres") if engine not in IN_SHORT)
 ASKED_EVERYTHING = ("csv", "parquet", "duckdb", "postgres", *(("polars",) if SLOW else ()))

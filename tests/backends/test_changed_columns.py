@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import duckdb
-import ibis
 import numpy as np
 import pandas as pd
 import psycopg
@@ -14,9 +13,9 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
+from dpselect.backends import postgres
 from dpselect.backends.contract import Table
-from dpselect.backends.lazy import postgres
-from dpselect.backends.lazy.duckdb_relation import DuckDBRelation
+from dpselect.backends.frames.lazy_frames import RelationSource
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
@@ -59,7 +58,7 @@ def execute(url: str) -> Iterator[Execute]:
         yield connection.execute
 
 
-WAYS = ("duckdb-table", "duckdb-query", "duckdb-ibis", "postgres-url", "postgres-ibis")
+WAYS = ("duckdb-table", "duckdb-query", "postgres-url")
 
 
 @pytest.fixture(params=WAYS)
@@ -67,19 +66,12 @@ def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Table, Execute]]:
     """The open table ``changing``, and a connection to its engine."""
     engine, _, way = request.param.partition("-")
     if engine == "duckdb":
-        on_duckdb = ibis.duckdb.connect()
-        execute = on_duckdb.con.execute
-        execute(FILLED)
-        made = {"table": on_duckdb.con.table, "query": lambda name: on_duckdb.con.sql(f"SELECT * FROM {name}")}
-        yield open_table(made.get(way, on_duckdb.table)("changing")), execute
+        connection = duckdb.connect()
+        connection.execute(FILLED)
+        made = {"table": connection.table, "query": lambda name: connection.sql(f"SELECT * FROM {name}")}
+        yield open_table(made[way]("changing")), connection.execute
         return
-    url, execute = request.getfixturevalue("url"), request.getfixturevalue("execute")
-    if way == "url":
-        yield open_table(url, table="changing"), execute
-        return
-    backend = ibis.postgres.connect(conninfo=url, port=None)
-    yield open_table(backend.table("changing")), execute
-    backend.disconnect()
+    yield open_table(request.getfixturevalue("url"), table="changing"), request.getfixturevalue("execute")
 
 
 CHANGES = (
@@ -136,7 +128,7 @@ def test_a_relation_that_changes_between_the_look_and_the_reading(monkeypatch: p
     connection = duckdb.connect()
     connection.execute(FILLED)
     table = open_table(connection.table("changing"))
-    look = DuckDBRelation._unchanged
+    look = RelationSource._check  # pyright: ignore[reportPrivateUsage]
     changes = iter([f"{TYPE} text; INSERT INTO changing VALUES (3, {value})"])
 
     def looked(*those: Any) -> Any:
@@ -145,7 +137,7 @@ def test_a_relation_that_changes_between_the_look_and_the_reading(monkeypatch: p
             connection.execute(change)
         return found
 
-    monkeypatch.setattr(DuckDBRelation, "_unchanged", looked)
+    monkeypatch.setattr(RelationSource, "_check", looked)
     with pytest.raises(InvalidDataError, match=REFUSED):
         counted(table)
 
@@ -189,16 +181,16 @@ def test_types_stay_until_the_answer_is_there(
     option = f"-cdefault_transaction_isolation={isolation.replace(' ', chr(92) + ' ')}"
     monkeypatch.setenv("PGOPTIONS", option)
     table = open_table(url, table="changing")
-    answer, tried = postgres._answer, list[str]()
+    unchanged, tried = postgres.check_unchanged, list[str]()
 
-    def late(backend: Any, *those: Any) -> Any:
-        tried.extend(*backend.con.execute("SHOW transaction_isolation"))
+    def late(connection: Any, *those: Any) -> Any:
+        unchanged(connection, *those)
+        tried.extend(*connection.execute("SHOW transaction_isolation"))
         execute("SET lock_timeout = 50")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             execute(f"{TYPE} text")
-        return answer(backend, *those)
 
-    monkeypatch.setattr(postgres, "_answer", late)
+    monkeypatch.setattr(postgres, "check_unchanged", late)
     assert counted(table) == [1, 1]
     assert tried == ["repeatable read"]
 

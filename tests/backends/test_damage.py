@@ -27,7 +27,6 @@ pytestmark = engines.deprecations
 READERS: dict[str, Callable[[str], tuple[Any, dict[str, Any]]]] = {
     "path": lambda path: (path, {}),
     "glob": lambda path: (str(Path(path).parent / "*.parquet"), {}),
-    "polars": lambda path: (path, {"engine": "polars"}),
     "lazy": lambda path: (pl.scan_parquet(path), {}),
     "dataset": lambda path: (ds.dataset(path), {}),
     "relation": lambda path: (duckdb.connect().read_parquet(path), {}),
@@ -162,15 +161,14 @@ def test_a_step_of_the_caller_s_that_fails_on_a_row(
         assert_silent(partial(ask, data), ledger, monkeypatch, caplog, capfd)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars", "spark"])
-def test_nothing_to_read(engine: Any, tmp_path: Path) -> None:
+def test_nothing_to_read(tmp_path: Path) -> None:
     for source, reason in (
         (tmp_path, "a file, not a folder. It contains no file"),
         (tmp_path / "*.parquet", "a glob that matches at least one file"),
         (tmp_path / "t.parquet", "an existing file"),
     ):
         with pytest.raises(dps.errors.InvalidDataError, match=reason):
-            dps.Dataset(source, unit="unit", engine=engine)
+            dps.Dataset(source, unit="unit")
 
 
 def test_tables_that_have_no_columns_or_two_of_one_name(tmp_path: Path) -> None:

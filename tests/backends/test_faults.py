@@ -35,7 +35,6 @@ BROKEN = {
     "json-glob": "files.json_lines._divided",
     "parquet": "files.parquet_rows._plan",
     "parquet-glob": "files.parquet_rows.plain_batches",
-    "parquet-by-polars": "files.parquet_rows._plan",
     "delta": "frames.delta_tables._by_arrow",
     "iceberg": "frames.iceberg_tables.converted",
     "arrow": "frames.streams.plain_batches",
@@ -45,23 +44,21 @@ BROKEN = {
     "eager-polars": "frames.polars_frame._spans",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "lazy.polars_frame.rules",
-    "duckdb": "lazy.duckdb_relation._read",
-    "ibis": "lazy.duckdb_relation.valid_text",
-    "postgres": "lazy.postgres._answer",
-    "spark": "lazy.spark_frame.rules",
+    "polars": "frames.lazy_frames.PolarsSource",
+    "duckdb": "frames.lazy_frames._short",
+    "ibis": "frames.lazy_frames.converted",
+    "postgres": "postgres.check_unchanged",
+    "spark": "spark.named_cells",
 }
 """What each engine needs to answer, of our own code."""
 
 EVERYWHERE = {
     "what is handed to the engine": ("rows.scan.short_units", "arrow"),
-    "what is asked of the engine": ("rows.relation.unit_key", "arrow"),
-    "what came back from the engine": ("rows.queries.np", "arrow"),
-    "queries": ("lazy.queries._grouped", "polars"),
-    "answers of queries": ("lazy.table.np", "polars"),
-    "lots within Polars": ("lazy.polars_frame.np", "polars"),
-    "a server's answers": ("lazy.postgres._arrow", "postgres"),
-    "a server's rows": ("lazy.postgres.rules", "postgres"),
+    "what is asked of the engine": ("statements.unit_key", "arrow"),
+    "what came back from the engine": ("statements.np", "arrow"),
+    "what is asked of a server": ("statements.unit_key", "postgres"),
+    "a server's answers": ("postgres.np", "postgres"),
+    "a server's rows": ("postgres.named_cells", "postgres"),
 }
 """Other steps, and an engine that takes them."""
 
@@ -139,9 +136,9 @@ def test_a_fault_while_a_table_is_opened_is_said_to_be_ours(
     breaks(monkeypatch, "files.finding._numbered", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.backends.files.finding"):
         source.opened()
-    breaks(monkeypatch, "lazy.polars_frame.columns_of", way)
-    with pytest.raises(FaultError, match=f"{way} in dpselect.backends.lazy.polars_frame"):
-        engines.PLACERS["polars"](ROWS, tmp_path).opened()
+    breaks(monkeypatch, "frames.lazy_frames.named_columns", way)
+    with pytest.raises(FaultError, match=f"{way} in dpselect.backends.frames.lazy_frames"):
+        engines.PLACERS["duckdb"](ROWS, tmp_path).opened()
 
 
 def test_the_command_line_ends_with_the_status_of_the_unforeseen(

@@ -49,8 +49,6 @@ def test_a_glob_that_meets_a_file_through_a_link(kind: str, link: str, tmp_path:
     file = KINDS[kind](tmp_path)
     LINKS[link](tmp_path / f"again{file.suffix}", file)
     assert total(f"{tmp_path}/*{file.suffix}") == 1000
-    if kind == "parquet":
-        assert total(f"{tmp_path}/*.parquet", engine="polars") == 1000
 
 
 def test_a_glob_that_meets_a_file_through_links_of_both_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

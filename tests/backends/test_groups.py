@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from dpselect.backends.contract import Grouping
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows import relation
+from dpselect.backends.rows.duckdb_dialect import DuckDB
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates
 from tests.backends.tables import count_groups, gather_groups, total, usable_units, write_rows
@@ -205,7 +205,7 @@ def test_the_smallest_lot_of_a_row_would_favour_groups_with_many_rows(
     crowded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Control: why all rows of a group have one lot."""
-    monkeypatch.setattr(relation, "value_hash", lambda *_: "hash(random())")
+    monkeypatch.setattr(DuckDB, "lot", lambda *_: "hash(random())")
     assert fit(chosen_by_values(crowded, 1), 1) < NEVER
 
 

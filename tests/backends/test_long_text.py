@@ -265,7 +265,7 @@ def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
     long = "z" * (1 << 20)
     frame = pd.DataFrame({"unit": range(60), "value": pd.Series([long] * 58 + [None, "x"]).astype(dtype)})
     table: Any = open_table(frame)
-    batches = list(table.source.batches(table.source.columns, lambda rows: None))
+    batches = list(table.engine.source.batches(table.engine.columns, lambda rows: None))
     assert sum(batch.num_rows for batch in batches) == 60
     assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
     found = [value for batch in batches for value in batch.column(1).to_pylist()]
@@ -285,7 +285,7 @@ def test_categories_are_written_out_in_pieces(dtype: Any, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(pandas_frame, "plain_batches", watched)
     table: Any = open_table(pd.DataFrame({"unit": range(62), "value": value}))
-    batches = list(table.source.batches(table.source.columns, lambda rows: None))
+    batches = list(table.engine.source.batches(table.engine.columns, lambda rows: None))
     assert [text for batch in batches for text in batch.column(1).to_pylist()] == [*texts, None, None]
     assert len(read) > 3
     assert max(read) <= PIECE_BYTES + 1000
@@ -303,7 +303,7 @@ def test_polars_categories_are_written_out_in_pieces(dtype: Any, monkeypatch: py
 
     monkeypatch.setattr(polars_frame, "plain_batches", watched)
     table: Any = open_table(pl.DataFrame({"unit": range(61), "value": pl.Series([*texts, None], dtype=dtype)}))
-    batches = list(table.source.batches(table.source.columns, lambda rows: None))
+    batches = list(table.engine.source.batches(table.engine.columns, lambda rows: None))
     assert [text for batch in batches for text in batch.column(1).to_pylist()] == [*texts, None]
     assert max(sizes) <= PIECE_BYTES + 1000
 
@@ -326,7 +326,7 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
 
     monkeypatch.setattr(parquet_rows, "plain_batches", watched)
     table: Any = open_table(str(path))
-    written = [batch.nbytes for batch in table.source.batches(table.source.columns, lambda rows: None)]
+    written = [batch.nbytes for batch in table.engine.source.batches(table.engine.columns, lambda rows: None)]
     assert sum(written) > rows * longest
     assert max(written) < 2 * PIECE_BYTES
     assert (max(read) < 2 * PIECE_BYTES) is looked_up

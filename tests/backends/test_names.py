@@ -369,22 +369,3 @@ def test_tables_of_any_name_on_a_server(postgres: sa.Engine, name: str) -> None:
             connection.execute(f"DROP TABLE {where}")
             if named != name:
                 connection.execute(f"DROP SCHEMA {quoted}")
-
-
-@pytest.mark.slow  # Spark reads by day in the test of all engines
-def test_names_in_ibis_on_spark() -> None:
-    names = FEW[-6:]
-    engines.spark_frame(table_of(names)).createOrReplaceTempView("hostile")
-    check(Source(ibis.pyspark.connect(engines.spark()).table("hostile")), names, every=4)
-
-
-def test_names_in_spark_connect() -> None:
-    names = FEW[:12]
-    check(Source(engines.spark_connect().createDataFrame(table_of(names))), names, every=4 if SLOW else 8)
-
-
-@pytest.mark.slow  # Spark reads by day in the test of all engines
-def test_names_in_files_that_spark_reads(tmp_path: Path) -> None:
-    engines.spark()
-    path = placed.one_file("parquet", table_of(FEW), tmp_path)
-    check(Source(path, {"engine": "spark"}), FEW, every=4 if SLOW else 8)

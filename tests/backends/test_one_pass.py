@@ -12,7 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.backends.contract import SharesPasses, SummaryRequest
-from dpselect.backends.rows import one_pass, per_unit
+from dpselect.backends.rows import embedded
 from dpselect.backends.rows.scan import DirectScan, Scan
 from dpselect.errors import SelectionError
 from dpselect.session.described import seen
@@ -23,7 +23,6 @@ from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends.engines import PLACERS
 from tests.backends.laws import Questions
 from tests.backends.table_questions import BY_CITY, BY_PAGE, NAMES, QUESTIONS, ROWS
-from tests.reference.one_pass import one_of
 from tests.slow import SLOW
 
 STREAMS = ("csv", "parquet", "duckdb", *(("json", "pandas", "csv-glob") if SLOW else ()))
@@ -58,7 +57,7 @@ def together(rows: Rows, asked: list[TableQuestion[Any]]) -> list[Any]:
         own = each.rows
         return lambda table: each.question.read(own.over(table))
 
-    return read_all([reader(each) for each in asked], rows.table, hold=lambda values: values, progress=None)
+    return read_all([reader(each) for each in asked], rows.table, progress=None)
 
 
 @pytest.mark.sampled(1)
@@ -87,39 +86,9 @@ def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.Monke
     rows, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
     alone = [plain(each.gather()) for each in asked]
     assert [plain(each) for each in together(rows, asked)] == alone
-    monkeypatch.setattr(per_unit, "_bit", lambda place, needed, *, places, begin: f"{1 << begin}::BIGINT")
+    cells = embedded._cells  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(embedded, "_cells", lambda *given: {**cells(*given), "what": ("c1",)})
     assert [plain(each) for each in together(rows, asked)] != alone
-
-
-def test_places_over_several_words(tmp_path: Path) -> None:
-    """126 candidates fill two words, and begin in the midst of one."""
-    generator = np.random.default_rng(3)
-    count, units = 3000, 40
-    table = pa.table(
-        {
-            "who": generator.integers(0, units, count),
-            "a": generator.integers(-5, 140, count),
-            "b": [f"n{each}" for each in generator.integers(0, 90, count)],
-            "g": generator.integers(0, 3, count),
-        }
-    )
-    names = PublicCandidates.given([f"n{each}" for each in range(1, 100)])
-    for source in (table, PLACERS["parquet"](table, tmp_path).given):
-        opened: Any = dps.Dataset(source, unit="who")
-        rows: Rows = opened._rows
-        unit, a, b = rows.unit_column, rows.check("a"), rows.check("b")
-        asked = [
-            SummaryRequest("count", {"unit": unit, "column": b, "candidates": names}),
-            SummaryRequest("count", {"unit": unit, "column": a, "candidates": PublicCandidates.given(range(2, 128))}),
-            SummaryRequest("count", {"unit": unit, "column": a, "candidates": PublicCandidates.given([139, 7, -4])}),
-            SummaryRequest("count", {"unit": unit, "column": a, "candidates": PublicCandidates.given(range(500))}),
-            SummaryRequest("count", {"unit": unit, "column": a, "candidates": PublicCandidates.given(range(63))}),
-        ]
-        table_of: Any = rows.table
-        alone = [getattr(table_of, each.method)(**each.arguments) for each in asked]
-        found = table_of.in_one_pass(asked)
-        assert plain(found) == plain(alone)
-        assert max(found[1][0].counts) > 10
 
 
 def test_a_column_read_by_other_rules_is_read_apart(tmp_path: Path) -> None:
@@ -159,7 +128,7 @@ def test_each_question_chooses_rows_by_itself(whole: bool, monkeypatch: pytest.M
     for heads in (first, second, first == second):
         assert abs(int(heads.sum()) - units / 2) < far
     random = np.random.default_rng(1).integers(-(2**62), 2**62, 2 * units).tobytes()  # the same for both questions
-    monkeypatch.setattr("dpselect.backends.rows.queries.os.urandom", lambda size: random[:size])
+    monkeypatch.setattr("dpselect.backends.rows.duckdb_dialect.os.urandom", lambda size: random[:size])
     first, second = chosen()
     assert abs(int((first == second).sum()) - units / 2) > far
 
@@ -184,17 +153,6 @@ def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) 
     assert len({min(each) for each in tables[:6]}) > 1
 
 
-@pytest.mark.parametrize("number", [1, 2, 8, 9, 20, 62, 63])
-def test_one_place_of_each_unit_is_chosen_as_the_model_does(number: int) -> None:
-    random = np.random.default_rng(number)
-    held = [sorted({*random.integers(0, number, random.integers(0, 12)).tolist()}) for _ in range(500)]
-    lots = random.integers(0, 2**64, len(held), dtype=np.uint64)
-    bits = np.array([sum(1 << place for place in places) for places in held])
-    expected = [one_of(places, int(lot)) for places, lot in zip(held, lots, strict=True) if places]
-    found = per_unit._one_of_each(bits, lots, number)  # pyright: ignore[reportPrivateUsage]
-    assert found.tolist() == np.bincount(expected, minlength=number).tolist()
-
-
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", [20, 31, 32, 40, 63, 64])
 def test_one_value_of_each_unit_in_several_words(number: int) -> None:
@@ -213,9 +171,12 @@ def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: p
     alone = [plain(each.gather()) for each in asked]
 
     def full(*_: Any, **__: Any) -> Any:
-        raise MemoryError
+        raise SelectionError("Reading the table needs more memory than there is.")
 
-    monkeypatch.setattr(one_pass.OnePass, "query", full)
+    real = embedded.Embedded.looked_at
+    monkeypatch.setattr(
+        embedded.Embedded, "looked_at", lambda *given, kept=False: full() if kept else real(*given, kept=kept)
+    )
     assert [plain(each) for each in together(rows, asked)] == alone
 
 
@@ -226,7 +187,7 @@ def test_other_failures_are_told_once(tmp_path: Path, monkeypatch: pytest.Monkey
         together(rows, asked)
 
 
-def test_files_that_the_engine_reads_itself_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_the_engine_reads_itself_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = ROWS.select(["page", "age"]).append_column("who", pa.array(range(len(ROWS))))
     rows = Rows(PLACERS["parquet"](numbers, tmp_path).opened(), origin="", unit="who")
     asked = Questions(rows, Collecting())

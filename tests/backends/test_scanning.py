@@ -56,15 +56,14 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
     large: Table, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
-    trimmed_units = scan.trimmed_units
-
+    short_units = scan.short_units
     looked = threading.Semaphore(0)
 
     def slowly(*arguments: Any) -> Any:
         assert looked.acquire(timeout=60)  # once a batch, or all could be read before the caller's thread looks
-        return trimmed_units(*arguments)
+        return short_units(*arguments)
 
-    monkeypatch.setattr(scan, "trimmed_units", slowly)
+    monkeypatch.setattr(scan, "short_units", slowly)
     seen: list[float] = []
     threads: set[int] = set()
 
@@ -248,7 +247,7 @@ def test_counting_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pyt
     text = tmp_path / "text.parquet"
     names = pa.array(units[:800_000]).cast(pa.string())
     pq.write_table(pa.table({"unit": names, "value": units[:800_000] % 7}), text)
-    tables = [open_table(each, memory_limit=40_000_000) for each in (path, text)]
+    tables = [open_table(each, memory_limit=32_000_000) for each in (path, text)]
     assert [sum(run(table).counts.tolist()) for table in tables] == [1_500_000, 800_000]
     monkeypatch.setitem(connection.SETTINGS, "max_temp_directory_size", "0KB")
     for table in tables:

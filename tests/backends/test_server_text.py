@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-import ibis
 import psycopg
 import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.backends.contract import Grouping, Table
-from dpselect.backends.lazy.postgres_dialect import _CODECS
 from dpselect.backends.opening import open_table
+from dpselect.backends.postgres_dialect import _CODECS
 from dpselect.errors import InvalidCandidatesError, InvalidDataError
 from dpselect.summaries import PublicCandidates
 from tests.backends.test_server_types import counted
@@ -40,15 +39,9 @@ def url_of(server: sa.Engine, database: str = "postgres") -> str:
     return url.render_as_string(hide_password=False)
 
 
-@pytest.fixture(params=["url", "ibis"])
-def opener(request: pytest.FixtureRequest, postgres: sa.Engine) -> Iterator[Opener]:
-    url = url_of(postgres)
-    if request.param == "url":
-        yield lambda name: open_table(url, table=name)
-        return
-    backend = ibis.postgres.connect(conninfo=url, port=None)
-    yield lambda name: open_table(backend.table(name))
-    backend.disconnect()
+@pytest.fixture
+def opener(postgres: sa.Engine) -> Opener:
+    return lambda name: open_table(url_of(postgres), table=name)
 
 
 @pytest.fixture(scope="module")
@@ -133,17 +126,6 @@ def test_names_that_are_no_text(database: Callable[..., str]) -> None:
     with pytest.raises(InvalidDataError, match="table='named': expected columns whose names are valid UTF-8") as caught:
         open_table(url, table="named")
     assert caught.value.__context__ is None
-
-
-@pytest.mark.parametrize("spoken", ["UTF8", "LATIN1"])
-@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
-def test_through_ibis_whatever_its_connection_speaks(database: Callable[..., str], encoding: str, spoken: str) -> None:
-    """And it speaks that again afterwards."""
-    backend = ibis.postgres.connect(conninfo=database(encoding, "'é'"), port=None, client_encoding=spoken)
-    table = open_table(backend.table("told"))
-    assert counted(table, "unit", "value", ["a", "b", "é", "€", "あ"]) == [1, 0, 1, 0, 0]
-    assert backend.con.info.parameter_status("client_encoding") == spoken
-    backend.disconnect()
 
 
 @pytest.mark.sampled(1)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import ibis
 import psycopg
 import pytest
 import sqlalchemy as sa
@@ -66,15 +65,10 @@ def gathered(table: Table, column: str) -> list[float]:
     return found.values.tolist()
 
 
-@pytest.fixture(params=["url", "ibis"])
-def opened(request: pytest.FixtureRequest, url: str) -> Iterator[Callable[[], Table]]:
+@pytest.fixture
+def opened(url: str) -> Callable[[], Table]:
     """Opens the table ``typed``."""
-    if request.param == "url":
-        yield lambda: open_table(url, table="typed")
-        return
-    backend = ibis.postgres.connect(conninfo=url, port=None)
-    yield lambda: open_table(backend.table("typed"))
-    backend.disconnect()
+    return lambda: open_table(url, table="typed")
 
 
 @pytest.mark.sampled(1)

@@ -6,7 +6,6 @@ import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -122,11 +121,10 @@ def test_files_of_table_formats_are_refused(name: str, way: str, tmp_path: Path)
     assert "*.parquet" not in str(refused.value).replace(str(source), "")  # no glob is advised
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars", "spark"])
-def test_no_engine_reads_them(engine: Any, tmp_path: Path) -> None:
+def test_a_file_of_a_table_is_not_read_alone(tmp_path: Path) -> None:
     delta(tmp_path / "table")
     with pytest.raises(InvalidDataError, match="Delta"):
-        dps.Dataset(tmp_path / "table" / "after.parquet", unit="unit", engine=engine)
+        dps.Dataset(tmp_path / "table" / "after.parquet", unit="unit")
 
 
 def test_a_file_that_only_a_glob_found_is_not_named(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpselect.backends.rows.queries import saturated
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
+from dpselect.backends.statements import saturated
 from dpselect.errors import InvalidDataError
 from tests.backends.tables import total, write_csv, write_parquet, write_rows
 from tests.reference.clipped_sums import clipped_totals
@@ -144,7 +145,7 @@ def test_the_amount_may_be_the_column_of_candidates(tmp_path: Path) -> None:
 def test_a_total_beyond_64_bits_is_the_largest_that_fits() -> None:
     """The engine's own sums are of 128 bits; this is what it makes of them, without 2^32 rows."""
     for number, result in ((2**63, 2**63 - 1), (-(2**63) - 1, -(2**63)), (2**63 - 1, 2**63 - 1), (5, 5)):
-        query = f"SELECT {saturated('sum(x)')} FROM (SELECT ({number})::HUGEINT AS x)"
+        query = f"SELECT {saturated('sum(x)', DUCKDB)} FROM (SELECT ({number})::HUGEINT AS x)"
         assert duckdb.connect().execute(query).fetchone() == (result,)
 
 

@@ -48,7 +48,6 @@ def offered(words: list[str], folder: Path, script: str) -> tuple[str, list[str]
         (["qu"], ["quantile", "quantiles"]),
         (["median", "cle"], ["cleaned.csv"]),
         (["median", "x.csv", "age", "--max-r"], ["--max-rows-per-unit"]),
-        (["median", "x.csv", "age", "--engine", "p"], ["polars"]),
         (["median", "x.csv", "age", "--neighbours", "r"], ["replace-one"]),
         (["best-p"], ["best-price"]),
     ],

@@ -53,7 +53,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
 def test_what_is_missing_names_its_extra(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     extras = {
         "psycopg": ("tables and ledgers on PostgreSQL", "postgres"),
-        "polars": ("tables through Polars, --engine polars", "polars"),
+        "polars": ("tables of Polars", "polars"),
         "openpyxl": ("Excel files", "excel"),
     }
     without(monkeypatch, *extras, "pandas")

@@ -47,7 +47,6 @@ STRANGE: list[tuple[str, str]] = [
     ("--epsilon", "1/2"),
     ("--epsilon", ""),
     ("--max-groups-per-unit", "2.7"),
-    ("--engine", "DuckDB"),
     ("--neighbours", "add_remove"),
     ("--neighbours", "ADD-REMOVE"),
     ("--eps", "1"),

@@ -46,8 +46,6 @@ SAID: list[tuple[list[str], str]] = [
     ),
     (["median", *AGES, *STEP, "--max-groups-per-unit", "3"], "--by is missing: expected the name of the column"),
     (["median", *AGES, *STEP, "--account", "people"], "--ledger is missing: expected a ledger together with"),
-    (["median", *AGES, *STEP, "--engine", "dask"], '"dask" for --engine. Choose from: "duckdb", "polars", "spark".'),
-    (["median", *AGES, *STEP, "--engine", "spark"], "--engine='spark': expected 'duckdb'"),
     (["median", *AGES, *STEP, "--memory-limit", "lots"], "--memory-limit='lots': expected text such as"),
     (
         ["median", "postgresql:///", *AGES[1:], *STEP, "--table", "t", "--memory-limit", "1GiB"],
@@ -86,10 +84,6 @@ SAID: list[tuple[list[str], str]] = [
     (
         ["median", *AGES, *STEP, "--by", "education_num", "--groups", "true,false"],
         "--groups-as text to compare them as text, or boolean",
-    ),
-    (
-        ["median", "postgresql:///", *AGES[1:], *STEP, "--table", "t", "--engine", "duckdb"],
-        "--engine='duckdb': expected nothing, because frames and servers use their own engine.",
     ),
     (["values", *AGES, "--delta", "0"], "--delta=0.0: expected a number strictly between 0 and 1"),
     (["top-k", ADULT, "age", "3", *AGES[2:], "--delta", "0"], "--delta 0: expected a number above 0, because"),

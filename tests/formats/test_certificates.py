@@ -65,7 +65,7 @@ def test_the_keys_of_the_first_person_s_line_are_not_hashed(tmp_path: Path) -> N
     [
         (pd.DataFrame(FRAME), "pandas DataFrame"),
         (pl.DataFrame(FRAME), "polars DataFrame"),
-        (pl.DataFrame(FRAME).lazy(), "Polars LazyFrame"),
+        (pl.DataFrame(FRAME).lazy(), "polars LazyFrame"),
         (pa.table(FRAME), "pyarrow Table"),
     ],
 )

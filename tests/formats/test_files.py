@@ -17,7 +17,8 @@ from dpselect import Format
 from dpselect.backends.files import csv_lines, lines, text_streams
 from dpselect.backends.files.csv_lines import LineDialect
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows import StreamTable
+from dpselect.backends.rows.table import inspect
+from dpselect.backends.table import EngineTable
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITERS, ENCODINGS
 from dpselect.summaries import PublicCandidates
@@ -237,11 +238,11 @@ def test_what_the_holder_of_the_data_is_told_is_read_in_the_format(tmp_path: Pat
     path = written(tmp_path / "t.csv", [(1, "1,234"), (2, "12,34"), (3, "RED")], format)
     for declared, numbers_read, reds in ((None, 0, 0), (format, 1, 1)):
         table = open_table(path, format=declared)
-        assert isinstance(table, StreamTable)
+        assert isinstance(table, EngineTable)
         unit, column = table.unit("unit"), table.column("value")
-        assert table.inspect(unit=unit, column=column).usable_rows == numbers_read
+        assert inspect(table, unit=unit, column=column).usable_rows == numbers_read
         red = PublicCandidates.given(["red"])
-        assert table.inspect(unit=unit, column=column, candidates=red).usable_rows == reds
+        assert inspect(table, unit=unit, column=column, candidates=red).usable_rows == reds
 
 
 def test_json_lines_with_numbers_in_text(tmp_path: Path) -> None:

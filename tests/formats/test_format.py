@@ -145,11 +145,11 @@ def test_words_that_do_not_fit_a_file(name: str, words: dict[str, Any], said: st
     assert said in str(refused.value)
 
 
-def test_tables_that_are_read_elsewhere_have_no_format() -> None:
+def test_frames_have_types_and_servers_no_format() -> None:
     frame = pl.DataFrame({"unit": [1], "value": ["a"]})
     sources: list[tuple[Any, dict[str, Any]]] = [
-        (frame.lazy(), {"trim": True}),
-        (duckdb.sql("SELECT 1 AS unit, 'a' AS value"), {"ignore_case": True}),
+        (frame.lazy(), {"decimal": ","}),
+        (duckdb.sql("SELECT 1 AS unit, 'a' AS value"), {"thousands": ","}),
         (frame, {"strip": "$"}),
     ]
     for source, words in sources:
@@ -157,8 +157,3 @@ def test_tables_that_are_read_elsewhere_have_no_format() -> None:
             dps.Dataset(source, unit="unit", format=Format(**words))
     with pytest.raises(InvalidDataError, match="trim=True: expected nothing for tables on a server"):
         dps.Dataset("postgresql://nobody@nowhere/none", table="t", unit="unit", format=Format(trim=True))
-
-
-def test_another_engine_reads_no_format() -> None:
-    with pytest.raises(InvalidDataError, match="trim=True: expected nothing for the engine 'polars'"):
-        dps.Dataset("examples/data/clicks.parquet", unit="session", engine="polars", format=Format(trim=True))

@@ -249,8 +249,6 @@ def test_times_and_nested_values_are_refused_only_if_asked(folder: Path, catalog
 
 def test_what_is_not_for_such_tables_is_refused(folder: Path) -> None:
     write(folder)
-    with pytest.raises(InvalidParameterError, match=r"engine='polars'.*deltalake reads Delta tables"):
-        dps.Dataset(folder, unit="unit", engine="polars")
     with pytest.raises(InvalidParameterError, match=r"delimiter"):
         dps.Dataset(folder, unit="unit", format=dps.Format(delimiter=";"))
     assert counts(str(folder), ["A"], dps.Format(ignore_case=True), column="name") == [2]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows import StreamTable
 from dpselect.backends.rows.scan import Scan
+from dpselect.backends.table import EngineTable
 from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,
@@ -129,13 +129,13 @@ def test_a_spent_account_charges_nothing(folder: Path, monkeypatch: pytest.Monke
 def test_what_another_process_spends_meanwhile_is_seen_before_the_first_charge(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = StreamTable.in_one_pass
+    read = EngineTable.in_one_pass
 
     def spending(*given: Any, **named: Any) -> Any:
         dps.Ledger(folder / "budget.db").charge("people", GeometricMechanism(epsilon=0.75, sensitivity=1).event)
         return read(*given, **named)
 
-    monkeypatch.setattr(StreamTable, "in_one_pass", spending)
+    monkeypatch.setattr(EngineTable, "in_one_pass", spending)
     with pytest.raises(ChargeRefusedError, match=r"epsilon=0\.75 left"):
         dps.Plan.from_toml(folder / "plan.toml").run()
     assert left(folder) == 0.75  # nothing but what the other spent

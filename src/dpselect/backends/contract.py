@@ -9,22 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from dpselect.backends.columns import Column, check_match
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
     CandidateTotals,
-    DistantCandidates,
     NameCounts,
     PublicCandidates,
     PublicDomain,
     UnitValues,
 )
-
-if TYPE_CHECKING:
-    from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 
 Progress = Callable[[float], None]
 """Called from time to time on the caller's thread with the fraction of the input that was read, from 0 to 1."""
@@ -89,7 +85,7 @@ class Needed:
         between: the smallest and the largest number that it may be; None: any.
     """
 
-    matched: tuple[Column, PublicCandidates | DistantCandidates] | None = None
+    matched: tuple[Column, PublicCandidates] | None = None
     number: Column | None = None
     between: tuple[int | float, int | float] | None = None
 
@@ -244,35 +240,5 @@ class SharesPasses(Protocol):
 
         They have the same unit. What is left to chance is independent from one to the other.
         Proof: ``proofs/one_pass.md``.
-        """
-        ...
-
-
-@runtime_checkable
-class DrawsInPlace(Protocol):
-    """A table whose engine can draw where the scores are, so that the scores of very many candidates stay there."""
-
-    def listed(self, candidates: object) -> PublicCandidates | DistantCandidates | None:
-        """The public candidates in a frame of the table's own engine; None if `candidates` is not such a frame.
-
-        Raises:
-            InvalidCandidatesError: the frame is not a valid list of candidates.
-            InvalidDataError: the engine could not answer.
-        """
-        ...
-
-    def select(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        candidates: PublicCandidates | DistantCandidates,
-        mechanism: Mechanism | ExponentialNoiseTopK,
-        progress: Progress | None = None,
-    ) -> PendingSelection | None:
-        """The most common candidates by `mechanism`; they are drawn later, after the charge.
-
-        None if it is better to fetch the scores. This depends only on the engine and the number of candidates.
-        Proof: ``proofs/partial_selection.md``.
         """
         ...

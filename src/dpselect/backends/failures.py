@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import TracebackType
 
-from dpselect.errors import FaultError, SelectionError
+from dpselect.errors import FaultError, InvalidDataError, SelectionError, Shown
 
 _FAULTS = (AttributeError, TypeError, NameError, UnboundLocalError, AssertionError)
 """Errors that come from bugs in the code, whatever the rows are."""
 
-_OURS, _HANDED_ON = "dpselect", ("pyarrow", "numpy", "narwhals")
+_OURS, _HANDED_ON = "dpselect", ("pyarrow", "numpy")
 """This package, and libraries that raise such errors if this package calls them wrongly."""
 
 
@@ -94,3 +94,27 @@ def without_trace(error: BaseException) -> BaseException:
 
 cut_off = TranslatedErrors(lambda error: SelectionError(f"An unforeseen {type(error).__name__}."))
 """Passes errors of this package on without the frames inside, which contain names that may be private."""
+
+
+def reading(shown: str) -> TranslatedErrors:
+    """A block in which every error of an engine, or of a caller's frame, is replaced.
+
+    Raises:
+        InvalidDataError: it could not answer.
+        SelectionError: there is not enough memory.
+    """
+    return TranslatedErrors(lambda error: unanswered(error, shown))
+
+
+def unanswered(error: BaseException, shown: str) -> SelectionError:
+    """The error to raise for an engine's error. It reveals only whether memory was full."""
+    if isinstance(error, MemoryError):
+        return SelectionError("Reading the table needs more memory than there is.")
+    hint = "Its engine could not answer; ask it for the first and the last rows to see why."
+    return InvalidDataError("source", Shown(shown), "a table that can be read to its end", hint)
+
+
+def changed(shown: str) -> InvalidDataError:
+    """The error for a table whose columns changed since it was opened, whatever its rows are."""
+    expected = "a table with the columns that it had when it was opened, of the same types"
+    return InvalidDataError("source", Shown(shown), expected, "It was changed since; make a new Dataset.")

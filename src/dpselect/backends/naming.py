@@ -9,20 +9,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from dpselect.backends import lazy
 from dpselect.backends.columns import Column
-from dpselect.backends.contract import Table
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.finding import several
 from dpselect.backends.opening import is_server
-from dpselect.backends.rows import Catalogued, StreamTable
+from dpselect.backends.rows import Catalogued, Embedded
+from dpselect.backends.table import EngineTable
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.server_urls import may_tell_password
 
 _LONGEST_NAME = 200
 
 
-def what_was_opened(source: object, opened: Table, *, table: object = None, name: object = None) -> dict[str, Any]:
+def what_was_opened(
+    source: object, opened: EngineTable, *, table: object = None, name: object = None
+) -> dict[str, Any]:
     """The names of files without folders, or the name of a table, or the kind of a frame; and the columns' hash.
 
     Of a glob it is the last part of the pattern, because the name of a file that only a glob found might be a person's.
@@ -61,16 +62,14 @@ def schema_hash(columns: Sequence[Column]) -> str:
     return sha256(json.dumps(held, separators=(",", ":")).encode()).hexdigest()
 
 
-def _table_name(opened: Table) -> str | None:
-    held = opened.source if isinstance(opened, StreamTable) else None
+def _table_name(opened: EngineTable) -> str | None:
+    held = opened.engine.source if isinstance(opened.engine, Embedded) else None
     return _valid(held.table_name) if isinstance(held, Catalogued) and held.table_name else None
 
 
-def _public_columns(opened: Table) -> Sequence[Column] | None:
-    if not isinstance(opened, StreamTable):
-        return opened.engine.columns if isinstance(opened, lazy.LazyTable) else None
-    source = opened.source
-    return source.columns if not isinstance(source, FileSource) or source.has_header else None
+def _public_columns(opened: EngineTable) -> Sequence[Column] | None:
+    source = opened.engine.source if isinstance(opened.engine, Embedded) else None
+    return opened.engine.columns if not isinstance(source, FileSource) or source.has_header else None
 
 
 def _valid(name: str) -> str:

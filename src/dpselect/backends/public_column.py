@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-import narwhals.stable.v2 as nw
-
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown, did_you_mean, typed
@@ -134,7 +132,7 @@ def _of_parquet(path: Path, column: str) -> list[Any]:
 
 
 def _of_frame(frame: Any, column: str) -> list[Any]:
-    if nw.dependencies.is_pyspark_dataframe(frame) or nw.dependencies.is_pyspark_connect_dataframe(frame):
+    if type(frame).__module__.startswith("pyspark."):
         return _of_spark(frame, column)
     names = getattr(frame, "column_names", None)  # Arrow
     names = getattr(frame, "columns", None) if names is None and not hasattr(frame, "collect") else names

@@ -19,10 +19,10 @@ from __future__ import annotations
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpselect.backends.columns import EXACT, Column, Holds
 from dpselect.backends.contract import Amount
@@ -129,6 +129,9 @@ class Dialect(ABC):
     amount: str
     """A type of whole numbers whose sums cannot overflow."""
 
+    materialized: str = "MATERIALIZED "
+    """Makes an engine keep the rows of a query that is used twice."""
+
     row_number: str = "ROW_NUMBER() OVER ()"
     """A whole number that no other row has, for rows that are units of their own."""
 
@@ -206,21 +209,74 @@ class Dialect(ABC):
         """A constant, exactly."""
         return f"CAST('{number!r}' AS {self.types[CandidateKind.NUMBER]})"
 
+    def whole(self, number: Any) -> str:
+        """A constant of 64 bits; some engines read the smallest as a number that is too large, with a minus."""
+        return f"CAST('{number}' AS {self.types[CandidateKind.INTEGER]})"
 
-def rules(values: Mapping[str, RowValue], dialect: Dialect) -> tuple[dict[Column, str], dict[str, str]]:
-    """SQL for the values that a query reads from each row.
+    def amounts(self, number: int) -> str:
+        """A constant, of the type that sums of amounts have."""
+        return f"CAST('{number}' AS {self.amount})"
 
-    Returns:
-        New names for the columns of the table, because their own may be anything; and for each name in `values`, SQL
-        that uses the new names.
+    def place(self, place: str, number: int) -> str:
+        """One of so many places, in half the bytes of a key to group by if they are enough."""
+        return f"CAST({place} AS {'INTEGER' if number <= 2**31 else 'BIGINT'})"
+
+    @abstractmethod
+    def lot(self, columns: Sequence[str]) -> str:
+        """A random number or text for each row, of rows that differ in the columns.
+
+        It is made from new randomness and from the columns alone. All orders of lots are equally likely, as far as what
+        makes them behaves like a random function.
+        """
+
+    def chosen(
+        self, rows: str, keys: Sequence[str], column: str, *, most: int, among: int | None = None, is_text: bool = False
+    ) -> str:
+        """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
+
+        The choice depends on the different values of a unit and on chance alone.
+
+        Args:
+            rows: SQL for use after ``FROM``; rows may be repeated.
+            keys: whose values they are.
+            column: of places, from 0 to `among` - 1; or of any values.
+            most: how many are chosen.
+            among: how many different places there can be, or None.
+            is_text: whether the values are text.
+        """
+        whose = ", ".join(keys)
+        lots = f"SELECT {whose}, {column}, {self.lot([*keys, column])} AS lot"
+        drawn = f"{lots} FROM (SELECT DISTINCT {whose}, {column} FROM {rows}) AS pairs"
+        nth = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY lot, {column}) AS nth"
+        ranked = f"SELECT {whose}, {column}, {nth} FROM ({drawn}) AS drawn"
+        return f"SELECT {whose}, {column} FROM ({ranked}) AS ranked WHERE nth <= {most}"
+
+    def few_rows(self, rows: str, keys: Sequence[str], most: int) -> str:
+        """The rows, with `keys` and ``what``; at most `most` with the same keys, those with the smallest lots.
+
+        A unit's numbers in increasing order have places 1, 2, ...; each place draws a lot. So every set of that many
+        rows is equally likely, and the choice for one unit depends only on its own rows and on chance.
+        """
+        whose = ", ".join(keys)
+        place = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY what) AS place"
+        placed = f"SELECT {whose}, what, {place} FROM ({rows}) AS usable"
+        drawn = f"SELECT {whose}, what, place, {self.lot([*keys, 'place'])} AS lot FROM ({placed}) AS placed"
+        nth = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY lot, place) AS nth"
+        ranked = f"SELECT {whose}, what, {nth} FROM ({drawn}) AS drawn"
+        return f"SELECT {whose}, what FROM ({ranked}) AS ranked WHERE nth <= {most}"
+
+
+def named_cells(values: Mapping[str, RowValue]) -> tuple[dict[Column, str], dict[str, tuple[str, ...]]]:
+    """New names for the columns of a table, because their own may be anything; and those that each value is read from.
+
+    >>> page = Column("page", Holds.INTEGERS)
+    >>> columns, cells = named_cells({"who": Unit(Column("id", Holds.TEXT)), "what": Number(page)})
+    >>> list(columns.values()), cells
+    (['c0', 'c1'], {'who': ('c0',), 'what': ('c1',)})
     """
     columns = dict.fromkeys(source for value in values.values() for source in value.column.sources)
     names = {column: f"c{at}" for at, column in enumerate(columns)}
-    found: dict[str, str] = {}
-    for result, value in values.items():
-        cell, *others = (names[source] for source in value.column.sources)
-        found[result] = rule(value, cell, dialect, *others)
-    return names, found
+    return names, {name: tuple(names[each] for each in value.column.sources) for name, value in values.items()}
 
 
 def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:

@@ -20,7 +20,7 @@ from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
 from dpselect.questions.declared import Question
 from dpselect.questions.query import Query
-from dpselect.questions.question import PARTIAL_SELECTION, NoisyUnits, is_noisy_count
+from dpselect.questions.question import NoisyUnits, is_noisy_count
 from dpselect.questions.words import CERTIFICATE, SEEDED, Words, canonical_json, wrong
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.groups import MOST_GROUPS
@@ -92,7 +92,7 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
     is_date = terms.candidates.get("kind") == CandidateKind.DATE
     read = [_read(answer, is_date=is_date) for _, answer in answers]
     column = str(words.get("column", unit))
-    release = certified(asked, in_place=_in_place(held, asked), column=column, unit=unit, time=_time(held["time"]))
+    release = certified(asked, column=column, unit=unit, time=_time(held["time"]))
     release = replace(
         release,
         value=read[0] if names is None else dict(zip(names, read, strict=True)),
@@ -292,12 +292,6 @@ def _exact(held: object) -> Fraction | None:
     """A number of an event, which is written as text."""
     is_number = isinstance(held, str) and re.fullmatch(r"[0-9]{1,400}([./][0-9]{1,400})?(e[+-]?[0-9]{1,3})?", held)
     return Fraction(cast("str", held)) if is_number and not str(held).endswith("/0") else None
-
-
-def _in_place(held: Words, asked: Query) -> bool:
-    """Whether it was drawn where the scores are, which the table decides; then one more page proves it."""
-    said = isinstance(held["proofs"], list) and PARTIAL_SELECTION in cast("list[object]", held["proofs"])
-    return said and asked.groups is None and asked.alone.draws_in_place
 
 
 def _time(held: object) -> datetime:

@@ -430,9 +430,9 @@ def draft(
     )
 
 
-def certified(asked: Query, *, in_place: bool, column: str, unit: str, time: datetime) -> Release[Any]:
-    """The same with the question in words. `in_place` says whether it is drawn where the scores are."""
-    planned = draft(asked.priced, column=column, unit=unit, time=time, proofs=asked.pages(in_place=in_place))
+def certified(asked: Query, *, column: str, unit: str, time: datetime) -> Release[Any]:
+    """The same with the question in words."""
+    planned = draft(asked.priced, column=column, unit=unit, time=time, proofs=asked.pages)
     return replace(planned, question=asked.words, facts=asked.facts)
 
 

@@ -71,7 +71,7 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
         return REFUSED if forecast.fits is False else 0
     refuse_unread()  # also if nothing is charged, because reading may take long
     with scan_progress(wanted=not quiet) as progress:
-        reading = {name: given[name] for name in ("table", "engine", "memory_limit", "source_name")}
+        reading = {name: given[name] for name in ("table", "memory_limit", "source_name")}
         reading = {name: value for name, value in reading.items() if value is not None}
         release = question_of(session.Dataset(source, progress=progress, times=given["times"], **reading, **who))
     print(shown(release, as_json=as_json, quiet=quiet))

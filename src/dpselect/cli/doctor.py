@@ -60,18 +60,18 @@ def _missing_java() -> str | None:
 
 
 _EXTRAS = (
-    _Extra("polars", "tables through Polars, --engine polars", ("polars",)),
+    _Extra("polars", "tables of Polars", ("polars",)),
     _Extra("excel", "Excel files", ("openpyxl",)),
     _Extra("delta", "Delta tables", ("deltalake",)),
     _Extra("iceberg", "Iceberg tables", ("pyiceberg",)),
-    _Extra("postgres", "tables and ledgers on PostgreSQL", ("psycopg", "ibis")),
+    _Extra("postgres", "tables and ledgers on PostgreSQL", ("psycopg",)),
     _Extra("spark", "tables on Spark", ("pyspark", "pandas"), _missing_java),
     _Extra("plots", "plots", ("altair", "vl_convert")),
     _Extra("web", "pages in a browser, dpselect serve", ("starlette", "uvicorn", "jinja2")),
     _Extra("sklearn", "selecting features in scikit-learn", ("sklearn",)),
     _Extra("pld", "composition by privacy loss distributions", ("dp_accounting",)),
 )
-_FILES = ("duckdb", "pyarrow", "narwhals")
+_FILES = ("duckdb", "pyarrow")
 """What every question about a table needs."""
 _FRAMES = ("pandas", "ibis")
 """Other libraries that tables may be in; callers import them, and they are shown where they work."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from dpselect.cli.options import SHARED, File, Flag, Text, Whole, in_one_piece, with_options
 from dpselect.cli.shared_options import FORMAT, filled, format_of
@@ -26,7 +26,6 @@ def serve(
     i_know_who_can_reach_this: Flag = False,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     table: str | None = None,
-    engine: Literal["duckdb", "polars", "spark"] | None = None,
     memory_limit: str | None = None,
     source_name: Text | None = None,
     times: Times = Times.DAY,
@@ -53,7 +52,6 @@ def serve(
         i_know_who_can_reach_this: Allow a --host that other machines can reach.
         neighbours: Which tables the guarantee compares: one unit added or removed, or the rows of one unit replaced.
         table: For PostgreSQL: name of the table, or schema.table.
-        engine: Engine that reads the file; polars and spark read only Parquet. Default: duckdb.
         memory_limit: Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder. DuckDB only.
         source_name: What certificates call the table, beside the names of its files without folders.
         times: Precision of the request time in certificates, in UTC. A finer time would reveal something about the
@@ -74,7 +72,6 @@ def serve(
         account=account,
         neighbours=neighbours,
         table=table,
-        engine=engine,
         memory_limit=memory_limit,
         format=format_of(filled(FORMAT, written)),
         source_name=source_name,

@@ -76,12 +76,6 @@ SHARED = (
     ),
     Argument("text", "For PostgreSQL: name of the table, or schema.table.", "table", None),
     Argument(
-        ("duckdb", "polars", "spark"),
-        "Engine that reads the file; polars and spark read only Parquet. Default: duckdb.",
-        "engine",
-        None,
-    ),
-    Argument(
         "text",
         "Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder. DuckDB only.",
         "memory_limit",

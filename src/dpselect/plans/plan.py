@@ -55,7 +55,7 @@ class Plan:
         anchor: where the ledger notes its latest entries, see `dpselect.Ledger`.
         server_table: name of the table on a server, where `table` is a URL.
         format: a `dpselect.Format`, or a dictionary of its words.
-        neighbours, engine, memory_limit, source_name: as for the `dpselect.Dataset`.
+        neighbours, memory_limit, source_name: as for the `dpselect.Dataset`.
 
     Raises:
         InvalidParameterError: a key is misspelt, missing or not of its type. The error names it.
@@ -94,7 +94,6 @@ class Plan:
         server_table: str | None = None,
         format: Format | Mapping[str, Any] | None = None,
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
-        engine: Literal["duckdb", "polars", "spark"] | None = None,
         memory_limit: str | int | None = None,
         source_name: str | None = None,
     ) -> None:
@@ -117,7 +116,6 @@ class Plan:
             "format": _format(format),
             "neighbours": neighbouring_relation(neighbours),
             "table": server_table,
-            "engine": engine,
             "memory_limit": memory_limit,
             "source_name": source_name,
         }

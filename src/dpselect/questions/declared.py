@@ -21,7 +21,7 @@ from dpselect.questions.question import Planned, Priced, RowReader, Value, as_te
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
-    from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates, PublicGroups
+    from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
 
 FAMILIES = {
     "counts": "count histogram",
@@ -49,12 +49,8 @@ class Columns(Protocol):
         """The kind in which unknown values are read."""
         ...
 
-    def candidates(self, given: object, /, *, are_counted: bool) -> PublicCandidates | DistantCandidates:
-        """The public candidates; those of another table of the engine only if they need not be counted."""
-        ...
-
     def listed(self, given: object, /) -> PublicCandidates:
-        """The public candidates of a question that always counts them: never those of another table."""
+        """The public candidates."""
         ...
 
     def check_compared(self, members: PublicCandidates, /, *, argument: str = ...) -> None:
@@ -293,9 +289,6 @@ class Question(Priced[Any]):
         return value
 
     # Certificates.
-
-    draws_in_place: ClassVar[bool] = False
-    """Whether an engine may draw where the scores are; the certificate then names one more page."""
 
     @abstractmethod
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:

@@ -158,12 +158,6 @@ class Counted(ListQuestion):
         answer: list[Value] = [self.choices[position] for position in ranked.positions]
         return Drawn(answer, counted=counts)
 
-    def counts_or_draw(self, rows: RowReader, groups: PublicGroups | None, mechanism: Any) -> list[Any]:
-        """How many units have each candidate (in each group), or a pending draw where they are counted."""
-        if mechanism is None or groups is not None or self.most_per_unit is not None:
-            return [*self.counts(rows, groups)]
-        return [*rows.select(self.choices, mechanism)]
-
 
 _ROUND_PROOFS = {
     "PermuteAndFlip": "proofs/permute_and_flip.md",

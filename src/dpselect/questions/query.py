@@ -11,17 +11,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
-from dpselect import mechanisms, questions, summaries
+from dpselect import mechanisms, questions
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.checks import positive_epsilon
-from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import BY_NAME, Columns, Question, named
-from dpselect.questions.question import PARTIAL_SELECTION, ROW_CONDITIONS, Priced
+from dpselect.questions.question import ROW_CONDITIONS, Priced
 from dpselect.questions.words import Words, canonical_json, members, number_written, read, written, wrong
 from dpselect.summaries import (
     CandidateKind,
-    DistantCandidates,
     PublicCandidates,
     PublicGroups,
     candidate_kind,
@@ -78,11 +76,6 @@ class Query:
         noted = _Noted(cast("Columns", columns))
         part = question if groups is None else _in_one(question, groups)
         alone = part.known(noted, neighbours)
-        listed = getattr(alone, "candidates", None)
-        if groups is not None and isinstance(listed, summaries.DistantCandidates):
-            hint = "Ask without groups, or give a list that is short enough to be fetched."
-            got = Shown(f"<{len(listed):,} {listed.kind}>")
-            raise InvalidCandidatesError("candidates", got, "a local list", hint)
         terms = alone.terms  # which refuses what is out of range
         is_paid = getattr(question, "with_counts", False) and terms.counted is None
         epsilon = mechanisms.left_for_selection(question.epsilon) if is_paid else question.epsilon
@@ -111,10 +104,10 @@ class Query:
             found["usable_epsilon"] = number_written(self.usable_epsilon)
         return {"ask": question.name, **found, **self._view}
 
-    def pages(self, *, in_place: bool) -> tuple[str, ...]:
-        """The pages that prove its answer; a draw where the scores are needs one more, and so do conditions on rows."""
-        more = [PARTIAL_SELECTION] * in_place + [ROW_CONDITIONS] * bool(self.where)
-        return (*self.priced.terms.pages, *more)
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """The pages that prove its answer; conditions on rows need one more."""
+        return (*self.priced.terms.pages, *([ROW_CONDITIONS] if self.where else []))
 
     @property
     def _view(self) -> Words:
@@ -192,9 +185,6 @@ class _Noted:
             self.facts["kind"] = str(found)
         return found
 
-    def candidates(self, given: object, /, *, are_counted: bool) -> PublicCandidates | DistantCandidates:
-        return self._columns.candidates(given, are_counted=are_counted)
-
     def listed(self, given: object, /) -> PublicCandidates:
         return self._columns.listed(given)
 
@@ -221,9 +211,6 @@ class _Stated:
         if found not in [*CandidateKind]:
             raise wrong("facts.kind", f"one of {', '.join(CandidateKind)}")
         return CandidateKind(found)
-
-    def candidates(self, given: object, /, *, are_counted: bool) -> PublicCandidates:
-        return PublicCandidates.given(given)
 
     def listed(self, given: object, /) -> PublicCandidates:
         return PublicCandidates.given(given)

@@ -16,17 +16,13 @@ if TYPE_CHECKING:
     from dpselect.accounting import Event
     from dpselect.mechanisms import (
         DiscreteGaussianMechanism,
-        ExponentialNoiseTopK,
         GeometricMechanism,
-        Mechanism,
-        PendingSelection,
     )
     from dpselect.privacy import Sensitivity
     from dpselect.summaries import (
         CandidateCounts,
         CandidateKind,
         CandidateTotals,
-        DistantCandidates,
         NameCounts,
         PublicCandidates,
         PublicClip,
@@ -173,9 +169,6 @@ class RowReader(Protocol):
         max_values_per_unit: int | None = ...,
         argument: str = ...,
     ) -> list[CandidateCounts]: ...
-    def select(
-        self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism | ExponentialNoiseTopK
-    ) -> list[CandidateCounts] | list[PendingSelection]: ...
     def total(
         self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None
     ) -> list[CandidateTotals]: ...

@@ -66,14 +66,11 @@ class Best(Counted):
         )
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
-        """How many units have each candidate, or a pending draw where they are counted."""
-        in_place = self.draws_in_place and self.once is None
-        return self.counts_or_draw(rows, groups, self.mechanism if in_place else None)
+        """How many units have each candidate."""
+        return [*self.counts(rows, groups)]
 
     def released(self, summary: Any, /) -> Drawn:
         """See `Priced.released`. With noise once on all counts, that of the answer is known, too."""
-        if isinstance(summary, mechanisms.PendingSelection):
-            return Drawn(summary.winner())
         if self.once is not None:
             drawn: Any = self.drawn_once(self.once, summary)
             return drawn._replace(answer=drawn.answer[0])
@@ -121,14 +118,9 @@ class MostCommon(Best, name="most_common"):
     max_values_per_unit: MaxValues = None
     with_counts: WithCounts = False
 
-    draws_in_place: ClassVar[bool] = True
-
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         """See `Question.known`."""
-        are_counted = self.with_counts or self.max_values_per_unit is not None
-        return replace(
-            self, candidates=columns.candidates(self.candidates, are_counted=are_counted), neighbours=neighbours
-        )
+        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
 
 
 class LeastCommon(MostCommon, name="least_common"):

@@ -64,7 +64,6 @@ class TopK(Counted, name="top_k"):
     max_values_per_unit: MaxValues = None
 
     gives_list: ClassVar[bool] = True
-    draws_in_place: ClassVar[bool] = True
 
     def check_usable(self, usable_epsilon: object, /) -> None:
         if self.candidates is None:
@@ -73,9 +72,7 @@ class TopK(Counted, name="top_k"):
     def known(self, columns: Columns, neighbours: Neighbours, /) -> TopK | TopUnknown:
         """See `Question.known`. Without a list it is another question."""
         if self.candidates is not None:
-            are_counted = self.with_counts or self.max_values_per_unit is not None
-            public = columns.candidates(self.candidates, are_counted=are_counted)
-            return replace(self, candidates=public, neighbours=neighbours)
+            return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
         check_unlisted(self.delta)
         given = {each: getattr(self, each) for each in ("column", "k", "epsilon", "delta", "with_counts")}
         kind, most = columns.name_kind(self.column, None), self.max_values_per_unit
@@ -104,13 +101,11 @@ class TopK(Counted, name="top_k"):
         return terms_of_plan(self, self.moved, self.arguments(self.plan))
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
-        """How many units have each candidate, or a pending draw where they are counted."""
-        return self.counts_or_draw(rows, groups, self.plan.mechanism if self.once is None else None)
+        """How many units have each candidate."""
+        return [*self.counts(rows, groups)]
 
     def released(self, summary: Any, /) -> Drawn:
         """See `Priced.released`. With noise once on all counts, those of the answer are known, too."""
-        if isinstance(summary, mechanisms.PendingSelection):
-            return Drawn(summary.winners(self.answers))
         if self.once is not None:
             return self.drawn_once(self.once, summary)
         scores = count_scores(summary, self.neighbours)

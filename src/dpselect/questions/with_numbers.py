@@ -15,7 +15,7 @@ from dpselect.accounting import SequenceEvent
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import GeometricMechanism, PendingSelection
+from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
 from dpselect.questions.declared import Question
 from dpselect.questions.grouped import Grouped
@@ -46,19 +46,6 @@ class CountedSummary(Generic[Summary, Numbers]):
 
     def __repr__(self) -> str:
         return "CountedSummary(<private>)"
-
-    def close(self) -> None:
-        """Release what an engine keeps."""
-        summary = cast("PendingSelection | CountedSummary[Any, Any] | None", self.summary)
-        if isinstance(summary, PendingSelection | CountedSummary):
-            summary.close()
-
-
-def is_pending(summary: object) -> bool:
-    """Whether the draw is to be made where the scores are."""
-    while isinstance(summary, CountedSummary):
-        summary = cast("CountedSummary[Any, Any]", summary).summary
-    return isinstance(summary, PendingSelection)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,11 +99,7 @@ class WithNumbers(Priced[CountedSummary[Summary, Numbers]], Generic[Summary, Num
     def read(self, rows: RowReader, /) -> CountedSummary[Summary, Numbers]:
         """The summary that the question needs, and the numbers of units."""
         summary = self.question.read(rows)
-        try:
-            return CountedSummary(summary, self.numbers(rows, summary))
-        except BaseException:
-            CountedSummary(summary, None).close()
-            raise
+        return CountedSummary(summary, self.numbers(rows, summary))
 
     @abstractmethod
     def numbers(self, rows: RowReader, summary: Summary, /) -> Numbers:

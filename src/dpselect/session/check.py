@@ -8,10 +8,12 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from dpselect.backends.caller_connections import server_of
 from dpselect.backends.columns import Column, Holds, check_numeric
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows import StreamTable
+from dpselect.backends.rows.embedded import Embedded
+from dpselect.backends.rows.table import inspect as inspect_rows
+from dpselect.backends.rows.table import together as rows_together
+from dpselect.backends.table import EngineTable
 from dpselect.checks import boolean, finite_bounds, memory_size
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
@@ -106,7 +108,7 @@ def check(
         rows.check_compared(target.listed, argument=target.argument)
     if parts is not None:
         rows.check_compared(parts.listed[0], argument="groups")
-    if not isinstance(rows.table, StreamTable):
+    if not isinstance(rows.table, EngineTable) or not isinstance(rows.table.engine, Embedded):
         summed = None if target.amounts is None else target.amounts[0]
         return by_units(rows, column, target.listed, parts, summed=summed, limits=target.limits, ends=target.ends)
     chooses = target.limits is Limits.BOUNDS and prices is None
@@ -146,13 +148,13 @@ def _rows(source: object, unit: str | None, table: str | None, format: Format | 
         raise InvalidParameterError("unit", None, "the name of the column that says whose row it is")
     most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
     format = declared(format)
-    opened = open_table(server_of(source), table=table, memory_limit=most, format=format)
+    opened = open_table(source, table=table, memory_limit=most, format=format)
     return Rows(opened, origin="", unit=unit, format=format)
 
 
 def _in_rows(
     rows: Rows,
-    table: StreamTable,
+    table: EngineTable,
     column: str,
     target: _Target,
     parts: PublicGroups | None,
@@ -170,8 +172,8 @@ def _in_rows(
     def inspect(
         found: Column, members: PublicCandidates | None, within: Ends | None, limits: Limits = Limits.BOUNDS
     ) -> Check:
-        inspected = table.inspect(
-            unit=rows.unit_column, column=found, candidates=members, bounds=within, progress=progress
+        inspected = inspect_rows(
+            table, unit=rows.unit_column, column=found, candidates=members, bounds=within, progress=progress
         )
         return Check(
             column=found.name,
@@ -197,7 +199,8 @@ def _in_rows(
         return answer
     numbers = {} if amounts is None else {"amount": amounts}
     matched = {} if parts is None else {"part": (rows.check(parts.column, argument="by"), parts.listed[0])}
-    both = table.together(
+    both = rows_together(
+        table,
         unit=rows.unit_column,
         matched=matched if listed is None else {"value": (main, listed), **matched},
         numbers=numbers if listed is not None else {"value": main, **numbers},

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpselect.backends.columns import Column
-from dpselect.backends.lazy import LazyTable
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows import StreamTable
 
 
 def columns_of(source: object, **reading: Any) -> Sequence[Column]:
@@ -24,6 +22,4 @@ def columns_of(source: object, **reading: Any) -> Sequence[Column]:
     >>> [column.name for column in columns_of("examples/data/clicks.parquet")]
     ['session', 'page']
     """
-    table = open_table(source, **reading)
-    assert isinstance(table, StreamTable | LazyTable), "files are streamed, and servers are lazy"
-    return table.source.columns if isinstance(table, StreamTable) else table.engine.columns
+    return open_table(source, **reading).engine.columns

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from dpselect.backends.caller_connections import server_of
 from dpselect.backends.files.finding import is_named
 from dpselect.backends.naming import what_was_opened
 from dpselect.backends.opening import open_table, origin_of
@@ -41,8 +40,7 @@ class Dataset(PlainQuestions):
             table; a frame of pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a table of
             deltalake or pyiceberg; a dictionary of columns, which are lists or one-dimensional arrays of one length; a
             lazy frame of Polars, a DuckDB relation, a PySpark
-            ``DataFrame`` or an Ibis table; or, with `table`, ``postgresql://user@host/database``, or a connection of
-            psycopg or a SQLAlchemy engine that leads there (questions open connections of their own).
+            ``DataFrame`` or an Ibis table; or, with `table`, ``postgresql://user@host/database``.
             How rows are read, and which are left out, is described in ``docs/files.md`` and ``docs/engines.md``.
         unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value
             are one unit, in all files; rows without a value are left out. Or `dpselect.ROWS`: each row is another
@@ -53,12 +51,10 @@ class Dataset(PlainQuestions):
         source_name: what certificates call the table, beside what was opened: ``"clicks of May"``. They hold the names
             of files without folders, or the name of a table or a kind of frame, and a hash of the names and types of
             the columns; never a path, a user or a server.
-        engine: the engine that reads files: ``"duckdb"`` reads all formats, ``"polars"`` and ``"spark"`` only Parquet.
-            None: DuckDB.
         progress: called from time to time during long scans with the fraction read, from 0 to 1.
         memory_limit: such as ``"2GiB"``, or a number of bytes: memory for grouping rows before they go to a temporary
-            folder on disk. By default most of the machine's memory. Not for Polars, Spark or a server: they have their
-            own limits, and so has the query behind a DuckDB relation.
+            folder on disk. By default most of the machine's memory. Not for Spark or a server: they have their own
+            limits, and so has the query behind a lazy frame.
         ledger: a `dpselect.Ledger` or its URL. Requires `account`.
         account: name of the account to which all releases are charged; it has to protect the same unit, under the
             same relation.
@@ -75,7 +71,7 @@ class Dataset(PlainQuestions):
     answer is returned with an `AnswerNotStoredWarning` (``docs/ledger.md``).
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account` is given, `neighbours`, `engine` or `times` is
+        InvalidParameterError: only one of `ledger` and `account` is given, `neighbours` or `times` is
             unknown, `memory_limit` is not a memory size or could not be enforced, `format` is no `Format`, or
             `source_name` no short text.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
@@ -97,7 +93,6 @@ class Dataset(PlainQuestions):
         table: str | None = None,
         format: Format | None = None,
         source_name: str | None = None,
-        engine: Literal["duckdb", "polars", "spark"] | None = None,
         progress: Callable[[float], None] | None = None,
         memory_limit: str | int | None = None,
         ledger: Ledger | str | Path | None = None,
@@ -105,13 +100,12 @@ class Dataset(PlainQuestions):
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
         times: Times | Literal["day", "hour"] = Times.DAY,
     ) -> None:
-        source = server_of(source)
         self._is_named, self._groups = is_named(source), None
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account, times)
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
         format = declared(format)
-        opened = open_table(source, table=table, engine=engine, memory_limit=most, format=format)
+        opened = open_table(source, table=table, memory_limit=most, format=format)
         origin = origin_of(source, table=table)
         named = what_was_opened(source, opened, table=table, name=source_name)
         self._rows = Rows(opened, origin=origin, unit=unit, progress=progress, format=format, named=named)
@@ -119,7 +113,7 @@ class Dataset(PlainQuestions):
     def ask(self, questions: Iterable[Mapping[str, Any]]) -> list[Release[Any]]:
         """The answers to several questions, in their order.
 
-        Files, frames and DuckDB relations are read once for all of them, where the questions allow (``docs/plans.md``).
+        Files and frames are read once for all of them, where the questions allow (``docs/plans.md``).
 
         All are checked, and all rows read, before the first is charged. With a ledger nothing is charged unless all of
         them fit into what the account has left. If each has a `request`, all are charged in one transaction; then

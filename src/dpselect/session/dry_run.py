@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from dpselect.backends.caller_connections import server_of
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
@@ -68,7 +67,6 @@ class DryRun(Asking):
     ) -> None:
         self._groups, self._neighbours = None, neighbouring_relation(neighbours)
         self._spending = Forecasting(ledger, account)
-        source = server_of(source)
         origin = "" if source is None else origin_of(source, table=table)
         said = declared(format)
         self.unchecked = _unchecked(source)

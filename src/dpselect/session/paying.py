@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -16,10 +15,8 @@ import numpy as np
 from dpselect.accounting import Run
 from dpselect.certificates.release import Release, certified
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
-from dpselect.mechanisms import PendingSelection
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
-from dpselect.questions.with_numbers import CountedSummary, is_pending
 from dpselect.questions.words import identity_text
 from dpselect.session.shared_passes import read_all
 
@@ -184,18 +181,17 @@ class Spending(Payer[Release]):
         looked = self._looked(questions)
         known = [None if each is None or each.release is None else Release.from_json(each.release) for each in looked]
         new = [place for place, release in enumerate(known) if release is None]
-        with ExitStack() as held:
-            gathered = _gathered([questions[place] for place in new], held)
-            drafts: list[_Draft] = []
-            for place, values in zip(new, gathered, strict=True):
-                ahead = looked[place]  # charged before a crash, on the day on which it was asked
-                since = time if ahead is None else datetime.fromisoformat(ahead.time)
-                drafts.append(_draft(questions[place], values, time=since, seeded=seeded_before))
-            if len(questions) > 1:
-                self._looked(questions)  # reading may have taken long, and others charge meanwhile
-                self._charge_ahead(drafts)
-            answers = (self._answer(draft) for draft in drafts)
-            return [next(answers) if release is None else release for release in known]
+        gathered = _gathered([questions[place] for place in new])
+        drafts: list[_Draft] = []
+        for place, values in zip(new, gathered, strict=True):
+            ahead = looked[place]  # charged before a crash, on the day on which it was asked
+            since = time if ahead is None else datetime.fromisoformat(ahead.time)
+            drafts.append(_draft(questions[place], values, time=since, seeded=seeded_before))
+        if len(questions) > 1:
+            self._looked(questions)  # reading may have taken long, and others charge meanwhile
+            self._charge_ahead(drafts)
+        answers = (self._answer(draft) for draft in drafts)
+        return [next(answers) if release is None else release for release in known]
 
     def _charge_ahead(self, drafts: Sequence[_Draft]) -> None:
         """Charge all questions in one transaction, if an interruption could then find what was charged."""
@@ -267,18 +263,14 @@ class _Draft:
     seeded_before: int
 
 
-def _gathered(questions: Sequence[TableQuestion[Any]], held: ExitStack) -> list[Any]:
-    """The summaries of the questions, from one pass over the rows if possible; `held` releases them at the end."""
-
-    def hold(values: Any) -> Any:
-        return held.enter_context(_held(values))
-
+def _gathered(questions: Sequence[TableQuestion[Any]]) -> list[Any]:
+    """The summaries of the questions, from one pass over the rows if possible."""
     shared = [each.rows for each in questions if each.rows is not None]
     table = shared[0].rows.table if len(shared) == len(questions) > 1 else None
     if table is None or any(each.rows.table is not table for each in shared):
-        return [hold(each.gather()) for each in questions]
+        return [each.gather() for each in questions]
     readers = [partial(_read_from, each.question, rows) for each, rows in zip(questions, shared, strict=True)]
-    return read_all(readers, table, hold=hold, progress=shared[0].rows.progress)
+    return read_all(readers, table, progress=shared[0].rows.progress)
 
 
 def _read_from(question: Priced[Any], rows: ColumnRows, table: Table) -> Any:
@@ -287,8 +279,8 @@ def _read_from(question: Priced[Any], rows: ColumnRows, table: Table) -> Any:
 
 def _draft(asked: TableQuestion[Any], values: Any, *, time: datetime, seeded: int) -> _Draft:
     """Write the certificate without its answer, once the rows are read."""
-    table, in_place = asked.table, is_pending(values)
-    undrawn = certified(asked.asked, in_place=in_place, column=table.column, unit=table.unit, time=time)
+    table = asked.table
+    undrawn = certified(asked.asked, column=table.column, unit=table.unit, time=time)
     undrawn = replace(undrawn, format=table.format_words, source=dict(table.named) or None)
     return _Draft(asked, values, undrawn, undrawn.question_hash(), seeded)
 
@@ -302,13 +294,3 @@ def _drawn(draft: _Draft) -> Release:
 
 def _lost(receipt: Receipt, why: str) -> AnswerLostError:
     return AnswerLostError(receipt.account, receipt.sequence, why)
-
-
-@contextmanager
-def _held(values: Gathered) -> Generator[Gathered]:
-    """The gathered summary. If it is kept in an engine, it is released at the end."""
-    try:
-        yield values
-    finally:
-        if isinstance(values, PendingSelection | CountedSummary):
-            values.close()

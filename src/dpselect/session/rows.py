@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, replace
 from datetime import date
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
-from dpselect.backends.contract import Amount, Condition, DrawsInPlace, Grouping, Needed, Table
+from dpselect.backends.contract import Amount, Condition, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
 from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
@@ -21,7 +20,6 @@ from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
     CandidateTotals,
-    DistantCandidates,
     NameCounts,
     PublicCandidates,
     PublicClip,
@@ -37,7 +35,6 @@ from dpselect.summaries import (
 
 if TYPE_CHECKING:
     from dpselect.formats import Format
-    from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 
 
 class Rows:
@@ -153,19 +150,8 @@ class Rows:
         """The rows, read for a question about `column`, or `InvalidDataError`; None: about the units alone."""
         return ColumnRows(self, self.unit_column if column is None else self.check(column))
 
-    def candidates(self, given: object, /, *, are_counted: bool) -> PublicCandidates | DistantCandidates:
-        """The public candidates: listed locally, or in a frame of the table's own engine, where they are only drawn."""
-        found = self.table.listed(given) if isinstance(self.table, DrawsInPlace) else None
-        if are_counted and found is not None:
-            hint = "Ask without counts and max_values_per_unit, or give a list that is short enough to be fetched."
-            got = Shown(f"<{len(found):,} {found.kind}>")
-            raise InvalidCandidatesError("candidates", got, "a local list", hint)
-        if found is not None:
-            return found
-        return self.listed(given)
-
     def listed(self, given: object, /) -> PublicCandidates:
-        """The public candidates, listed locally."""
+        """The public candidates."""
         public = PublicCandidates.given(given)
         self.check_compared(public)
         return public
@@ -210,25 +196,6 @@ class ColumnRows:
             max_values_per_unit=None if self.rows.unit_column.each_row else max_values_per_unit,
             progress=self.rows.progress,
         )
-
-    def select(
-        self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism | ExponentialNoiseTopK
-    ) -> list[CandidateCounts] | list[PendingSelection]:
-        """The counts from which the most common candidates are drawn, or a pending draw where the scores are."""
-        table = self.rows.table
-        if isinstance(table, DrawsInPlace):
-            _check_listed(self.column, candidates)
-            pending = table.select(
-                unit=self.rows.unit_column,
-                column=self.column,
-                candidates=candidates,
-                mechanism=mechanism,
-                progress=self.rows.progress,
-            )
-            if pending is not None:
-                return [pending]
-        assert isinstance(candidates, PublicCandidates), "an engine that lists candidates also draws from them"
-        return self.count(candidates)
 
     def total(
         self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None
@@ -318,14 +285,11 @@ class ColumnRows:
         return Grouping(both, groups.members.texts(), most, groups.listed)
 
 
-def _check_listed(
-    column: Column, listed: PublicCandidates | DistantCandidates, *, argument: str = "candidates"
-) -> None:
+def _check_listed(column: Column, listed: PublicCandidates, *, argument: str = "candidates") -> None:
     """Refuse candidates, or groups, that no value of the column could equal, or that a neighbour could."""
     check_match(column, listed.kind, argument=argument)
     if listed.kind is CandidateKind.NUMBER:
-        known = isinstance(listed, PublicCandidates)
-        largest = max(map(abs, cast("tuple[float, ...]", listed.values))) if known else math.inf
+        largest = max(map(abs, cast("tuple[float, ...]", listed.values)))
         check_near(column, largest, argument="by" if argument == "groups" else "column")
 
 

@@ -20,19 +20,16 @@ Reader = Callable[[Table], Any]
 """Reads the rows of a table for one question; see `dpselect.questions.question.Priced.read`."""
 
 
-def read_all(
-    readers: Sequence[Reader], table: Table, *, hold: Callable[[Any], Any], progress: Progress | None
-) -> list[Any]:
+def read_all(readers: Sequence[Reader], table: Table, *, progress: Progress | None) -> list[Any]:
     """What each reader makes of the rows, in order.
 
     Args:
         readers: the questions.
         table: their table.
-        hold: called with what each reader made, as soon as it has; what it returns is the result.
         progress: called with the fraction that was read in each pass.
     """
     if not isinstance(table, SharesPasses) or len(readers) < 2:
-        return [hold(read(table)) for read in readers]
+        return [read(table) for read in readers]
     known: list[list[Any]] = [[] for _ in readers]
     found: dict[int, Any] = {}
     while len(found) < len(readers):
@@ -41,7 +38,7 @@ def read_all(
             if at in found:
                 continue
             try:
-                found[at] = hold(read(_KnownTable(table, known[at])))
+                found[at] = read(_KnownTable(table, known[at]))
             except _MissingSummary as missing:
                 wanted[at] = missing.request
         if wanted:

@@ -6,7 +6,6 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.summaries.candidates import MOST_CANDIDATES as MOST_CANDIDATES
-    from dpselect.summaries.candidates import DistantCandidates as DistantCandidates
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
     from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
     from dpselect.summaries.clip import PublicClip as PublicClip
@@ -33,7 +32,7 @@ else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
-            "dpselect.summaries.candidates": "DistantCandidates MOST_CANDIDATES PublicCandidates UnlistedCandidates",
+            "dpselect.summaries.candidates": "MOST_CANDIDATES PublicCandidates UnlistedCandidates",
             "dpselect.summaries.clip": "PublicClip",
             "dpselect.summaries.condition": "PublicCondition ends_of",
             "dpselect.summaries.dates": "as_date public_dates",

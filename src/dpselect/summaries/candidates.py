@@ -212,46 +212,6 @@ class UnlistedCandidates(PublicCandidates):
         return True
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DistantCandidates:
-    """Candidates of one kind that an engine lists, because there are too many to list locally.
-
-    The engine has checked that there are no duplicates, and counted them.
-
-    Attributes:
-        kind: their kind.
-        frame: the engine's own frame, with a column ``what``.
-        count: their number.
-        mark: equal for the same candidates in any order, and equal for others only by chance.
-
-    >>> len(DistantCandidates(CandidateKind.TEXT, frame=None, count=20_000_000, mark="5f1c"))
-    20000000
-    """
-
-    kind: CandidateKind
-    frame: Any
-    count: int
-    mark: str
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __repr__(self) -> str:
-        return f"DistantCandidates(<{self.count} {self.kind}>, mark={self.mark!r})"
-
-    def description(self) -> dict[str, Any]:
-        """The candidates in a certificate."""
-        return {"origin": "caller", "count": self.count, "kind": str(self.kind)}
-
-    def words(self, *, whole: bool = False) -> Any:
-        """As certificates and ledgers write them."""
-        return {"count": self.count, "kind": str(self.kind), "sha256": sha256(self.mark.encode()).hexdigest()}
-
-    def may_hold(self, members: list[Any]) -> bool:
-        """Whether `members` are different ones of their kind."""
-        return UnlistedCandidates.stated_as(self.kind, self.count, self.mark).may_hold(members)
-
-
 _MOST_WRITTEN = 100
 """Members of a list that certificates write down."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpselect.checks import whole_or_double_bounds
-from dpselect.summaries.candidates import DistantCandidates, PublicCandidates
+from dpselect.summaries.candidates import PublicCandidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class PublicCondition:
         argument: the question's name for the candidates, for errors.
     """
 
-    candidates: PublicCandidates | DistantCandidates | None = None
+    candidates: PublicCandidates | None = None
     is_number: bool = False
     between: tuple[int | float, int | float] | None = None
     summed: str | None = None

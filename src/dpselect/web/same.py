@@ -113,7 +113,6 @@ def _reading(site: Site) -> dict[str, Any]:
     """What a table is opened with, if not as usual."""
     return {
         "table": site.table,
-        "engine": site.engine,
         "memory_limit": site.memory_limit,
         "source_name": site.source_name,
         "neighbours": None if site.neighbours is Neighbours.ADD_REMOVE else str(site.neighbours),

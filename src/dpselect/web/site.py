@@ -37,7 +37,7 @@ class Site:
         source: the table as for `dpselect.Dataset`, as a text; None: plans alone.
         unit: column that identifies whom a row belongs to; None: chosen on the page.
         table: of a server.
-        neighbours, format, engine, memory_limit, source_name, times: as for `dpselect.Dataset`.
+        neighbours, format, memory_limit, source_name, times: as for `dpselect.Dataset`.
         ledger: that is charged, or None.
         ledger_url: how it was named, for the commands that the pages show.
         account: of the ledger.
@@ -52,7 +52,6 @@ class Site:
     table: str | None = None
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     format: Format = field(default_factory=Format)
-    engine: str | None = None
     memory_limit: str | None = None
     source_name: str | None = None
     times: Times = Times.DAY
@@ -117,7 +116,6 @@ class Site:
         """The table, opened anew: what has changed since another question is noticed by this one."""
         reading: dict[str, Any] = {
             "table": self.table,
-            "engine": self.engine,
             "memory_limit": self.memory_limit,
             "source_name": self.source_name,
         }

@@ -7,6 +7,7 @@ from typing import cast
 from dpselect.backends.frames.arrow_tables import ArrowTableSource, DatasetSource, StreamSource
 from dpselect.backends.frames.delta_tables import DeltaSource
 from dpselect.backends.frames.iceberg_tables import IcebergSource
+from dpselect.backends.frames.lazy_frames import IbisSource, PolarsLazySource, RelationSource
 from dpselect.backends.frames.pandas_frame import PandasSource
 from dpselect.backends.frames.polars_frame import PolarsSource
 from dpselect.backends.rows import Source
@@ -38,6 +39,12 @@ def frame_source(frame: object) -> Source | None:
         return PandasSource.of(frame)
     if is_a(frame, "polars", "DataFrame"):
         return PolarsSource.of(frame)
+    if is_a(frame, "polars", "LazyFrame"):
+        return PolarsLazySource.of(frame)
+    if is_a(frame, "_duckdb", "DuckDBPyRelation") or is_a(frame, "duckdb", "DuckDBPyRelation"):
+        return RelationSource.of(frame)
+    if is_a(frame, "ibis", "Table"):
+        return IbisSource.of(frame)
     if hasattr(frame, "__arrow_c_stream__"):
         return StreamSource.of(frame)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dpselect.backends.columns import Column, Holds
+from dpselect.backends.failures import changed
 from dpselect.errors import InvalidDataError, Shown
 
 
@@ -39,5 +40,4 @@ def check_unchanged(now: Iterable[Column], opened: Sequence[Column], *, shown: s
         InvalidDataError: they differ in names, order or types.
     """
     if tuple(now) != tuple(opened):
-        expected = "a table with the columns that it had when it was opened, of the same types"
-        raise InvalidDataError("source", Shown(shown), expected, "It was changed since; make a new Dataset.")
+        raise changed(shown)

@@ -1,6 +1,6 @@
-"""Bounded summaries of rows: any source is streamed in Arrow batches through an embedded engine."""
+"""The engine in this process, DuckDB: any source of rows is streamed through it in Arrow batches."""
 
+from dpselect.backends.rows.embedded import Embedded
 from dpselect.backends.rows.source import Catalogued, Source
-from dpselect.backends.rows.table import StreamTable
 
-__all__ = ["Catalogued", "Source", "StreamTable"]
+__all__ = ["Catalogued", "Embedded", "Source"]

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.row_rules import BLANKS, MISSING, Number, Value, Within, rule, unit_is_known, unit_key
+from dpselect.backends.row_rules import BLANKS, MISSING, Number, Value, rule, unit_is_known, unit_key
 from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
-from dpselect.backends.rows.relation import Relation, candidate_table
+from dpselect.backends.rows.embedded import candidate_table
 from dpselect.backends.rows.spellings import (
     DAY_FIRST,
     DECIMALS,
@@ -149,6 +149,7 @@ class Inspection:
 
 def inspected(
     connection: Connection,
+    table: str,
     *,
     unit: Column,
     column: Column,
@@ -159,7 +160,8 @@ def inspected(
     """What the table ``rows`` holds: candidates, or else numbers. One pass over the rows; the rest is about values.
 
     Args:
-        connection: a database with the table ``rows``, with the columns ``unit`` and ``value``.
+        connection: a database with the table.
+        table: SQL for use after ``FROM``, with the columns ``unit`` and ``value``.
         unit: the column behind ``unit``.
         column: the column behind ``value``.
         candidates: the public candidates; None: numbers.
@@ -170,13 +172,13 @@ def inspected(
     reads = rule(Number(column) if candidates is None else Value(column, candidates.kind), "value", DUCKDB)
     joins, what = "", "named"
     if candidates is not None:
-        connection.register("candidates", candidate_table(candidates, "place"))
+        connection.register("candidates", candidate_table(candidates))
         joins, what = " LEFT JOIN candidates ON named = candidates.candidate", "candidates.place"
         if isinstance(candidates.values, range) and candidates.values.step == 1:  # no join is needed to find them
             first, last = candidates.values[0], candidates.values[-1]
             joins, what = "", f"CASE WHEN named BETWEEN {first} AND {last} THEN named - {first} END"
     is_text = column.holds in _TEXT
-    read = f"SELECT {who} AS who, {reads} AS named{', value' if is_text else ''} FROM rows"
+    read = f"SELECT {who} AS who, {reads} AS named{', value' if is_text else ''} FROM {table}"
     cell = "value" if is_text else "CASE WHEN named IS NOT NULL THEN '?' END"  # of a type that has only one spelling
     dots = _DOTS if is_text and candidates is None else "NULL::INTEGER"
     seen = f"SELECT who, {what} AS what, CASE WHEN {what} IS NULL THEN {cell} END AS odd, {dots} AS dots"
@@ -245,33 +247,6 @@ def _is_format(words: Mapping[str, Any]) -> bool:
     except InvalidParameterError:
         return False
     return True
-
-
-def together(
-    connection: Connection,
-    *,
-    unit: Column,
-    matched: Mapping[str, tuple[Column, PublicCandidates]],
-    numbers: Mapping[str, Column],
-    between: tuple[int | float, int | float] | None,
-) -> tuple[int, int]:
-    """Rows, and units with such a row, that have all of these: candidates, groups and numbers.
-
-    Args:
-        connection: a database with the table ``rows``, with the column ``unit`` and those named in the mappings.
-        unit: the column behind ``unit``.
-        matched: columns in which one of a list has to be.
-        numbers: columns in which a number has to be.
-        between: what the number ``value`` may be; None: any.
-    """
-    relation = Relation(connection, unit=unit, grouping=None)
-    for name, (column, candidates) in matched.items():
-        relation.match(f"{name}_place", column, candidates, name=name)
-    for name, column in numbers.items():
-        needed = Number(column) if name != "value" or between is None else Within(column, *between)
-        relation.compute(f"{name}_number", rule(needed, name, DUCKDB))
-    rows, units = _one(connection, f"SELECT count(*), count(DISTINCT who) FROM ({relation.sql})")
-    return rows, units
 
 
 def _numbers(connection: Connection, bounds: tuple[float, float] | None) -> dict[str, Any]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
+from dpselect.backends.rows.arrow import ARROW_TYPES, Array, RecordBatch, computed, pa
 from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.declared import as_read
-from dpselect.backends.rows.duckdb_dialect import trimmed_units
 from dpselect.backends.rows.long_text import ShortValues, short_units
 from dpselect.backends.rows.source import Source
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
-from dpselect.summaries import CandidateKind, PublicCandidates
 
 _ENGINE_TYPES = {
     Holds.INTEGERS: ("BIGINT", {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}),
@@ -53,16 +51,16 @@ class DirectScan:
     Args:
         files: the files to read; the engine can reach no others.
         columns: the columns of the files, by their names in the query.
-        table: name of the table that the engine gets; it can be read any number of times.
+        kept: whether the engine keeps the rows, see `Scan`; else it reads the files for each query.
     """
 
-    def __init__(self, files: ParquetFiles, columns: Mapping[str, Column], *, table: str = "rows") -> None:
+    def __init__(self, files: ParquetFiles, columns: Mapping[str, Column], *, kept: bool = False) -> None:
         self.paths = files.paths
-        self._columns, self._table = dict(columns), table
+        self._columns, self._kept = dict(columns), kept
         self._fraction = 0.0
 
     def attach(self, connection: Connection) -> None:
-        """Give the rows to the engine as a table.
+        """Give the rows to the engine as the table ``rows``.
 
         Raises:
             UnsuitableError: the engine finds other types in the files than their schema says.
@@ -77,7 +75,8 @@ class DirectScan:
             if found[1] not in expected:
                 raise UnsuitableError
             selected.append(f"{quoted}::{type_} AS {name}")
-        connection.execute(f"CREATE TEMP VIEW {self._table} AS SELECT {', '.join(selected)} FROM {read}")
+        kind = "TABLE" if self._kept else "VIEW"
+        connection.execute(f"CREATE TEMP {kind} rows AS SELECT {', '.join(selected)} FROM {read}")
 
     def fraction(self, connection: Connection) -> float:
         """The progress that the engine reports, from 0 to 1; it never decreases."""
@@ -102,33 +101,39 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+class Cell(NamedTuple):
+    """One way in which the cells of a column reach the engine.
+
+    Attributes:
+        column: the column.
+        short: shortens its values; None: they are units.
+    """
+
+    column: Column
+    short: ShortValues | None
+
+    def ready(self, array: Array, format: Format | None) -> Array:
+        """The cells as the row rules read them. Blanks around units are taken away here, forty times as fast."""
+        if self.short is not None:
+            return self.short(as_read(array, self.column, self.short.kind, format))
+        is_text = self.column.holds in (Holds.ANYTHING, Holds.TEXT)
+        return short_units(computed("ascii_trim_whitespace", array) if is_text else array)
+
+
 class Scan:
     """Rows of a source as a stream of Arrow batches with the columns that a question needs.
 
     Attributes:
-        columns: the source's columns, by their names in the query. ``unit`` is the unit; all others, except those in
-            `candidates`, are numbers.
-        table: name of the table that the engine gets.
+        cells: the source's columns, by their names in the query.
         kept: whether the engine keeps the rows until the end, so that several queries can read them; it spills them to
             disk when memory is full. Otherwise the table can be read once.
         failure: the error to raise if the stream failed, else None.
     """
 
     def __init__(
-        self,
-        source: Source,
-        columns: Mapping[str, Column],
-        *,
-        candidates: Mapping[str, PublicCandidates | CandidateKind],
-        format: Format | None = None,
-        table: str = "rows",
-        kept: bool = False,
+        self, source: Source, cells: Mapping[str, Cell], *, format: Format | None = None, kept: bool = False
     ) -> None:
-        self.columns = dict(columns)
-        if columns["unit"].each_row:
-            self.columns["unit"] = columns["unit"].source
-        self.table, self.kept = table, kept
-        self._short = {name: ShortValues.of(candidates.get(name)) for name in columns if name != "unit"}
+        self.cells, self.kept = dict(cells), kept
         self.failure: SelectionError | None = None
         self._source, self._format = source, format
         self._done, self._stopped = 0, False
@@ -150,16 +155,17 @@ class Scan:
         source = self._source
         if not isinstance(source, ParquetBacked):
             return None
-        files = source.parquet(list(self.columns.values()))
-        return None if files is None else DirectScan(files, self.columns, table=self.table)
+        columns = {name: cell.column for name, cell in self.cells.items()}
+        files = source.parquet(list(columns.values()))
+        return None if files is None else DirectScan(files, columns, kept=self.kept)
 
     def attach(self, connection: Connection) -> None:
-        """Give the stream to the engine as a table."""
+        """Give the stream to the engine as the table ``rows``."""
         if not self.kept:
-            connection.register(self.table, self.reader())
+            connection.register("rows", self.reader())
             return
         connection.register("stream", self.reader())
-        connection.execute(f"CREATE TEMP TABLE {self.table} AS SELECT * FROM stream")
+        connection.execute("CREATE TEMP TABLE rows AS SELECT * FROM stream")
         connection.unregister("stream")
 
     def fraction(self, connection: Connection) -> float:
@@ -172,11 +178,11 @@ class Scan:
 
     def reader(self) -> Any:
         """The stream."""
-        fields = [(name, ARROW_TYPES[column.holds]) for name, column in self.columns.items()]
+        fields = [(name, ARROW_TYPES[cell.column.holds]) for name, cell in self.cells.items()]
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
-        asked = list(dict.fromkeys(self.columns.values()))
+        asked = list(dict.fromkeys(cell.column for cell in self.cells.values()))
         try:
             with self._reading():
                 for batch in self._source.batches(asked, self._advance):
@@ -191,10 +197,7 @@ class Scan:
         return TranslatedErrors(lambda error: explained(error, self.source))
 
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
-        arrays = {name: read[column] for name, column in self.columns.items()}
-        arrays["unit"] = short_units(trimmed_units(arrays["unit"], self.columns["unit"].holds))
-        for name, short in self._short.items():
-            arrays[name] = short(as_read(arrays[name], self.columns[name], short.kind, self._format))
+        arrays = {name: cell.ready(read[cell.column], self._format) for name, cell in self.cells.items()}
         return pa.RecordBatch.from_pydict(arrays)
 
     def _advance(self, amount: int) -> None:

@@ -1,33 +1,24 @@
-"""A table whose rows are streamed through the embedded engine, whatever their source."""
+"""What the holder of a table may see of its rows; see `dpselect.check`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dpselect.backends.columns import Column, check_match, check_numeric, find_column, unit_of
-from dpselect.backends.contract import Condition, Progress, SummaryRequest
-from dpselect.backends.failures import cut_off
-from dpselect.backends.rows import readings
+from dpselect.backends.columns import Column, check_match, check_numeric
+from dpselect.backends.contract import Condition, Progress
+from dpselect.backends.row_rules import Number, RowValue, Unit, Value, Within, rule
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.declared import compared
-from dpselect.backends.rows.engine import Answer, answer
-from dpselect.backends.rows.readings import Reading
-from dpselect.backends.rows.relation import columns_of
-from dpselect.backends.rows.scan import Scan
-from dpselect.backends.rows.source import Lines, Objects, Source
-from dpselect.errors import SelectionError
-from dpselect.formats import Format
-from dpselect.summaries import (
-    CandidateCounts,
-    CandidateKind,
-    CandidateTotals,
-    NameCounts,
-    PublicCandidates,
-    UnitValues,
-)
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
+from dpselect.backends.rows.embedded import Embedded, candidate_table
+from dpselect.backends.rows.long_text import ShortValues
+from dpselect.backends.rows.scan import Cell
+from dpselect.backends.rows.source import Lines, Objects
+from dpselect.backends.statements import Statement, filtered
+from dpselect.backends.table import EngineTable
+from dpselect.summaries import CandidateKind, PublicCandidates
 
 if TYPE_CHECKING:
     from dpselect.backends.rows.inspect import Inspection, Unread
@@ -36,163 +27,99 @@ _MOST_KINDS = 3
 """Kinds of objects named in a sentence."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class StreamTable:
-    """A table over a source of rows; see `dpselect.backends.contract.Table`.
+def inspect(
+    table: EngineTable,
+    *,
+    unit: Column,
+    column: Column,
+    candidates: PublicCandidates | None = None,
+    bounds: tuple[float, float] | None = None,
+    progress: Progress | None = None,
+) -> Inspection:
+    """What the rows hold, exactly: candidates, or else numbers."""
+    from dpselect.backends.rows.inspect import UNLIKE_DECLARED, inspected, with_more_words
 
-    Attributes:
-        source: the source of the rows.
-        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
-        format: how cells of text are written, if that was declared.
-        conditions: what all rows that are looked at have to meet.
-    """
+    if candidates is None:
+        check_numeric(column)
+    else:
+        check_match(column, candidates.kind)
+    engine = table.engine
+    assert isinstance(engine, Embedded)
+    listed = None if candidates is None else compared(candidates, engine.format)
+    skipped: list[int] = []
+    source = engine.source.counting(skipped.append) if isinstance(engine.source, Lines) else engine.source
+    null_means = _null_means(engine, column, CandidateKind.NUMBER if listed is None else listed.kind)
+    cells = {"unit": Cell(unit.source, None), "value": Cell(column, ShortValues.of(listed))}
+    met = [
+        each if each.listed is None else replace(each, listed=compared(each.listed, engine.format))
+        for each in table.conditions
+    ]
+    for at, each in enumerate(met):
+        cells[f"condition{at}"] = Cell(each.column, ShortValues.of(each.listed))
+    about: dict[str, Any] = {"candidates": listed, "bounds": bounds, "null_means": null_means}
 
-    source: Source
-    memory_limit: int | None = None
-    format: Format | None = None
-    conditions: tuple[Condition, ...] = ()
+    def query(connection: Connection) -> Inspection:
+        return inspected(connection, _met(connection, met), unit=unit, column=column, **about)
 
-    @property
-    def shown(self) -> str:
-        """Its name in errors and ``repr``."""
-        return self.source.shown
+    found = replace(engine.looked_at(cells, query, progress, source=source), left_out=sum(skipped))
+    is_plain = engine.format is None or bool(table.conditions)
+    if is_plain or all(each.reason != UNLIKE_DECLARED for each in found.unusable):
+        return found
+    as_is = replace(table, engine=replace(engine, format=None))
+    raw = inspect(as_is, unit=unit, column=column, candidates=candidates, bounds=bounds, progress=progress)
+    assert engine.format is not None
+    return with_more_words(found, raw, engine.format)
 
-    def column(self, name: object, *, argument: str = "column") -> Column:
-        """The column called `name`."""
-        with cut_off:
-            return find_column(self.source.columns, name, argument=argument, listed=self.source.listed)
 
-    def unit(self, name: object) -> Column:
-        """The column called `name`, if its type can identify units."""
-        with cut_off:
-            return unit_of(self.source.columns, name, listed=self.source.listed)
-
-    def filtered(self, conditions: tuple[Condition, ...]) -> StreamTable:
-        """The same table with those rows alone that meet all conditions."""
-        return replace(self, conditions=(*self.conditions, *conditions))
-
-    def count(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateCounts]:
-        """How many different units have at least one row with each candidate."""
-        return self._read("count", asked, progress)
-
-    def total(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateTotals]:
-        """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
-        return self._read("total", asked, progress)
-
-    def gather(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitValues]:
-        """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit."""
-        return self._read("gather", asked, progress)
-
-    def units(self, *, progress: Progress | None = None, **asked: Any) -> list[int]:
-        """How many different units have at least one row that a question can use."""
-        return self._read("units", asked, progress)
-
-    def names(self, *, progress: Progress | None = None, **asked: Any) -> list[NameCounts]:
-        """How many different units have at least one row with each value that occurs."""
-        return self._read("names", asked, progress)
-
-    def in_one_pass(self, asked: Sequence[SummaryRequest], *, progress: Progress | None = None) -> list[list[Any]]:
-        """The summaries that several calls of the methods above would give, from one pass over the rows.
-
-        If the rows do not fit into memory and temporary disk space together, they are read for each summary.
-        """
-        if len(asked) == 1:
-            return [self._read(asked[0].method, asked[0].arguments, progress)]
-        wanted = [self._reading(each.method, each.arguments) for each in asked]
-        from dpselect.backends.rows.one_pass import OnePass
-
-        shared = OnePass.of(wanted)
-        try:
-            scan = shared.scan(self.source, self.format)
-            found = self._answer(scan, shared.query, progress)
-        except SelectionError as error:
-            if type(error) is not SelectionError:  # what is said of a table does not depend on how it is read
-                raise
-            return [self._read(each.method, each.arguments, progress) for each in asked]
-        return [each.summary(one) for each, one in zip(wanted, found, strict=True)]
-
-    def inspect(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        candidates: PublicCandidates | None = None,
-        bounds: tuple[float, float] | None = None,
-        progress: Progress | None = None,
-    ) -> Inspection:
-        """What the rows hold, exactly: candidates, or else numbers. For the holder of the data only."""
-        from dpselect.backends.rows.inspect import UNLIKE_DECLARED, inspected, with_more_words
-
-        if candidates is None:
-            check_numeric(column)
+def _met(connection: Connection, conditions: Sequence[Condition]) -> str:
+    """The rows that meet the conditions, for use after ``FROM``."""
+    met: list[str] = []
+    for at, each in enumerate(conditions):
+        if each.listed is None:
+            met.append(f"{rule(Within(each.column, *each.between), f'condition{at}', DUCKDB)} IS NOT NULL")
         else:
-            check_match(column, candidates.kind)
-            candidates = compared(candidates, self.format)
-        named = {} if candidates is None else {"value": candidates}
-        skipped: list[int] = []
-        source = self.source.counting(skipped.append) if isinstance(self.source, Lines) else self.source
-        null_means = self._null_means(column, CandidateKind.NUMBER if candidates is None else candidates.kind)
-        query = partial(
-            inspected, unit=unit, column=column, candidates=candidates, bounds=bounds, null_means=null_means
-        )
-        reading = self._filtered(Reading(columns=columns_of(unit, None, value=column), candidates=named, query=query))
-        found = replace(self._looked_at(source, reading, progress), left_out=sum(skipped))
-        if self.format is None or self.conditions or all(each.reason != UNLIKE_DECLARED for each in found.unusable):
-            return found
-        as_is = replace(self, format=None)
-        raw = as_is.inspect(unit=unit, column=column, candidates=candidates, bounds=bounds, progress=progress)
-        return with_more_words(found, raw, self.format)
+            connection.register(f"condition{at}_list", candidate_table(each.listed))
+            value = rule(Value(each.column, each.listed.kind), f"condition{at}", DUCKDB)
+            met.append(f"{value} IN (SELECT candidate FROM condition{at}_list)")
+    return f"(SELECT * FROM rows WHERE {' AND '.join(met)})" if met else "rows"
 
-    def together(
-        self,
-        *,
-        unit: Column,
-        matched: Mapping[str, tuple[Column, PublicCandidates]],
-        numbers: Mapping[str, Column],
-        between: tuple[int | float, int | float] | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[int, int]:
-        """Rows, and units with such a row, that have all of these. For the holder of the data only."""
-        from dpselect.backends.rows.inspect import together
 
-        matched = {name: (column, compared(listed, self.format)) for name, (column, listed) in matched.items()}
-        columns = {"unit": unit, **numbers, **{name: column for name, (column, _) in matched.items()}}
-        named = {name: listed for name, (_, listed) in matched.items()}
-        query = partial(together, unit=unit, matched=matched, numbers=numbers, between=between)
-        return self._looked_at(
-            self.source, self._filtered(Reading(columns=columns, candidates=named, query=query)), progress
-        )
+def together(
+    table: EngineTable,
+    *,
+    unit: Column,
+    matched: Mapping[str, tuple[Column, PublicCandidates]],
+    numbers: Mapping[str, Column],
+    between: tuple[int | float, int | float] | None = None,
+    progress: Progress | None = None,
+) -> tuple[int, int]:
+    """Rows, and units with such a row, that have all of these."""
+    reads: dict[str, RowValue] = {"who": Unit(unit)}
+    reads |= {name: Value(column, listed.kind) for name, (column, listed) in matched.items()}
+    for name, column in numbers.items():
+        reads[name] = Number(column) if name != "value" or between is None else Within(column, *between)
+    both = Statement(
+        reads=reads,
+        lists={name: compared(listed, table.engine.format) for name, (_, listed) in matched.items()},
+        body=lambda _, rows: f"SELECT count(*) AS rows, count(DISTINCT who) AS units FROM ({rows}) AS matched",
+        summary=lambda found: (int(found["rows"][0]), int(found["units"][0])),
+    )
+    asked = filtered(both, table.conditions)
+    return both.summary(table.engine.answers([asked], progress)[0])
 
-    def _null_means(self, column: Column, kind: CandidateKind) -> Unread:
-        from dpselect.backends.rows.inspect import BLANK, BROKEN, NOT_UTF_8, UNLIKE_DECLARED, Unread
 
-        words = {} if self.format is None else self.format.words
-        if {"thousands", "decimal"} & words.keys() and kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
-            return Unread(UNLIKE_DECLARED, 0)
-        if "date_format" in words and kind is CandidateKind.DATE:
-            return Unread(UNLIKE_DECLARED, 0)
-        if isinstance(self.source, Objects) and (kinds := self.source.kinds_without_text(column)):
-            which = f"{', '.join(kinds[:_MOST_KINDS])}{' and others' if kinds[_MOST_KINDS:] else ''}"
-            how = "Make text, numbers or dates of these objects first."
-            return Unread(f"{BLANK}, or an object that is read as missing ({which})", 0, otherwise=how)
-        if not isinstance(self.source, Lines) or not self.source.can_be_broken:
-            return Unread(BLANK, 0)
-        return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
+def _null_means(engine: Embedded, column: Column, kind: CandidateKind) -> Unread:
+    from dpselect.backends.rows.inspect import BLANK, BROKEN, NOT_UTF_8, UNLIKE_DECLARED, Unread
 
-    def _reading(self, method: str, asked: Mapping[str, Any]) -> Reading:
-        return self._filtered(readings.READINGS[method](self.format, **asked))
-
-    def _read(self, method: str, asked: Mapping[str, Any], progress: Progress | None) -> list[Any]:
-        reading = self._reading(method, asked)
-        return reading.summary(self._looked_at(self.source, reading, progress))
-
-    def _looked_at(self, source: Source, reading: Reading, progress: Progress | None) -> Any:
-        about: dict[str, Any] = {"candidates": reading.candidates, "format": self.format, "table": reading.table}
-        return self._answer(Scan(source, reading.columns, **about), reading.query, progress)
-
-    def _filtered(self, reading: Reading) -> Reading:
-        """The same of those rows alone that meet the conditions of the table."""
-        return readings.filtered(reading, self.conditions, self.format) if self.conditions else reading
-
-    def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
-        return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
+    words = {} if engine.format is None else engine.format.words
+    if {"thousands", "decimal"} & words.keys() and kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
+        return Unread(UNLIKE_DECLARED, 0)
+    if "date_format" in words and kind is CandidateKind.DATE:
+        return Unread(UNLIKE_DECLARED, 0)
+    if isinstance(engine.source, Objects) and (kinds := engine.source.kinds_without_text(column)):
+        which = f"{', '.join(kinds[:_MOST_KINDS])}{' and others' if kinds[_MOST_KINDS:] else ''}"
+        how = "Make text, numbers or dates of these objects first."
+        return Unread(f"{BLANK}, or an object that is read as missing ({which})", 0, otherwise=how)
+    if not isinstance(engine.source, Lines) or not engine.source.can_be_broken:
+        return Unread(BLANK, 0)
+    return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.contract import Amount
-from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.lazy.reading import changed
-from dpselect.backends.lazy.schema import check_names
-from dpselect.backends.row_rules import Dialect, Name, Number, RowValue, Unit, Value, Within
+from dpselect.backends.failures import TranslatedErrors, changed
+from dpselect.backends.frames.names import named_columns
+from dpselect.backends.row_rules import Dialect
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
 from dpselect.summaries import CandidateKind
 
@@ -50,8 +48,8 @@ def check_unicode(connection: Any) -> None:
         raise InvalidDataError("column", Shown("<text>"), expected, "Copy the table to a database in UTF8.")
 
 
-def storable(connection: Any, texts: list[str], *, argument: str) -> list[str]:
-    """The public `texts`, given as `argument`, that a table of this database can hold.
+def storable(connection: Any, texts: list[str | None], *, argument: str) -> list[str | None]:
+    """The public `texts`, given as `argument`, with None for those that no table of this database can hold.
 
     Raises:
         InvalidCandidatesError: the encoding of the database is not supported.
@@ -63,7 +61,7 @@ def storable(connection: Any, texts: list[str], *, argument: str) -> list[str]:
         expected = f"no text, because the encoding of the database, {encoding}, is not supported"
         hint = "Ask about numbers, or copy the table to a database in UTF8."
         raise InvalidCandidatesError(argument, Shown("<text>"), expected, hint)
-    return [text for text in texts if _is_known(text, _CODECS[encoding])]
+    return [text if text is not None and _is_known(text, _CODECS[encoding]) else None for text in texts]
 
 
 def _is_known(text: str, codec: str) -> bool:
@@ -127,42 +125,11 @@ class _PostgreSQL(Dialect):
     def half_even(self, number: str) -> str:
         return f"round({number})"
 
+    def lot(self, columns: Sequence[str]) -> str:
+        return "gen_random_uuid()"  # 122 bits of the server's cryptographic randomness
+
 
 POSTGRESQL = _PostgreSQL()
-
-IBIS_TYPES = {
-    CandidateKind.INTEGER: "int64",
-    CandidateKind.NUMBER: "float64",
-    CandidateKind.TEXT: "string",
-    CandidateKind.DATE: "date",
-    CandidateKind.BOOLEAN: "boolean",
-}
-"""The types of candidates in Ibis."""
-
-_UNIT_TYPES = {
-    Holds.INTEGERS: "int64",
-    Holds.FLOATS: "float64",
-    Holds.SHORT_FLOATS: "float64",
-    Holds.DATES: "date",
-    Holds.BOOLEANS: "boolean",
-    Holds.BYTES: "binary",
-    Holds.DECIMALS: "decimal",
-}
-
-
-def ibis_type(value: RowValue) -> str:
-    """The type in Ibis of a value of a row."""
-    match value:
-        case Unit(column):
-            return "int64" if column.each_row else _UNIT_TYPES.get(column.holds, "string")
-        case Value(_, kind) | Name(_, kind):
-            return IBIS_TYPES[kind]
-        case Number():
-            return "float64"
-        case Within():
-            return "int32"
-        case Amount():
-            return "decimal(38, 0)"
 
 
 def quoted(name: str) -> str:
@@ -211,20 +178,6 @@ def columns_of_table(connection: Any, source: str, shown: str) -> Types:
     return _columns(connection, connection.execute(_OF_TABLE, [source]).fetchall(), shown)
 
 
-def columns_of_query(connection: Any, source: str, names: Sequence[str], shown: str) -> Types:
-    """The columns of SQL for use after ``FROM``; no row is read.
-
-    Args:
-        connection: a psycopg connection.
-        source: the SQL.
-        names: names of the columns, in the server's order.
-        shown: its name in errors.
-    """
-    with connection.transaction():
-        speak_unicode(connection)
-        return _columns(connection, list(zip(names, _types(connection, "*", source), strict=True)), shown)
-
-
 def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> None:
     """Refuse a table if the `types` of its columns have changed. They cannot change until the transaction ends.
 
@@ -243,7 +196,7 @@ def _types(connection: Any, names: str, source: str) -> list[int]:
 
 def _columns(connection: Any, found: Sequence[tuple[str, int]], shown: str) -> Types:
     """The columns with their types; names may differ in capitals only."""
-    check_names([name for name, _ in found], shown)
+    named_columns([name for name, _ in found], (), shown=shown)
     types = sorted({type_ for _, type_ in found})
     made_of = {given: (number, _holds(*of_type)) for given, number, *of_type in _rows(connection, types)}
     described = [(name, *made_of.get(type_, (type_, Holds.OTHER))) for name, type_ in found]

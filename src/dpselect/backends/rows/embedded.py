@@ -1,0 +1,140 @@
+"""Rows of any source, streamed through DuckDB, the engine in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Progress
+from dpselect.backends.row_rules import Name, RowValue, Unit, Value
+from dpselect.backends.rows.arrow import of_numpy, pa
+from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.duckdb_dialect import DuckDB
+from dpselect.backends.rows.engine import Answer, answer
+from dpselect.backends.rows.long_text import ShortValues
+from dpselect.backends.rows.scan import Cell, Scan
+from dpselect.backends.rows.source import Source
+from dpselect.backends.statements import Found, Statement, is_interval
+from dpselect.errors import SelectionError
+from dpselect.formats import Format
+from dpselect.summaries import CandidateKind, PublicCandidates
+
+_ARROW_TYPES = {
+    CandidateKind.INTEGER: "int64",
+    CandidateKind.NUMBER: "float64",
+    CandidateKind.TEXT: "large_string",
+    CandidateKind.DATE: "date32",
+    CandidateKind.BOOLEAN: "bool",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Embedded:
+    """DuckDB over a source of rows; see `dpselect.backends.table.Engine`.
+
+    Attributes:
+        source: the source of the rows.
+        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
+        format: how cells of text are written, if that was declared.
+    """
+
+    source: Source
+    memory_limit: int | None = None
+    format: Format | None = None
+
+    @property
+    def shown(self) -> str:
+        """Its name in errors and ``repr``."""
+        return self.source.shown
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, with different names."""
+        return self.source.columns
+
+    @property
+    def listed(self) -> bool:
+        """Whether errors may list the names of the columns."""
+        return self.source.listed
+
+    def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
+        """The results of all statements. For several, the engine keeps the rows that it has read.
+
+        If these do not fit into memory and temporary disk space together, they are read for each statement.
+        """
+        try:
+            return self._answers(asked, progress)
+        except SelectionError as error:
+            if len(asked) == 1 or type(error) is not SelectionError:  # what is said of rows depends on no way to read
+                raise
+        return [found for each in asked for found in self._answers([each], progress)]
+
+    def _answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
+        names: dict[Cell, str] = {}
+        mine = [_cells(each, names) for each in asked]
+        cells = {name: cell for cell, name in names.items()}
+        return self.looked_at(cells, partial(_ask, asked=asked, cells=mine), progress, kept=len(asked) > 1)
+
+    def looked_at(
+        self,
+        cells: Mapping[str, Cell],
+        query: Callable[[Connection], Answer],
+        progress: Progress | None,
+        *,
+        kept: bool = False,
+        source: Source | None = None,
+    ) -> Answer:
+        """The result of a query over the table ``rows`` with these cells."""
+        scan = Scan(self.source if source is None else source, cells, format=self.format, kept=kept)
+        return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
+
+
+def _cells(statement: Statement, names: dict[Cell, str]) -> dict[str, tuple[str, ...]]:
+    """The names of the cells of a statement, which are added to those of others; alike cells are read once."""
+    return {
+        name: tuple(names.setdefault(cell, f"c{len(names)}") for cell in _of(value, name, statement))
+        for name, value in statement.reads.items()
+    }
+
+
+def _of(value: RowValue, name: str, statement: Statement) -> Iterator[Cell]:
+    if isinstance(value, Unit):
+        yield Cell(value.column.source, None)
+    elif value.column.parts:
+        for column, listed in zip(value.column.sources, statement.parts, strict=True):
+            yield Cell(column, ShortValues.of(listed))
+    else:
+        kind = value.kind if isinstance(value, Value | Name) else None
+        yield Cell(value.column, ShortValues.of(statement.lists.get(name, kind)))
+
+
+def _ask(
+    connection: Connection, asked: Sequence[Statement], cells: Sequence[Mapping[str, Sequence[str]]]
+) -> list[Found]:
+    found: list[Found] = []
+    for statement, names in zip(asked, cells, strict=True):
+        for name, listed in statement.lists.items():
+            if not is_interval(listed):
+                connection.register(f"{name}_list", candidate_table(listed))
+        sql = statement.sql(DuckDB(connection), names, "rows")
+        if statement.named is None:
+            found.append(connection.execute(sql).fetchnumpy())
+        else:
+            table = connection.sql(sql).to_arrow_table()
+            found.append(dict(zip(table.column_names, table.columns, strict=True)))
+    return found
+
+
+def candidate_table(candidates: PublicCandidates) -> Any:
+    """The candidates as an Arrow table of each ``candidate`` and its ``place``, the position."""
+    values = candidates.values
+    if isinstance(values, range):
+        values = np.fromiter(values, np.int64, len(values))
+    is_whole = isinstance(values, np.ndarray)
+    listed = of_numpy(values) if is_whole else pa.array(values, _ARROW_TYPES[candidates.kind])
+    return pa.table({"place": of_numpy(np.arange(len(values))), "candidate": listed})
