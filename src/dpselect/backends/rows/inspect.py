@@ -1,395 +1,271 @@
-"""What the rows of a column hold, exactly: for the holder of the data only, never for an answer.
+"""What the rows of a table hold, exactly: for the holder of the data only, never for an answer.
 
-A question counts the rows that it can read, and says nothing about the others. Here both are counted, with the reason.
+One pass writes the cells of a check into a temporary table of the engine; everything else is counted there. What a cell
+means is decided by the row rules, as for a question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.row_rules import BLANKS, MISSING, Number, Value, Within, rule, unit_is_known, unit_key
+from dpselect.backends.contract import Progress
+from dpselect.backends.row_rules import Number, Unit, Value, Within, rule
+from dpselect.backends.rows.arrow import RecordBatch, of_numpy, pa, pc
 from dpselect.backends.rows.connection import Connection, literal
+from dpselect.backends.rows.declared import compared
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
-from dpselect.backends.rows.relation import Relation, candidate_table
-from dpselect.backends.rows.spellings import (
-    DAY_FIRST,
-    DECIMALS,
-    EITHER_FIRST,
-    IN_BOTH_ORDERS,
-    MONTH_FIRST,
-    SPELLINGS,
-    THOUSANDS,
-    UNCLEAR,
-    Spelling,
-)
-from dpselect.errors import InvalidParameterError
-from dpselect.formats import Format
+from dpselect.backends.rows.engine import answer
+from dpselect.backends.rows.relation import candidate_table, meets
+from dpselect.backends.rows.scan import Scan
+from dpselect.backends.rows.source import Lines
 from dpselect.summaries import CandidateKind, PublicCandidates
 
-BLANK = "nothing, or a word for a missing value"
-UNLIKE_DECLARED = "nothing, or a value that is not written as the format says"
-BROKEN = "bytes that are no text in this encoding, or quotes inside a field"
-ELSE = "something else"
-NOT_LISTED = "a value that is not listed"
+if TYPE_CHECKING:
+    from dpselect.backends.rows.table import StreamTable
 
-BLANKS_DIFFER, CASE_DIFFERS, BOTH_DIFFER = "blanks", "case", "blanks and case"
-ZEROS_DIFFER, NUMBER_DIFFERS = "zeros", "number"
-"""How a value differs from the candidate that it nearly equals."""
-
-STEPS = (1.0, 0.5, 0.1, 0.05, 0.01, 0.001)
-
-NO_NAMES = ("-", "?", "-1", "#n/a", "n.a.", "no id", "not available", "unknown", "anonymous", "missing", "undefined")
-"""What people write in place of a unit that they do not know, in small letters. They count as one unit."""
-
+SHOWN = 3
+"""Cells of a kind that are shown."""
+_LONGEST, _WAYS = 100, 10_000
+"""Characters of a cell, and ways to write a column, that are looked at."""
 _TEXT = (Holds.ANYTHING, Holds.TEXT)
-_SOMEBODYS_NUMBERS = "grouped WHERE by_value AND what IS NOT NULL AND owned > 0"
-_DOTS = (
-    "CASE WHEN named IS NOT NULL AND contains(value, '.') THEN (strpos(value, '.') = strlen(value) - 3"
-    " AND regexp_full_match(value, '[+-]?[1-9][0-9]{0,2}[.][0-9]{3}'))::INTEGER END"
+_NOBODY = (
+    *("-", "?", "-1", "#n/a", "n.a.", "no id", "not available", "unknown", "anonymous", "missing", "undefined"),
+    *("total", "totals", "subtotal", "grand total", "sum", "all", "overall", "summe", "gesamt", "insgesamt"),
 )
-"""Whether a number with a dot might have it between thousands."""
-
-_SENTINELS = frozenset(
-    {-1.0, -9.0} | {float(sign + digit * many) for sign in ("", "-") for digit in "789" for many in range(2, 9)}
+"""What stands in place of a unit where no person is meant, in small letters. Each counts as one unit."""
+_DIGITS = "regexp_replace(name, '[^0-9]', '', 'g')"
+_ALIKE = (
+    f"CASE WHEN regexp_full_match(name, '[+0(][0-9 ()/.-]*') AND strlen({_DIGITS}) > 8 THEN 'p' || right({_DIGITS}, 9)"
+    " WHEN regexp_full_match(name, '[0-9]+([.]0*)?') THEN 'n' || ltrim(regexp_replace(name, '[.]0*$', ''), '0')"
+    " ELSE 't' || trim(regexp_replace(lower(nfc_normalize(name)), '[\\s\\x{a0}\\x{202f}\\x{200b}]+', ' ', 'g')) END"
 )
-"""Numbers that stand for a missing one in many tables: -1, -99, 999, 9999 and the like."""
+"""Equal for names of units that a person may take for the same; of telephone numbers the last nine digits."""
+_SHAPE = "regexp_replace(regexp_replace(name, '[0-9]+', '0', 'g'), '\\p{L}+', 'a', 'g')"
+_COMMONEST = f"(SELECT {_SHAPE} FROM units GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)"
 
 
-class Common(NamedTuple):
-    """Rows that hold one number."""
-
-    value: float
-    rows: int
-
-
-class Unread(NamedTuple):
-    """Rows without a value that counts.
+class Written(NamedTuple):
+    """Rows whose cells are written alike.
 
     Attributes:
-        reason: in words.
+        text: a cell; of numbers, with 0 for each digit and at most four of these together; None: the cell is null.
+        state: 0: it counts; 1: it is of the kind asked for, but not listed, or not between two numbers; 2: it is not.
         rows: how many.
-        words: of a `dpselect.Format` that reads them; empty: none does.
-        otherwise: what else helps, or "".
+        cells: the first `SHOWN` of them, each with its row, counted from 0.
     """
 
-    reason: str
+    text: str | None
+    state: int
     rows: int
-    words: Mapping[str, Any] = {}
-    otherwise: str = ""
+    cells: tuple[tuple[str, int], ...]
 
 
-NOT_UTF_8 = Unread(BROKEN, 0, {"encoding": "cp1252"}, "Or another encoding, such as cp1250 or latin-1.")
+class Sought(NamedTuple):
+    """What a question needs of a column: one of a list, or else a number.
+
+    Attributes:
+        column: the column.
+        listed: the list.
+        between: two numbers; others do not count.
+        ends: two numbers; others count as the nearer one.
+    """
+
+    column: Column
+    listed: PublicCandidates | None = None
+    between: tuple[int | float, int | float] | None = None
+    ends: tuple[float, float] | None = None
+
+    @property
+    def kind(self) -> CandidateKind:
+        """What its cells are read as."""
+        return CandidateKind.NUMBER if self.listed is None else self.listed.kind
 
 
-class Near(NamedTuple):
-    """Rows that nearly hold a candidate."""
+class Cells(NamedTuple):
+    """What one column holds in rows with a unit; and the positions of candidates that none of these has."""
 
-    position: int
-    differs_in: str
-    rows: int
+    written: tuple[Written, ...]
+    below: int
+    above: int
+    missing: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Inspection:
+class Inspection(NamedTuple):
     """Exact numbers, which are not private.
 
     Attributes:
-        rows: all there are.
-        nobodys: those without a unit.
-        units: different ones, in all rows.
-        usable_rows: rows with a unit and a value that counts.
-        usable_units: units with such a row.
-        several: units with more than one such row.
-        most: the largest number of such rows of one unit.
-        largest: rows of the unit that has the most, whatever they hold.
-        no_names: rows whose unit is one of `NO_NAMES`.
-        alike: units that differ from another one in capitals only.
-        unusable: rows with a unit and without a value that counts, most of them first.
-        ties: of numbers, usable rows whose value another row has, too.
-        commonest: of numbers, the rows with the most common value.
-        below: usable rows beyond the lower bound.
-        above: usable rows beyond the upper bound.
-        spread: of numbers, the distance of the largest to the smallest, within the bounds.
-        sentinels: of numbers, those that may stand for a missing one, and how many rows have them.
-        dotted: of numbers in text, rows with a dot in it.
-        grouped: those where all of these look like 1.234, with three digits after it and no 0 before it.
-        step: the largest of `STEPS` of which all numbers are multiples; None: of none.
-        left_out: lines that are no rows, because they cannot be read.
-        missing: positions of the candidates that no row holds.
-        near: rows that nearly hold a candidate.
+        rows: all there are; the usable ones have a unit and all that is sought.
+        units: in all rows; the usable ones have a usable row.
+        several: usable units with several usable rows, or, of candidates, with several of them; and the most of one.
+        nobody: rows without a unit. The text is None if the cell is null.
+        largest: the unit with the most rows.
+        words: rows whose unit is a word such as unknown or total.
+        unlike: rows of units that are written unlike most others, and how many units these are.
+        alike: how many units look like another one, and pairs of rows with such units.
+        columns: of each that is sought.
+        left_out: lines that are no rows.
     """
 
     rows: int
-    nobodys: int
-    units: int
     usable_rows: int
+    units: int
     usable_units: int
-    several: int
-    most: int
-    largest: int
-    no_names: int
-    alike: int
-    unusable: tuple[Unread, ...]
-    ties: int = 0
-    commonest: int = 0
-    below: int = 0
-    above: int = 0
-    spread: float = 0.0
-    sentinels: tuple[Common, ...] = ()
-    dotted: int = 0
-    grouped: int = 0
-    step: float | None = None
-    left_out: int = 0
-    missing: tuple[int, ...] = ()
-    near: tuple[Near, ...] = field(default=())
+    several: tuple[int, int]
+    nobody: tuple[Written, ...]
+    largest: Written
+    words: Written
+    unlike: tuple[Written, int]
+    alike: tuple[int, list[list[tuple[str, int]]]]
+    columns: tuple[Cells, ...]
+    left_out: int
 
 
-def inspected(
-    connection: Connection,
-    *,
-    unit: Column,
-    column: Column,
-    candidates: PublicCandidates | None,
-    bounds: tuple[float, float] | None,
-    null_means: Unread,
-) -> Inspection:
-    """What the table ``rows`` holds: candidates, or else numbers. One pass over the rows; the rest is about values.
+def inspected(table: StreamTable, unit: Column, sought: Sequence[Sought], progress: Progress | None) -> Inspection:
+    """Look at every row of a table."""
+    met = {f"condition{at}": each for at, each in enumerate(table.conditions)}
+    asked = {f"value{at}": each for at, each in enumerate(sought)}
+    given = {name: each.listed for name, each in {**met, **asked}.items() if each.listed is not None}
+    listed = {name: compared(each, table.format) for name, each in given.items()}
+    columns = {"unit": unit, **{name: each.column for name, each in {**met, **asked}.items()}}
+    left_out: list[int] = []
+    source = table.source.counting(left_out.append) if isinstance(table.source, Lines) else table.source
 
-    Args:
-        connection: a database with the table ``rows``, with the columns ``unit`` and ``value``.
-        unit: the column behind ``unit``.
-        column: the column behind ``value``.
-        candidates: the public candidates; None: numbers.
-        bounds: of numbers.
-        null_means: what to say of cells that are null.
-    """
-    who = f"CASE WHEN {unit_is_known(unit, 'unit', DUCKDB)} THEN {unit_key(unit, 'unit', DUCKDB)} END"
-    reads = rule(Number(column) if candidates is None else Value(column, candidates.kind), "value", DUCKDB)
-    joins, what = "", "named"
-    if candidates is not None:
-        connection.register("candidates", candidate_table(candidates, "place"))
-        joins, what = " LEFT JOIN candidates ON named = candidates.candidate", "candidates.place"
-        if isinstance(candidates.values, range) and candidates.values.step == 1:  # no join is needed to find them
-            first, last = candidates.values[0], candidates.values[-1]
-            joins, what = "", f"CASE WHEN named BETWEEN {first} AND {last} THEN named - {first} END"
-    is_text = column.holds in _TEXT
-    read = f"SELECT {who} AS who, {reads} AS named{', value' if is_text else ''} FROM rows"
-    cell = "value" if is_text else "CASE WHEN named IS NOT NULL THEN '?' END"  # of a type that has only one spelling
-    dots = _DOTS if is_text and candidates is None else "NULL::INTEGER"
-    seen = f"SELECT who, {what} AS what, CASE WHEN {what} IS NULL THEN {cell} END AS odd, {dots} AS dots"
+    def query(connection: Connection) -> Inspection:
+        conditions = [meets(connection, name, e.column, listed.get(name), e.between) for name, e in met.items()]
+        _write(connection, unit, sought, listed, " AND ".join(conditions) or "true")
+        return _counted(connection, unit, sought)
+
+    scan = _Cells(source, columns, candidates=listed, format=table.format)
+    found = answer(scan, query, progress=progress, memory_limit=table.memory_limit)
+    return found._replace(left_out=sum(left_out))
+
+
+class _Cells(Scan):
+    """Rows with their number, ``nth``, and with the text of each cell as it was before its format was applied."""
+
+    _next = 0
+
+    def direct(self) -> None:
+        """The engine would not say which row is which."""
+
+    def reader(self) -> Any:
+        """The stream."""
+        more = [(f"raw_{name}", pa.large_string()) for name in self._texts] + [("nth", pa.int64())]
+        return pa.RecordBatchReader.from_batches(pa.schema([*super().reader().schema, *more]), self._batches())
+
+    @property
+    def _texts(self) -> list[str]:
+        return [name for name, column in self.columns.items() if column.holds in _TEXT]
+
+    def _named(self, read: dict[Column, Any]) -> RecordBatch:
+        batch = super()._named(read)
+        arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
+        for name in self._texts:
+            arrays[f"raw_{name}"] = pc.utf8_slice_codeunits(read[self.columns[name]], 0, _LONGEST)
+        arrays["nth"] = of_numpy(np.arange(self._next, self._next + batch.num_rows))
+        self._next += batch.num_rows
+        return pa.RecordBatch.from_pydict(arrays)
+
+
+def _write(
+    connection: Connection, unit: Column, sought: Sequence[Sought], listed: Mapping[str, PublicCandidates], where: str
+) -> None:
+    """The tables ``cells``, of all rows, and ``units``."""
+    raw = "raw_unit" if unit.holds in _TEXT else "unit::VARCHAR"
+    read, seen, joins = [f"{rule(Unit(unit), 'unit', DUCKDB)} AS who, nth, {raw} AS raw"], ["who, nth, raw"], ""
+    for at, each in enumerate(sought):
+        name, what = f"value{at}", f"named{at}"
+        value = Number(each.column) if each.listed is None else Value(each.column, each.kind)
+        read.append(f"{rule(value, name, DUCKDB)} AS named{at}")
+        if name in listed:
+            connection.register(f"list{at}", candidate_table(listed[name], "place"))
+            joins += f" LEFT JOIN list{at} ON named{at} = list{at}.candidate"
+            what = f"list{at}.place"
+        elif each.between is not None:
+            read.append(f"{rule(Within(each.column, *each.between), name, DUCKDB)} AS within{at}")
+            what = f"CASE WHEN within{at} = 1 THEN named{at} END"
+        text = f"raw_{name}" if each.column.holds in _TEXT else f"CASE WHEN named{at} IS NULL THEN {name}::VARCHAR END"
+        read.append(f"{text} AS text{at}")
+        seen.append(f"{what} AS what{at}, named{at} IS NOT NULL AS is_read{at}, text{at}")
+    every = f"SELECT {', '.join(read)} FROM rows WHERE {where}"
+    connection.execute(f"CREATE TEMP TABLE cells AS SELECT {', '.join(seen)} FROM ({every}){joins}")
+    usable = " AND ".join(f"what{at} IS NOT NULL" for at in range(len(sought)))
+    several = "count(*)" if sought[0].listed is None else "count(DISTINCT what0)"
     connection.execute(
-        "CREATE TEMP TABLE grouped AS SELECT grouping(who) = 1 AS by_value, who, what, odd, count(*) AS n,"
-        " count(who) AS owned, count(what) AS usable, count(dots) AS dotted, coalesce(sum(dots), 0) AS split"
-        f" FROM ({seen} FROM ({read}){joins}) GROUP BY GROUPING SETS ((what, odd), (who))"
+        "CREATE TEMP TABLE units AS SELECT who::VARCHAR AS name, min(nth) AS nth, count(*) AS n, count(*) FILTER"
+        f" ({usable}) AS usable, {several} FILTER ({usable}) AS several FROM cells WHERE who IS NOT NULL GROUP BY who"
     )
-    rows, owned, usable = _one(
+
+
+def _counted(connection: Connection, unit: Column, sought: Sequence[Sought]) -> Inspection:
+    (rows,) = _one(connection, "SELECT count(*) FROM cells")
+    usable_rows, units, usable_units, *several = _one(
         connection,
-        "SELECT coalesce(sum(n), 0), coalesce(sum(owned), 0), coalesce(sum(owned) FILTER (what IS NOT NULL), 0)"
-        " FROM grouped WHERE by_value",
+        "SELECT coalesce(sum(usable), 0)::BIGINT, count(*), count(*) FILTER (usable > 0), count(*) FILTER (several > 1),"
+        " coalesce(max(several), 0) FROM units",
     )
-    names = "lower(who)" if unit.holds in _TEXT and not unit.each_row else "NULL::VARCHAR"
-    units, usable_units, several, most, largest, no_names, named, different = _one(
-        connection,
-        "SELECT count(*), count(*) FILTER (usable > 0), count(*) FILTER (usable > 1), coalesce(max(usable), 0),"
-        f" coalesce(max(n), 0), coalesce(sum(n) FILTER ({names} IN ({', '.join(map(literal, NO_NAMES))})), 0),"
-        f" count({names}), count(DISTINCT {names}) FROM grouped WHERE NOT by_value AND who IS NOT NULL",
+    alike = (
+        f"SELECT count(*) - 1 AS more, min_by(name, nth, 2) AS names, min(nth, 2) AS nths FROM (SELECT *, {_ALIKE} AS"
+        " same FROM units) GROUP BY same HAVING count(*) > 1"
+        " AND (same[1] <> 'p' OR bool_or(regexp_matches(name, '[^0-9]')))"
     )
-    more = _numbers(connection, bounds) if candidates is None else _candidates(connection, candidates)
-    kind = CandidateKind.NUMBER if candidates is None else candidates.kind
+    pairs = connection.execute(f"SELECT names, nths, more FROM ({alike}) ORDER BY nths").fetchall()
     return Inspection(
         rows=rows,
-        nobodys=rows - owned,
+        usable_rows=usable_rows,
         units=units,
-        usable_rows=usable,
         usable_units=usable_units,
-        several=several,
-        most=most,
-        largest=largest,
-        no_names=no_names,
-        alike=named - different,
-        unusable=_unread(connection, kind, null_means),
-        **more,
+        several=(several[0], several[1]),
+        nobody=_grouped(connection, "CASE WHEN raw IS NOT NULL THEN '' END", "2", "raw", "who IS NULL"),
+        largest=_units(connection, "n = (SELECT max(n) FROM units)", "LIMIT 1")[0],
+        words=_units(connection, f"lower(name) IN ({', '.join(map(literal, _NOBODY))})")[0],
+        unlike=_units(connection, f"{_SHAPE} <> {_COMMONEST}"),
+        alike=(
+            sum(more for *_, more in pairs),
+            [list(zip(names, nths, strict=True)) for names, nths, _ in pairs[:SHOWN]],
+        ),
+        columns=tuple(_column(connection, at, each) for at, each in enumerate(sought)),
+        left_out=0,
     )
 
 
-def with_more_words(read: Inspection, raw: Inspection, declared: Format) -> Inspection:
-    """Rows that are not written as declared, with the words that the format lacks for them.
-
-    Args:
-        read: in the declared format.
-        raw: without it.
-        declared: the format.
-    """
-    found: list[Unread] = []
-    for each in raw.unusable:
-        more = {name: value for name, value in each.words.items() if name not in declared.words}
-        agrees = all(declared.words.get(name, value) == value for name, value in each.words.items())
-        if more and agrees and _is_format({**declared.words, **more}):
-            found.append(each._replace(words=more))
-    if declared.decimal == "," and declared.thousands is None and 0 < raw.grouped == raw.dotted:
-        found.append(Unread("a dot before three digits, as in 1.234", raw.grouped, {"thousands": "."}))
-    unlike = next((each for each in read.unusable if each.reason == UNLIKE_DECLARED), None)
-    if unlike is None or not found or (left := unlike.rows - sum(each.rows for each in found)) < 0:
-        return read
-    others = [each for each in read.unusable if each is not unlike]
-    parts = [*others, *found, *([unlike._replace(rows=left)] if left else [])]
-    return replace(read, unusable=tuple(sorted(parts, key=lambda each: (-each.rows, each.reason))))
+def _column(connection: Connection, at: int, sought: Sought) -> Cells:
+    what, shape = f"what{at}", f"CASE WHEN what{at} IS NULL THEN text{at} END"
+    state = f"CASE WHEN {what} IS NOT NULL THEN 0 WHEN is_read{at} THEN 1 ELSE 2 END"
+    if sought.kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
+        shape = f"regexp_replace(regexp_replace(text{at}, '[0-9]', '0', 'g'), '0{{5,}}', '0000', 'g')"
+    written = _grouped(connection, shape, state, f"text{at}", "who IS NOT NULL")
+    values = f"FROM cells WHERE who IS NOT NULL AND {what} IS NOT NULL"
+    if sought.listed is not None:
+        absent = f"SELECT place FROM list{at} WHERE place NOT IN (SELECT {what} {values}) ORDER BY place"
+        return Cells(written, 0, 0, tuple(place for (place,) in connection.execute(absent).fetchall()))
+    ends = [float(each) for each in sought.ends or ("-inf", "inf")]
+    beyond = f"SELECT count(*) FILTER ({what} < $1), count(*) FILTER ({what} > $2) {values}"
+    return Cells(written, *_one(connection, beyond, ends), ())
 
 
-def _is_format(words: Mapping[str, Any]) -> bool:
-    try:
-        Format(**words)
-    except InvalidParameterError:
-        return False
-    return True
+def _grouped(connection: Connection, shape: str, state: str, raw: str, where: str) -> tuple[Written, ...]:
+    found = connection.execute(
+        f"SELECT {shape} AS shape, {state} AS state, count(*) AS n, min_by(coalesce({raw}, ''), nth, {SHOWN}),"
+        f" min(nth, {SHOWN}) FROM cells WHERE {where} GROUP BY 1, 2 ORDER BY n DESC, 5 LIMIT {_WAYS}"
+    ).fetchall()
+    return tuple(Written(text, state, n, tuple(zip(cells, nths, strict=True))) for text, state, n, cells, nths in found)
 
 
-def together(
-    connection: Connection,
-    *,
-    unit: Column,
-    matched: Mapping[str, tuple[Column, PublicCandidates]],
-    numbers: Mapping[str, Column],
-    between: tuple[int | float, int | float] | None,
-) -> tuple[int, int]:
-    """Rows, and units with such a row, that have all of these: candidates, groups and numbers.
-
-    Args:
-        connection: a database with the table ``rows``, with the column ``unit`` and those named in the mappings.
-        unit: the column behind ``unit``.
-        matched: columns in which one of a list has to be.
-        numbers: columns in which a number has to be.
-        between: what the number ``value`` may be; None: any.
-    """
-    relation = Relation(connection, unit=unit, grouping=None)
-    for name, (column, candidates) in matched.items():
-        relation.match(f"{name}_place", column, candidates, name=name)
-    for name, column in numbers.items():
-        needed = Number(column) if name != "value" or between is None else Within(column, *between)
-        relation.compute(f"{name}_number", rule(needed, name, DUCKDB))
-    rows, units = _one(connection, f"SELECT count(*), count(DISTINCT who) FROM ({relation.sql})")
-    return rows, units
-
-
-def _numbers(connection: Connection, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    lower, upper = map(float, bounds or ("-inf", "inf"))
-    multiples = ", ".join(f"bool_and(abs(what / {step} - round(what / {step})) < 1e-6)" for step in STEPS)
-    ties, commonest, below, above, spread, dotted, split, *are_multiples = _one(
+def _units(connection: Connection, where: str, limit: str = "") -> tuple[Written, int]:
+    rows, names, nths, units = _one(
         connection,
-        "SELECT coalesce(sum(owned) FILTER (owned > 1), 0), coalesce(max(owned), 0),"
-        " coalesce(sum(owned) FILTER (what < $1), 0), coalesce(sum(owned) FILTER (what > $2), 0),"
-        " coalesce(max(greatest($1, least($2, what))) - min(greatest($1, least($2, what))), 0.0),"
-        f" coalesce(sum(dotted), 0), coalesce(sum(split), 0), {multiples}"
-        f" FROM {_SOMEBODYS_NUMBERS}",
-        [lower, upper],
+        f"SELECT coalesce(sum(n), 0)::BIGINT, min_by(name, nth, {SHOWN}), min(nth, {SHOWN}), count(*)"
+        f" FROM (SELECT * FROM units WHERE {where} ORDER BY nth {limit})",
     )
-    step = next((step for step, is_one in zip(STEPS, are_multiples, strict=True) if is_one), None)
-    found = {"ties": ties, "commonest": commonest, "below": below, "above": above, "dotted": dotted, "grouped": split}
-    return {**found, "spread": spread, "step": step, "sentinels": _sentinels(connection)}
-
-
-def _sentinels(connection: Connection) -> tuple[Common, ...]:
-    """The smallest and the largest number, if they look like words for "missing": known as such, and far away."""
-    low, high = (
-        connection.execute(f"SELECT what, owned FROM {_SOMEBODYS_NUMBERS} ORDER BY what {order} LIMIT 2").fetchall()
-        for order in ("ASC", "DESC")
-    )
-    found: list[Common] = []
-    if len(low) < 2:
-        return ()
-    (lowest, of_lowest), (next_lowest, _) = low
-    (highest, of_highest), (next_highest, _) = high
-    if lowest in _SENTINELS and of_lowest > 1 and lowest < 0 <= next_lowest:
-        found.append(Common(lowest, int(of_lowest)))
-        lowest = next_lowest
-    if highest in _SENTINELS and of_highest > 1 and highest - next_highest > next_highest - lowest:
-        found.append(Common(highest, int(of_highest)))
-    return tuple(found)
-
-
-def _candidates(connection: Connection, candidates: PublicCandidates) -> dict[str, Any]:
-    missing = connection.execute(
-        "SELECT place FROM candidates WHERE place NOT IN"
-        " (SELECT what FROM grouped WHERE by_value AND what IS NOT NULL AND owned > 0) ORDER BY place"
-    ).fetchall()
-    near: list[Near] = []
-    if candidates.kind is CandidateKind.TEXT:
-        odd = _trimmed("odd")
-        cases = (
-            f"WHEN {odd} = candidate THEN '{BLANKS_DIFFER}' WHEN lower(odd) = lower(candidate) THEN '{CASE_DIFFERS}'"
-            f" WHEN lower({odd}) = lower(candidate) THEN '{BOTH_DIFFER}'"
-            f" WHEN regexp_replace({odd}, '^([0-9]+)[.]0*$', '\\1') = candidate THEN '{ZEROS_DIFFER}'"
-            f" ELSE '{NUMBER_DIFFERS}'"
-        )
-        found = connection.execute(
-            f"SELECT place, CASE {cases} END AS differs_in, sum(owned)::BIGINT FROM grouped JOIN candidates"
-            f" ON {_alike('odd')} = {_alike('candidate')}"
-            " WHERE by_value AND what IS NULL AND owned > 0 GROUP BY ALL ORDER BY ALL"
-        ).fetchall()
-        near = [Near(position, differs_in, rows) for position, differs_in, rows in found]
-    return {"missing": tuple(place for (place,) in missing), "near": tuple(near)}
-
-
-def _unread(connection: Connection, kind: CandidateKind, null_means: Unread) -> tuple[Unread, ...]:
-    """Rows of somebody's that have no value that counts, by how it is written."""
-    cell, spellings = _trimmed("odd"), SPELLINGS[kind]
-    cases = ["WHEN odd IS NULL THEN -3", f"WHEN {cell} IN ({', '.join(map(literal, ('', *MISSING)))}) THEN -2"]
-    cases += [f"WHEN regexp_full_match({cell}, {literal(each.pattern)}) THEN {at}" for at, each in enumerate(spellings)]
-    found: list[tuple[int, int]] = connection.execute(
-        f"SELECT CASE {' '.join(cases)} ELSE -1 END AS spelling, sum(owned)::BIGINT FROM grouped"
-        " WHERE by_value AND what IS NULL AND owned > 0 GROUP BY spelling"
-    ).fetchall()
-    others = {
-        -3: null_means,
-        -2: Unread(BLANK, 0),
-        -1: Unread(ELSE if kind is CandidateKind.NUMBER else NOT_LISTED, 0),
-    }
-    counts = dict[str, Unread]()
-    seen = [spellings[at] for at, _ in found if at >= 0]
-    meant = {UNCLEAR.example: _meaning_of_commas(seen), EITHER_FIRST.example: _meaning_of_slashes(seen)}
-    for at, rows in found:
-        each = others[at] if at < 0 else _said(_meant(spellings[at], meant))
-        before = counts[each.reason].rows if each.reason in counts else 0
-        counts[each.reason] = each._replace(rows=before + rows)
-    return tuple(sorted(counts.values(), key=lambda each: (-each.rows, each.reason)))
-
-
-def _meant(spelling: Spelling, unclear: Mapping[str, Spelling]) -> Spelling:
-    """The spelling, or what an unclear one means in this column."""
-    return unclear[spelling.example] if spelling in (UNCLEAR, EITHER_FIRST) else spelling
-
-
-def _meaning_of_slashes(found: Sequence[Spelling]) -> Spelling:
-    """Which part of 3/4/2026 is the month, if other cells say so."""
-    if MONTH_FIRST in found:
-        return IN_BOTH_ORDERS if DAY_FIRST in found else MONTH_FIRST
-    return DAY_FIRST if DAY_FIRST in found else EITHER_FIRST
-
-
-def _said(spelling: Spelling) -> Unread:
-    return Unread(spelling.reason, 0, spelling.words, spelling.otherwise)
-
-
-def _meaning_of_commas(found: Sequence[Spelling]) -> Spelling:
-    """What a comma before three digits is, if all cells are written in the same way."""
-    has_decimals = any(each.words.get("decimal") == "," for each in found)
-    return DECIMALS if has_decimals and not any(each.words.get("thousands") == "," for each in found) else THOUSANDS
-
-
-def _alike(text: str) -> str:
-    """Equal for texts that a person may take for the same."""
-    number = f"regexp_replace(lower({_trimmed(text)}), '^([0-9]+)[.]0*$', '\\1')"
-    return f"regexp_replace({number}, '^0+([0-9]+)$', '\\1')"
-
-
-def _trimmed(text: str) -> str:
-    return f"trim({text}, {literal(BLANKS)})"
+    return Written("", 0, rows, tuple(zip(names or (), nths or (), strict=True))), units
 
 
 def _one(connection: Connection, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
     found = connection.execute(sql, parameters).fetchone()
     assert found is not None, "an aggregate without groups has one row"
-    return tuple(int(each) if isinstance(each, int) else each for each in found)
+    return found

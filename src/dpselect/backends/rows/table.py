@@ -4,36 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpselect.backends.columns import Column, check_match, check_numeric, find_column, unit_of
+from dpselect.backends.columns import Column, find_column, unit_of
 from dpselect.backends.contract import Condition, Progress, SummaryRequest
 from dpselect.backends.failures import cut_off
 from dpselect.backends.rows import readings
 from dpselect.backends.rows.connection import Connection
-from dpselect.backends.rows.declared import compared
 from dpselect.backends.rows.engine import Answer, answer
 from dpselect.backends.rows.readings import Reading
-from dpselect.backends.rows.relation import columns_of
 from dpselect.backends.rows.scan import Scan
-from dpselect.backends.rows.source import Lines, Objects, Source
+from dpselect.backends.rows.source import Lines, Source
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.summaries import (
     CandidateCounts,
-    CandidateKind,
     CandidateTotals,
     NameCounts,
-    PublicCandidates,
     UnitValues,
 )
 
 if TYPE_CHECKING:
-    from dpselect.backends.rows.inspect import Inspection, Unread
-
-_MOST_KINDS = 3
-"""Kinds of objects named in a sentence."""
+    from dpselect.backends.rows.inspect import Inspection, Sought
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -111,84 +103,30 @@ class StreamTable:
             return [self._read(each.method, each.arguments, progress) for each in asked]
         return [each.summary(one) for each, one in zip(wanted, found, strict=True)]
 
-    def inspect(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        candidates: PublicCandidates | None = None,
-        bounds: tuple[float, float] | None = None,
-        progress: Progress | None = None,
-    ) -> Inspection:
-        """What the rows hold, exactly: candidates, or else numbers. For the holder of the data only."""
-        from dpselect.backends.rows.inspect import UNLIKE_DECLARED, inspected, with_more_words
+    def inspect(self, *, unit: Column, sought: Sequence[Sought], progress: Progress | None = None) -> Inspection:
+        """What the rows hold, exactly. For the holder of the data only."""
+        from dpselect.backends.rows.inspect import inspected
 
-        if candidates is None:
-            check_numeric(column)
-        else:
-            check_match(column, candidates.kind)
-            candidates = compared(candidates, self.format)
-        named = {} if candidates is None else {"value": candidates}
-        skipped: list[int] = []
-        source = self.source.counting(skipped.append) if isinstance(self.source, Lines) else self.source
-        null_means = self._null_means(column, CandidateKind.NUMBER if candidates is None else candidates.kind)
-        query = partial(
-            inspected, unit=unit, column=column, candidates=candidates, bounds=bounds, null_means=null_means
-        )
-        reading = self._filtered(Reading(columns=columns_of(unit, None, value=column), candidates=named, query=query))
-        found = replace(self._looked_at(source, reading, progress), left_out=sum(skipped))
-        if self.format is None or self.conditions or all(each.reason != UNLIKE_DECLARED for each in found.unusable):
-            return found
-        as_is = replace(self, format=None)
-        raw = as_is.inspect(unit=unit, column=column, candidates=candidates, bounds=bounds, progress=progress)
-        return with_more_words(found, raw, self.format)
+        return inspected(self, unit, sought, progress)
 
-    def together(
-        self,
-        *,
-        unit: Column,
-        matched: Mapping[str, tuple[Column, PublicCandidates]],
-        numbers: Mapping[str, Column],
-        between: tuple[int | float, int | float] | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[int, int]:
-        """Rows, and units with such a row, that have all of these. For the holder of the data only."""
-        from dpselect.backends.rows.inspect import together
-
-        matched = {name: (column, compared(listed, self.format)) for name, (column, listed) in matched.items()}
-        columns = {"unit": unit, **numbers, **{name: column for name, (column, _) in matched.items()}}
-        named = {name: listed for name, (_, listed) in matched.items()}
-        query = partial(together, unit=unit, matched=matched, numbers=numbers, between=between)
-        return self._looked_at(
-            self.source, self._filtered(Reading(columns=columns, candidates=named, query=query)), progress
-        )
-
-    def _null_means(self, column: Column, kind: CandidateKind) -> Unread:
-        from dpselect.backends.rows.inspect import BLANK, BROKEN, NOT_UTF_8, UNLIKE_DECLARED, Unread
-
-        words = {} if self.format is None else self.format.words
-        if {"thousands", "decimal"} & words.keys() and kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
-            return Unread(UNLIKE_DECLARED, 0)
-        if "date_format" in words and kind is CandidateKind.DATE:
-            return Unread(UNLIKE_DECLARED, 0)
-        if isinstance(self.source, Objects) and (kinds := self.source.kinds_without_text(column)):
-            which = f"{', '.join(kinds[:_MOST_KINDS])}{' and others' if kinds[_MOST_KINDS:] else ''}"
-            how = "Make text, numbers or dates of these objects first."
-            return Unread(f"{BLANK}, or an object that is read as missing ({which})", 0, otherwise=how)
-        if not isinstance(self.source, Lines) or not self.source.can_be_broken:
-            return Unread(BLANK, 0)
-        return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
+    def places(
+        self, rows: Sequence[int], others: int
+    ) -> tuple[Mapping[int, tuple[str, bytes]], Sequence[tuple[str, bytes]]]:
+        """Where rows stand; see `Lines.places`. Of what has no lines, the number of the row."""
+        if isinstance(self.source, Lines):
+            return self.source.places(rows, others)
+        return {row: (f"row {row + 1:,}", b"") for row in rows}, []
 
     def _reading(self, method: str, asked: Mapping[str, Any]) -> Reading:
         return self._filtered(readings.READINGS[method](self.format, **asked))
 
     def _read(self, method: str, asked: Mapping[str, Any], progress: Progress | None) -> list[Any]:
         reading = self._reading(method, asked)
-        return reading.summary(self._looked_at(self.source, reading, progress))
+        return reading.summary(self._looked_at(reading, progress))
 
-    def _looked_at(self, source: Source, reading: Reading, progress: Progress | None) -> Any:
+    def _looked_at(self, reading: Reading, progress: Progress | None) -> Any:
         about: dict[str, Any] = {"candidates": reading.candidates, "format": self.format, "table": reading.table}
-        return self._answer(Scan(source, reading.columns, **about), reading.query, progress)
+        return self._answer(Scan(self.source, reading.columns, **about), reading.query, progress)
 
     def _filtered(self, reading: Reading) -> Reading:
         """The same of those rows alone that meet the conditions of the table."""
