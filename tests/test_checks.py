@@ -180,7 +180,6 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
     "with_counts of no list": lambda flag: planning.unknown_noise(2, epsilon=1.0, delta=1e-6, with_counts=flag),
     "with_counts of a table": lambda flag: asked_of_people("most_common", "name", **LISTED, with_counts=flag),
     "continuous": lambda flag: asked_of_people("median", "n", bounds=(0, 9), epsilon=1.0, continuous=flag),
-    "continuous of check": lambda flag: dps.check({"n": [1, 2]}, "n", unit="n", bounds=(0, 9), continuous=flag),
     "rarest": lambda flag: NoisyOrder.planned(2, 1, epsilon=1.0, max_values_per_unit=1).select([1, 2], rarest=flag),
     "vectorized": lambda flag: dps.mechanisms.GridMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 1), step=1).draw(
         abs, vectorized=flag

@@ -8,7 +8,7 @@ import pytest
 
 from dpselect.cli.main import main
 
-KEEP = "--to-file-i-keep-private"
+PIPE = "dpselect: the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.\n"
 
 
 @pytest.fixture
@@ -20,10 +20,10 @@ def table(tmp_path: Path) -> str:
 
 
 def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["check", table, "paid", "--unit", "customer", "--bounds", "0", "2000", "--step", "1", KEEP]
+    asked = ["check", table, "paid", "--unit", "customer", "--bounds", "0", "2000", "--step", "1"]
     assert main(asked) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    assert err == PIPE
     head, blank, *rest = out.splitlines()
     assert head.startswith("For the holder of the data only")
     assert [blank, *rest] == [
@@ -32,35 +32,39 @@ def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[st
         "customer: 2 of 42 units take part.",
         "",
         "- Only 2 units will take part: the answer would be mostly noise.",
-        "- 98 of 100 rows (98.0%): a comma between thousands, as in 1,234. Try --thousands ','.",
+        "- 98 of 100 rows (98.0%): a number with marks that are not read, such as '1,000' (line 2), '1,001' (line 3),"
+        " '1,002' (line 4).",
+        "- Try --thousands ',': all of them are read then, and none as something else. Or --decimal ',': the cells do not"
+        " tell.",
     ]
 
 
 def test_candidates_and_groups_are_looked_for(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,Rome", KEEP]) == 0
-    assert "- 'Oslo' is in 98 rows in other case. Try this: --ignore-case." in capsys.readouterr().out
-    assert main(["check", table, "paid", "--unit", "customer", "--by", "city", "--groups", "Oslo,Rome", KEEP]) == 0
-    assert "city, for 2 groups: 2 rows are in one." in capsys.readouterr().out
+    assert main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,Rome"]) == 0
+    assert "- Try --ignore-case: all of them are read then" in capsys.readouterr().out
+    assert main(["check", table, "paid", "--unit", "customer", "--by", "city", "--groups", "Oslo,Rome"]) == 0
+    assert "city: 98 of 100 rows (98.0%): a value that is not listed" in capsys.readouterr().out
 
 
-def test_only_a_terminal_is_written_to(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", table, "paid", "--unit", "customer"]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err == (
-        "dpselect: the output is no terminal, and the numbers of a check are exact. If only you read it:"
-        " --to-file-i-keep-private.\n"
-    )
+def test_a_terminal_needs_no_warning(
+    table: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ["check", table, "paid", "--unit", "customer", "--quiet"]
+    assert main(asked) == 0
+    assert capsys.readouterr().err.startswith(PIPE)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(asked) == 0
+    assert PIPE not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (["check", "nowhere.csv", "paid", "--unit", "customer", KEEP], "an existing file"),
-        (["check", "TABLE", "price", "--unit", "customer", KEEP], "a column of the data"),
-        (["check", "TABLE", "paid", KEEP], "--unit"),
-        (["check", "TABLE", "paid", "--unit", "customer", "--bounds", "5", "1", KEEP], "--bounds"),
-        (["check", "TABLE", "paid", "--unit", "customer", "--by", "city", KEEP], "--groups"),
+        (["check", "nowhere.csv", "paid", "--unit", "customer"], "an existing file"),
+        (["check", "TABLE", "price", "--unit", "customer"], "a column of the data"),
+        (["check", "TABLE", "paid"], "--unit"),
+        (["check", "TABLE", "paid", "--unit", "customer", "--bounds", "5", "1"], "--bounds"),
+        (["check", "TABLE", "paid", "--unit", "customer", "--by", "city"], "--groups"),
     ],
 )
 def test_bad_input_is_one_line(asked: list[str], said: str, table: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,10 +75,10 @@ def test_bad_input_is_one_line(asked: list[str], said: str, table: str, capsys: 
 
 
 def test_options_of_counts_and_sums_are_understood(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["check", table, "city", "--unit", "customer", "--values", "oslo", KEEP]
+    asked = ["check", table, "city", "--unit", "customer", "--values", "oslo"]
     assert main(asked) == 0
-    assert "city, for 1 candidate: 98 of 100 rows count." in capsys.readouterr().out
-    asked = ["check", table, "paid", "--unit", "customer", "--thousands", ",", KEEP]
+    assert "city, for 1 value: 98 of 100 rows count." in capsys.readouterr().out
+    asked = ["check", table, "paid", "--unit", "customer", "--thousands", ","]
     assert main([*asked, "--between", "1000", "1000"]) == 0
     assert "paid, for numbers: 1 of 100 rows count." in capsys.readouterr().out
     assert main([*asked, "--clip", "0", "1000"]) == 0
@@ -82,11 +86,11 @@ def test_options_of_counts_and_sums_are_understood(table: str, capsys: pytest.Ca
 
 
 def test_options_that_change_no_row_are_answered_in_a_line(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["check", table, "paid", "--unit", "customer", "--bounds", "0", "2000", "--step", "1", KEEP]
+    asked = ["check", table, "paid", "--unit", "customer", "--bounds", "0", "2000", "--step", "1"]
     assert main(asked) == 0
     without = capsys.readouterr().out
     assert main([*asked, "--epsilon", "0.5", "--ledger", "sqlite:///l.db", "--account", "a", "--quiet"]) == 0
     out, err = capsys.readouterr()
     assert out == without
     said = "dpselect: check draws and charges nothing: --epsilon, --ledger, --account, --quiet made no difference.\n"
-    assert err == said
+    assert err == PIPE + said

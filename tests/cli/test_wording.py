@@ -95,10 +95,10 @@ SAID: list[tuple[list[str], str]] = [
         "They take --ignore-case, --trim.",
     ),
     (
-        ["check", *AGES[:4], *BOUNDS, "--to-file-i-keep-private", "found.txt"],
+        ["columns", AGES[0], "--to-file-i-keep-private", "found.txt"],
         "--to-file-i-keep-private takes no name of a file, here 'found.txt'. The shell writes the file: end",
     ),
-    (["check", *AGES[:4], *BOUNDS, "--to-file-i-keep-private", "--foo"], "Unknown option: --foo."),
+    (["columns", AGES[0], "--to-file-i-keep-private", "--foo"], "Unknown option: --foo."),
     (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Use ledger show: all accounts,"),
     (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Use ledger open: it makes"),
     (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon=<text>: expected a decimal"),

@@ -16,12 +16,8 @@ import dpselect as dps
 from dpselect import Format
 from dpselect.backends.files import csv_lines, lines, text_streams
 from dpselect.backends.files.csv_lines import LineDialect
-from dpselect.backends.opening import open_table
-from dpselect.backends.rows.table import inspect
-from dpselect.backends.table import EngineTable
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITERS, ENCODINGS
-from dpselect.summaries import PublicCandidates
 from tests.formats.reading import counts, counts_in_groups, numbers, written
 
 TEXTS = ["Köln", "Zürich", "Besançon"]
@@ -180,10 +176,10 @@ def test_a_file_of_several_compressed_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("t.csv.gz", b"unit,value\n1,2\n", "a file that can be opened"),
+        ("t.csv.gz", b"unit,value\n1,2\n", "neither cut off nor damaged"),
         ("t.csv.gz", gzipped(gzipped(b"unit,value\n")), "Its content is compressed by gzip."),
         ("t.csv.gz", gzipped(b""), "The file is empty"),
-        ("t.csv.zst", gzipped(b"unit,value\n"), "a file that can be opened"),
+        ("t.csv.zst", gzipped(b"unit,value\n"), "neither cut off nor damaged"),
         ("t.csv.bz2", bz2.compress(b"unit,value\n"), "a file whose name ends in"),
         ("t.parquet.gz", gzipped(b"PAR1"), "Text files may be compressed"),
         ("t.gz", gzipped(b"unit,value\n"), "Text files may be compressed"),
@@ -237,12 +233,8 @@ def test_what_the_holder_of_the_data_is_told_is_read_in_the_format(tmp_path: Pat
     format = Format(thousands=",", ignore_case=True)
     path = written(tmp_path / "t.csv", [(1, "1,234"), (2, "12,34"), (3, "RED")], format)
     for declared, numbers_read, reds in ((None, 0, 0), (format, 1, 1)):
-        table = open_table(path, format=declared)
-        assert isinstance(table, EngineTable)
-        unit, column = table.unit("unit"), table.column("value")
-        assert inspect(table, unit=unit, column=column).usable_rows == numbers_read
-        red = PublicCandidates.given(["red"])
-        assert inspect(table, unit=unit, column=column, candidates=red).usable_rows == reds
+        assert dps.check(path, "value", unit="unit", format=declared).usable_rows == numbers_read
+        assert dps.check(path, "value", unit="unit", candidates=["red"], format=declared).usable_rows == reds
 
 
 def test_json_lines_with_numbers_in_text(tmp_path: Path) -> None:

@@ -15,10 +15,14 @@ from dpselect.cli.asking import groups_among
 from dpselect.cli.options import OF_GROUPS, SHARED, Bounds, File, Flag, Step, Text, in_one_piece, with_options
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
-from dpselect.cli.streams import refuse_readers
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.summaries.kinds import CandidateKind
 from dpselect.written_numbers import decimal
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # what was found is the same
+        print(f"dpselect: {text}", file=sys.stderr)
 
 
 @Parameter(name="*", group=SHARED, show=False)
@@ -40,6 +44,7 @@ class NoDifference:
     request: str | None = None
     times: str | None = None
     source_name: str | None = None
+    continuous: Flag = False
     dry_run: Flag = False
     quiet: Flag = False
 
@@ -47,9 +52,7 @@ class NoDifference:
         """Say on standard error which were given."""
         given = [each.name.replace("_", "-") for each in fields(self) if getattr(self, each.name)]
         if given:
-            said = f"dpselect: check draws and charges nothing: --{', --'.join(given)} made no difference."
-            with suppress(OSError):  # what was found is the same
-                print(said, file=sys.stderr)
+            _say(f"check draws and charges nothing: --{', --'.join(given)} made no difference.")
 
 
 NOTHING_MORE = NoDifference()
@@ -74,11 +77,9 @@ def check(
     prices: Text | None = None,
     bounds: Annotated[tuple[str, str] | None, Parameter(allow_leading_hyphen=True, negative="")] = None,
     step: Step | None = None,
-    continuous: Flag = False,
     clip: Bounds | None = None,
     memory_limit: str | None = None,
     ignored: NoDifference = NOTHING_MORE,
-    to_file_i_keep_private: Flag = False,
     **more: Any,
 ) -> None:
     """Count what a question would read of a table and what it would leave out, and why. For the holder only.
@@ -86,8 +87,8 @@ def check(
     dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
 
     The numbers are exact, not private: nothing is charged, and nothing is part of a
-    certificate. Without candidates, values and dates it is about numbers. Only to a
-    terminal.
+    certificate. Without candidates, values and dates it is about numbers. It shows cells
+    of the table: what is written to a file or a pipe, keep to yourself.
 
     Args:
         source: CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as
@@ -104,12 +105,9 @@ def check(
         prices: Prices of the question.
         bounds: Bounds of the question: two numbers, or the first and the last date.
         step: Step of the question.
-        continuous: Whether the question has it.
         clip: Clip of the question: of best-by together with SUM, of sum by itself.
         memory_limit: Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder.
-        to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.
     """
-    refuse_readers("the numbers of a check are exact", allowed=to_file_i_keep_private)
     import dpselect as dps
     from dpselect import public
 
@@ -137,13 +135,14 @@ def check(
             prices=None if prices is None else public.listed(prices, "prices", private=source),
             bounds=ends,
             step=step,
-            continuous=continuous,
             sum=sum,
             clip=clip,
             by=parts["by"],
             groups=parts["groups"],
             progress=progress,
         )
+    if not sys.stdout.isatty():
+        _say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
     print(found)
     ignored.say()
 

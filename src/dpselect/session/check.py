@@ -1,32 +1,75 @@
-"""Exactly which rows a question would count, for the holder of the data, before anything is target."""
+"""Exactly which rows a question would count, and what the others hold: for the holder of the data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from dpselect.backends.columns import Column, Holds, check_numeric
+from dpselect.backends.columns import check_match, check_numeric
+from dpselect.backends.contract import Needed
+from dpselect.backends.inspect import Sought, inspected, places
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows.embedded import Embedded
-from dpselect.backends.rows.table import inspect as inspect_rows
-from dpselect.backends.rows.table import together as rows_together
+from dpselect.backends.rows import Embedded
 from dpselect.backends.table import EngineTable
-from dpselect.checks import boolean, finite_bounds, memory_size
+from dpselect.checks import finite_bounds, memory_size
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
 from dpselect.questions.counts import condition_given, listed_values
-from dpselect.questions.wording import scope
+from dpselect.questions.question import counted
+from dpselect.questions.wording import html_table, scope
 from dpselect.session.asking import Asking, groups_of, rows_of
-from dpselect.session.check_by_units import UnitCheck, by_units
-from dpselect.session.findings import Check, Limits
+from dpselect.session.findings import FEW_UNITS, WARNING, Findings, missing_candidates, printable
 from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicCandidates, PublicDomain, PublicGroups
 from dpselect.summaries.dates import public_dates
 
-Ends = tuple[float, float]
+_BOUNDS = ("the lower bound", "the upper bound", "and are counted as if they were equal to it")
+_CLIP = ("the lower end of the clip", "the upper end of the clip", "which is added in their place")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Check:
+    """What was found. Print it; it is exact, and for the holder of the data only.
+
+    Attributes:
+        column: name of the column.
+        unit: name of the column that identifies whom a row belongs to.
+        units: different ones, in all rows.
+        usable_units: units with a row that counts.
+        rows: all there are; None: the engine of the table was asked for units alone.
+        usable_rows: those with a unit and all that the question asks for; None: as for `rows`.
+        problems: what may make an answer useless, each in a sentence; empty if nothing looks wrong.
+        suggested: the declared format with the words that read what is not read; None: there is none.
+        about: which values are meant, and of which rows it is, in sentences.
+    """
+
+    column: str
+    unit: str
+    units: int
+    usable_units: int
+    rows: int | None = None
+    usable_rows: int | None = None
+    problems: tuple[str, ...] = ()
+    suggested: Format | None = None
+    about: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
+        return "\n".join([WARNING, "", *self.about, "", *problems])
+
+    def _repr_html_(self) -> str:
+        """For the notebook of the holder of the data."""
+        rows = [(f"{printable(self.unit)} (units)", f"{self.usable_units:,}", f"{self.units:,}")]
+        if self.rows is not None:
+            rows.insert(0, (printable(self.column), f"{self.usable_rows:,}", f"{self.rows:,}"))
+        return html_table(("", "count", "of"), rows, *(self.problems or ("Nothing looks wrong.",)), WARNING)
+
+    def __repr__(self) -> str:
+        return f"Check({self.column!r}, unit={self.unit!r})"
 
 
 def check(
@@ -42,7 +85,6 @@ def check(
     prices: object = None,
     bounds: tuple[object, object] | None = None,
     step: float | None = None,
-    continuous: bool = False,
     sum: str | None = None,  # the word that says it, here and in `Dataset.best_by`
     clip: tuple[float | Fraction, float | Fraction] | None = None,
     by: str | None = None,
@@ -50,8 +92,8 @@ def check(
     format: Format | None = None,
     memory_limit: str | int | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Check | UnitCheck:
-    """Count exactly what a question would read of a table, and what it would leave out, and why.
+) -> Check:
+    """Count exactly what a question would read of a table, and show what it would leave out.
 
     For the holder of the data only: what it returns is not private and must not be shown to others. It charges nothing
     and is part of no release. Candidates, bounds or an epsilon chosen by it are outside the guarantee
@@ -65,8 +107,7 @@ def check(
         table: name of the table on a server.
         candidates, dates, prices: of the question. Without candidates, values and dates it is about numbers.
         values, between: of `dpselect.Dataset.count`: some values, or two numbers.
-        bounds: of the question: two numbers, or the first and the last date.
-        step, continuous: of the question.
+        bounds, step: of the question: two numbers, or the first and the last date.
         sum, clip: of the question: the column that is summed for each candidate, and the most that a unit adds. The
             clip alone is that of `dpselect.Dataset.sum`.
         by, groups: of the question.
@@ -83,19 +124,128 @@ def check(
         TableUnavailableError: the server cannot be reached.
 
     >>> import dpselect as dps
-    >>> checked = dps.check("examples/data/adult.csv", "capital_gain", unit="person_id", bounds=(0, 90_000))
+    >>> checked = dps.check("examples/data/adult.csv", "capital_gain", unit="person_id", bounds=(0, 90_000), step=1)
     >>> for problem in checked.problems:
     ...     print(problem)
-    159 of 32,561 rows (0.5%) are 99999, often a word for a missing value. If it is one here, make these cells empty: no
-    option leaves them out, and bounds count them as the nearest bound.
-    32,551 of 32,561 rows (100.0%) share their value with another row. All are multiples of 1. Try --step 1.
-    29,849 of 32,561 rows (91.7%) have the same value.
     159 of 32,561 rows (0.5%) are above the upper bound, and are counted as if they were equal to it.
     """
     rows, progress = _rows(source, unit, table, format, memory_limit), checked_progress(progress)
-    target = _looked_for(column, candidates, values, between, dates, bounds, step, sum, clip)
-    if boolean(continuous, "continuous") and step is not None:
-        raise InvalidParameterError("continuous", True, "False, because a step is given")
+    argument = "values" if values is not None else "candidates" if dates is None else "dates"
+    said, many = _BOUNDS, ""
+    if values is not None or between is not None:
+        given = {"candidates": candidates, "dates": dates, "bounds": bounds, "step": step, "sum": sum, "clip": clip}
+        if other := [name for name, value in given.items() if value is not None]:
+            name = "values" if values is not None else "between"
+            raise InvalidParameterError(other[0], Shown("<given>"), f"nothing, because {name} is given")
+        condition = condition_given(column, listed_values(values), between)
+        listed, within, ends, amount = condition.candidates, condition.between, None, None
+        assert listed is None or isinstance(listed, PublicCandidates)
+    else:
+        listed, ends = _values_of(candidates, dates, bounds, step)
+        within, amount = None, None
+        if clip is not None and sum is None and listed is None:
+            if bounds is not None:
+                raise InvalidParameterError("bounds", Shown("<two numbers>"), "nothing, because a clip is given")
+            lower, upper = finite_bounds(clip, "clip")
+            ends = float(lower), float(upper)
+        else:
+            amount = _clipped(listed, sum, clip)
+        said, many = _BOUNDS if clip is None else _CLIP, "rows" if listed is None else "of the values"
+    parts = _parts(source, by, groups)
+    sought = [Sought(rows.check(column), listed, within, ends)]
+    if parts is not None:
+        sought.append(Sought(rows.check(parts.column, argument="by"), parts.listed[0]))
+        rows.check_compared(parts.listed[0], argument="groups")
+    if listed is not None:
+        rows.check_compared(listed, argument=argument)
+    if amount is not None:
+        sought.append(Sought(rows.check(amount[0], argument="sum"), ends=amount[1]))
+    for at, each in enumerate(sought):
+        named = argument if at == 0 else "groups"
+        if each.listed is None:
+            check_numeric(each.column, argument="sum" if at else "column")
+        else:
+            check_match(each.column, each.listed.kind, argument=named)
+    is_local = isinstance(rows.table, EngineTable) and isinstance(rows.table.engine, Embedded)
+    return _of_rows(rows, sought, said, many, progress) if is_local else _of_units(rows, sought, parts)
+
+
+def _of_rows(rows: Rows, sought: list[Sought], said: tuple[str, str, str], many: str, progress: Any) -> Check:
+    """Every row is looked at. What a unit may have `many` of matters to the question; nothing if one row is as good."""
+    assert isinstance(rows.table, EngineTable), "its rows are streamed"
+    found = inspected(rows.table, rows.unit_column, sought, progress)
+    findings = Findings(found, rows.unit, sought, rows.format, partial(places, rows.table), said)
+    problems = tuple(findings.sentences())
+    several = (
+        f", {found.several[0]:,} of them with several {many}, up to {found.several[1]:,}"
+        if many and found.several[0]
+        else ""
+    )
+    about = [
+        f"{_heading(sought)}: {found.usable_rows:,} of {found.rows:,} rows count.",
+        f"{printable(rows.unit)}: {found.usable_units:,} of {found.units:,} units take part{several}.",
+    ]
+    return Check(
+        column=sought[0].column.name,
+        unit=rows.unit,
+        units=found.units,
+        usable_units=found.usable_units,
+        rows=found.rows,
+        usable_rows=found.usable_rows,
+        problems=problems,
+        suggested=Format(**findings.suggested) if findings.suggested else None,
+        about=(*about, *_scope(rows)),
+    )
+
+
+def _of_units(rows: Rows, sought: list[Sought], parts: PublicGroups | None) -> Check:
+    """Ask the engine that has the rows for numbers of units alone, as questions do."""
+    lists = [(each.column, each.listed) for each in sought if each.listed is not None]
+    number = next((each for each in sought if each.listed is None), None)
+    needed = Needed(
+        lists[0] if lists else None,
+        None if number is None else number.column,
+        None if number is None else number.between,
+    )
+
+    def units(needed: Needed) -> int:
+        (found,) = rows.table.units(unit=rows.unit_column, needed=needed, progress=rows.progress)
+        return found
+
+    every, usable, problems = units(Needed()), units(needed), list[str]()
+    if usable <= FEW_UNITS:
+        problems.append(f"Only {counted(usable, 'unit')} will take part: the answer would be mostly noise.")
+    if every > usable:
+        problems.append(f"{counted(every - usable, 'unit')} cannot take part. To see why, check some rows in a frame.")
+    for at, (column, listed) in enumerate(lists):
+        (found,) = rows.table.count(unit=rows.unit_column, column=column, candidates=listed, progress=rows.progress)
+        if absent := (found.counts == 0).nonzero()[0].tolist():
+            name = f"{printable(column.name)}: " if at == len(lists) - 1 and parts is not None else ""
+            problems.append(f"{name}{missing_candidates(listed, absent)}")
+    what = "have a candidate, in any group" if len(lists) > 1 else "take part"
+    return Check(
+        column=sought[0].column.name,
+        unit=rows.unit,
+        units=every,
+        usable_units=usable,
+        problems=tuple(problems),
+        about=(f"{_heading(sought)}: {usable:,} of {every:,} units ({printable(rows.unit)}) {what}.", *_scope(rows)),
+    )
+
+
+def _heading(sought: list[Sought]) -> str:
+    listed = sought[0].listed
+    names = [
+        f"{printable(sought[0].column.name)}, for {'numbers' if listed is None else counted(len(listed), 'value')}"
+    ]
+    return " and ".join([*names, *(printable(each.column.name) for each in sought[1:])])
+
+
+def _scope(rows: Rows) -> list[str]:
+    return list(filter(None, [scope([each.words for each in rows.conditions])]))
+
+
+def _parts(source: object, by: str | None, groups: object) -> PublicGroups | None:
     parts = None if by is None and groups is None else PublicGroups.given(by, groups, 1)
     if isinstance(source, Asking) and (seen := groups_of(source)) is not None:
         if parts is not None:
@@ -104,34 +254,7 @@ def check(
     if parts is not None and len(parts.columns) > 1:
         hint = "Check each column of a cross table by itself."
         raise InvalidParameterError("by", Shown("<several columns>"), "one column", hint)
-    if target.listed is not None:
-        rows.check_compared(target.listed, argument=target.argument)
-    if parts is not None:
-        rows.check_compared(parts.listed[0], argument="groups")
-    if not isinstance(rows.table, EngineTable) or not isinstance(rows.table.engine, Embedded):
-        summed = None if target.amounts is None else target.amounts[0]
-        return by_units(rows, column, target.listed, parts, summed=summed, limits=target.limits, ends=target.ends)
-    chooses = target.limits is Limits.BOUNDS and prices is None
-    return _in_rows(rows, rows.table, column, target, parts, step, continuous, chooses, progress)
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """What the question looks for.
-
-    Attributes:
-        listed: candidates, values or dates; None: numbers.
-        argument: the question's name for them.
-        ends: two numbers; None: none are given.
-        limits: what the two numbers are.
-        amounts: the column that is summed for each candidate, and what one unit may add.
-    """
-
-    listed: PublicCandidates | None
-    argument: str
-    ends: Ends | None
-    limits: Limits
-    amounts: tuple[str, Ends] | None
+    return parts
 
 
 def _rows(source: object, unit: str | None, table: str | None, format: Format | None, memory_limit: Any) -> Rows:
@@ -152,98 +275,9 @@ def _rows(source: object, unit: str | None, table: str | None, format: Format | 
     return Rows(opened, origin="", unit=unit, format=format)
 
 
-def _in_rows(
-    rows: Rows,
-    table: EngineTable,
-    column: str,
-    target: _Target,
-    parts: PublicGroups | None,
-    step: float | None,
-    continuous: bool,
-    chooses: bool,
-    progress: Callable[[float], None] | None,
-) -> Check:
-    """Every row is looked at, and each that does not count has a reason."""
-    main = rows.check(column)
-    amounts = None if target.amounts is None else rows.check(target.amounts[0], argument="sum")
-    if amounts is not None:
-        check_numeric(amounts, argument="sum")
-
-    def inspect(
-        found: Column, members: PublicCandidates | None, within: Ends | None, limits: Limits = Limits.BOUNDS
-    ) -> Check:
-        inspected = inspect_rows(
-            table, unit=rows.unit_column, column=found, candidates=members, bounds=within, progress=progress
-        )
-        return Check(
-            column=found.name,
-            unit=rows.unit,
-            found=inspected,
-            candidates=members,
-            step=None if step is None else float(step),
-            limits=limits,
-            chooses_between=found == main and chooses and (continuous or not found.is_whole),
-            format=rows.format,
-            untyped=found.holds is Holds.ANYTHING,
-            scope=scope([each.words for each in rows.conditions]),
-        )
-
-    listed = target.listed
-    answer = inspect(main, listed, target.ends, target.limits)
-    if parts is not None:
-        answer = replace(answer, groups=inspect(rows.check(parts.column, argument="by"), parts.listed[0], None))
-    if amounts is not None and target.amounts is not None:
-        answer = replace(answer, amounts=inspect(amounts, None, target.amounts[1], Limits.CLIP))
-    between = target.ends if target.limits is Limits.BETWEEN else None
-    if parts is None and amounts is None and between is None:
-        return answer
-    numbers = {} if amounts is None else {"amount": amounts}
-    matched = {} if parts is None else {"part": (rows.check(parts.column, argument="by"), parts.listed[0])}
-    both = rows_together(
-        table,
-        unit=rows.unit_column,
-        matched=matched if listed is None else {"value": (main, listed), **matched},
-        numbers=numbers if listed is not None else {"value": main, **numbers},
-        between=between,
-        progress=progress,
-    )
-    return replace(answer, together=both)
-
-
-def _looked_for(
-    column: str,
-    candidates: object,
-    values: object,
-    between: object,
-    dates: object,
-    bounds: tuple[object, object] | None,
-    step: float | None,
-    sum: str | None,
-    clip: object,
-) -> _Target:
-    """What the question looks for; what the question would refuse is refused here, too."""
-    if values is not None or between is not None:
-        given = {"candidates": candidates, "dates": dates, "bounds": bounds, "step": step, "sum": sum, "clip": clip}
-        if other := [name for name, value in given.items() if value is not None]:
-            name = "values" if values is not None else "between"
-            raise InvalidParameterError(other[0], Shown("<given>"), f"nothing, because {name} is given")
-        condition = condition_given(column, listed_values(values), between)
-        listed = condition.candidates
-        assert listed is None or isinstance(listed, PublicCandidates)
-        return _Target(listed, "values", condition.between, Limits.BETWEEN, None)
-    listed, ends = _values_of(candidates, dates, bounds, step)
-    if clip is not None and sum is None and listed is None:
-        if bounds is not None:
-            raise InvalidParameterError("bounds", Shown("<two numbers>"), "nothing, because a clip is given")
-        lower, upper = finite_bounds(clip, "clip")
-        return _Target(None, "candidates", (float(lower), float(upper)), Limits.CLIP, None)
-    argument = "candidates" if dates is None else "dates"
-    return _Target(listed, argument, ends, Limits.BOUNDS, _clipped(listed, sum, clip))
-
-
 def _values_of(
     candidates: object, dates: object, bounds: tuple[object, object] | None, step: float | None
-) -> tuple[PublicCandidates | None, Ends | None]:
+) -> tuple[PublicCandidates | None, tuple[float, float] | None]:
     """The candidates, and the bounds of numbers; what the question would refuse is refused here, too."""
     between_dates = isinstance(bounds, (tuple, list)) and any(isinstance(end, str | date) for end in bounds)
     if dates is not None or between_dates:
@@ -257,7 +291,9 @@ def _values_of(
     return listed, None if ends is None else (float(ends[0]), float(ends[1]))
 
 
-def _clipped(listed: PublicCandidates | None, column: str | None, clip: object) -> tuple[str, Ends] | None:
+def _clipped(
+    listed: PublicCandidates | None, column: str | None, clip: object
+) -> tuple[str, tuple[float, float]] | None:
     """The column that is summed, and what one unit may add."""
     if column is None and clip is None:
         return None

@@ -1,283 +1,76 @@
-"""What a check says: exact numbers in sentences, each with the option that helps."""
+"""What a check says: exact numbers in sentences, with the first cells that do not count, and options that help.
+
+An option is only said to help if with it every number, or date, of the column is read, and none as something else.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from enum import Enum
 from typing import Any
 
-from dpselect.backends.rows.inspect import (
-    BLANKS_DIFFER,
-    BOTH_DIFFER,
-    CASE_DIFFERS,
-    NUMBER_DIFFERS,
-    ZEROS_DIFFER,
-    Inspection,
-)
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.inspect import SHOWN, Cells, Inspection, Sought, Written
+from dpselect.backends.row_rules import MISSING
+from dpselect.backends.rows.arrow import pa
+from dpselect.backends.rows.declared import as_read, compared
 from dpselect.errors import InvalidParameterError
 from dpselect.formats import Format
 from dpselect.questions.question import counted
-from dpselect.questions.wording import html_table
-from dpselect.summaries import PublicCandidates
+from dpselect.summaries import CandidateKind, PublicCandidates
 
 WARNING = (
-    "For the holder of the data only: these numbers are exact, not private. Acting on them is outside the guarantee:"
-    " choose candidates, bounds and epsilon without them."
-)
-
-_HOW = {
-    BLANKS_DIFFER: "with blanks around it",
-    CASE_DIFFERS: "in other case",
-    BOTH_DIFFER: "in other case, with blanks around it",
-    ZEROS_DIFFER: "written as another number, such as 18.0 for 18",
-    NUMBER_DIFFERS: "written as another number, such as 018 for 18",
-}
-_NEARLY: Mapping[str, Mapping[str, Any]] = {
-    BLANKS_DIFFER: {"trim": True},
-    CASE_DIFFERS: {"ignore_case": True},
-    BOTH_DIFFER: {"trim": True, "ignore_case": True},
-}
-_AS_WRITTEN = "give the candidate as it is written"
-_AS_INTEGERS = "--candidates-as integer, which reads 18 and 18.0 alike"
-_SHARED = 0.1
-"""From this share of tied values on, an answer between the values is a poor one."""
-_PLAIN = re.compile("[A-Za-z0-9./:%_-]{2,}")
-"""What no shell takes for something else."""
-_WHOLE = re.compile("0|[1-9][0-9]{0,17}")
-"""Text that is a whole number, and no code such as 007."""
-_SHOWN, _LONGEST = 10, 60
-"""Candidates that are listed, and characters of each."""
-_LINES = (
-    "they have another number of fields than the first line, or quotes that do not pair up. If each of them ends in a"
-    " delimiter, let the first line end in one, too. If fields have line breaks inside, write the file anew:"
-    " docs/files.md, CSV."
+    "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table. Acting on"
+    " them is outside the guarantee: choose candidates, bounds and epsilon without them."
 )
 FEW_UNITS = 20
-"""Units."""
-_NO_NAME = "if it stands for an unknown one, leave these rows out of the table."
-_SENTINEL = (
-    "often a word for a missing value. If it is one here, make these cells empty: no option leaves them out, and"
-    " bounds count them as the nearest bound."
+_LARGE = 0.05
+"""Share of the rows, from which on a unit is looked at."""
+_RARE = 0.03
+"""Units that are written unlike all others are at most this share of them."""
+_GAP = "[ \u00a0\u202f]?"
+_SYMBOL = "([A-Za-z]{0,3}[$€£¥₹₽₩₺₪₫%‰]|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr|zł)"
+_NUMBER = re.compile(
+    f"[+-]?{_SYMBOL}?{_GAP}[+-]?(?:[0-9]+(?:[.,'’_ \u00a0\u202f][0-9]+)*[.,]?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?{_GAP}{_SYMBOL}?"
 )
-_GERMAN = "They count as numbers near 1. If the dot is between thousands: --thousands . --decimal ','."
-WHOSE = "An answer needs many of them. Is this the column that says whose row it is?"
-
-
-class Limits(Enum):
-    """What two numbers of a question are, and what happens to rows below the first and above the second."""
-
-    BOUNDS = ("the lower bound", "the upper bound", "and are counted as if they were equal to it")
-    BETWEEN = ("the first number", "the second number", "and do not count")
-    CLIP = ("the lower end of the clip", "the upper end of the clip", "which is added in their place")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Check:
-    """What was found. Print it; it is exact, and for the holder of the data only.
-
-    Attributes:
-        column: name of the column.
-        unit: name of the column that identifies whom a row belongs to.
-        found: the numbers behind the sentences.
-        candidates: what was looked for; None: numbers.
-        step: of the question, if one was given.
-        limits: what the question's two numbers are.
-        chooses_between: whether the answer is any number between the bounds, or one at each `step`.
-        format: that was declared.
-        untyped: whether the column has no type, as in CSV.
-        scope: of which rows it is, in one sentence; empty: of all.
-        groups: the same for the column of groups, if there are any.
-        amounts: the same for the column that is summed, if there is one.
-        together: rows, and units with such a row, that have a value, a group and an amount; None: as in `found`.
-    """
-
-    column: str
-    unit: str
-    found: Inspection
-    candidates: PublicCandidates | None
-    step: float | None = None
-    limits: Limits = Limits.BOUNDS
-    chooses_between: bool = True
-    format: Format | None = None
-    untyped: bool = False
-    scope: str = ""
-    groups: Check | None = None
-    amounts: Check | None = None
-    together: tuple[int, int] | None = None
-
-    @property
-    def rows(self) -> int:
-        """All there are."""
-        return self.found.rows
-
-    @property
-    def usable_rows(self) -> int:
-        """Those that count: with a unit and all that the question asks for."""
-        return self.found.usable_rows if self.together is None else self.together[0]
-
-    @property
-    def units(self) -> int:
-        """Different ones, in all rows."""
-        return self.found.units
-
-    @property
-    def usable_units(self) -> int:
-        """Units with a row that counts."""
-        return self.found.usable_units if self.together is None else self.together[1]
-
-    @property
-    def reasons(self) -> dict[str, int]:
-        """Why rows of somebody's have no value that counts, and how many; most of them first."""
-        return {each.reason: each.rows for each in self.found.unusable}
-
-    @property
-    def suggested(self) -> Format | None:
-        """The declared format with all words that would make more cells count; None: there are none, or they contradict
-        each other."""
-        parts = [self, *(each for each in (self.groups, self.amounts) if each is not None)]
-        found = [words for part in parts for words in part._helping_words()]
-        merged: dict[str, Any] = {} if self.format is None else dict(self.format.words)
-        for words in found:
-            for name, value in words.items():
-                joined = value if name != "strip" else "".join(dict.fromkeys(merged.get(name, "") + value))
-                if merged.setdefault(name, joined) != joined and name != "strip":
-                    return None
-                merged[name] = joined
-        try:
-            return Format(**merged) if found else None
-        except InvalidParameterError:
-            return None
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What may make an answer useless, each in a sentence; empty if nothing looks wrong."""
-        found = [*self._of_units(), *self._of_values(), *self._of_numbers(), *self._of_candidates()]
-        for other in (self.groups, self.amounts):
-            if other is not None:
-                said = (*other._of_values(), *other._of_numbers(), *other._of_candidates())
-                found += [f"{printable(other.column)}: {each}" for each in said]
-        suggested = self.suggested
-        several = suggested is not None and len(set(map(_options, self._helping_words()))) > 1
-        return (*found, *([_sentence(f"All of these: {_options(suggested.words)}")] if several and suggested else []))
-
-    def __str__(self) -> str:
-        found = self.found
-        kind = "numbers" if self.candidates is None else counted(len(self.candidates), "candidate")
-        lines = [
-            f"{printable(self.column)}, for {kind}: {self.usable_rows:,} of {found.rows:,} rows count.",
-            f"{printable(self.unit)}: {self.usable_units:,} of {found.units:,} units take part"
-            + (f", {found.several:,} of them with several rows, up to {found.most:,}." if found.several else "."),
-        ]
-        problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
-        others = [other._head() for other in (self.groups, self.amounts) if other is not None]
-        return "\n".join([WARNING, "", *lines, *others, *filter(None, [self.scope]), "", *problems])
-
-    def _repr_html_(self) -> str:
-        """For the notebook of the holder of the data."""
-        about = [(printable(self.column), self.usable_rows, self.found.rows)]
-        about += [(printable(each.column), each.usable_rows, each.rows) for each in (self.groups, self.amounts) if each]
-        about += [(f"{printable(self.unit)} (units)", self.usable_units, self.units)]
-        rows = [(name, f"{usable:,}", f"{of:,}") for name, usable, of in about]
-        return html_table(("", "count", "of"), rows, *(self.problems or ("Nothing looks wrong.",)), WARNING)
-
-    def __repr__(self) -> str:
-        return f"Check({self.column!r}, unit={self.unit!r})"
-
-    def _head(self) -> str:
-        if self.candidates is None:
-            return f"{printable(self.column)}, summed: {self.found.usable_rows:,} rows have a number."
-        count = len(self.candidates)
-        return f"{printable(self.column)}, for {count:,} groups: {self.found.usable_rows:,} rows are in one."
-
-    def _of_units(self) -> Iterator[str]:
-        found, unit = self.found, printable(self.unit)
-        if found.left_out:
-            lines = found.rows + found.left_out
-            yield f"{found.left_out:,} of {lines:,} lines cannot be read: {_LINES}"
-        if not found.rows:
-            yield "The table has no rows."
-        elif found.nobodys:
-            yield f"{_share(found.nobodys, found.rows)} have no {unit}: they do not count."
-        if found.units == 1 and found.rows > 1:
-            yield f"All rows have the same {unit}. {WHOSE}"
-        elif 1 < found.units <= FEW_UNITS and found.rows >= 10 * found.units:
-            yield f"There are only {found.units:,} units. {WHOSE}"
-        elif self.usable_units <= FEW_UNITS and found.rows >= 10 * max(1, self.usable_units):
-            few = f"Only {counted(self.usable_units, 'unit')}" if self.usable_units else "No unit"
-            yield f"{few} will take part: the answer would be mostly noise."
-        if found.units > 1 and found.largest > max(FEW_UNITS, found.rows / 2):
-            yield f"{_share(found.largest, found.rows)} have the same {unit}. They count as one person: {_NO_NAME}"
-        elif found.no_names > 1:
-            yield f"{_share(found.no_names, found.rows)} have a word such as 'unknown' for {unit}: {_NO_NAME}"
-        if found.alike:
-            yield f"{counted(found.alike, 'unit')} differ from another one in capitals only, and count beside it."
-
-    def _helping_words(self) -> Iterator[Mapping[str, Any]]:
-        yield from (each.words for each in self.found.unusable if each.words)
-        differ = {each.differs_in for each in self.found.near}
-        yield from (words for differs_in, words in _NEARLY.items() if differs_in in differ)
-
-    def _of_values(self) -> Iterator[str]:
-        owned = self.found.rows - self.found.nobodys
-        for each in self.found.unusable:
-            advice = _sentence(f" Try {_options(each.words)}") if each.words else ""
-            advice += f" {each.otherwise}" if each.otherwise else ""
-            yield f"{_share(each.rows, owned)}: {each.reason}.{advice}"
-
-    def _of_numbers(self) -> Iterator[str]:
-        found = self.found
-        if self.candidates is not None or not found.usable_rows:
-            return
-        for each in found.sentinels:
-            yield f"{_share(each.rows, found.usable_rows)} are {each.value:.0f}, {_SENTINEL}"
-        if found.grouped and found.grouped == found.dotted:
-            yield f"{_share(found.grouped, found.usable_rows)} have three digits after a dot, as in 1.234. {_GERMAN}"
-        if self.chooses_between and self.step is None and found.ties >= _SHARED * found.usable_rows:
-            of = f"All are multiples of {found.step:g}. Try --step {found.step:g}." if found.step else "Give a --step."
-            yield f"{_share(found.ties, found.usable_rows)} share their value with another row. {of}"
-        if self.limits is Limits.BOUNDS and found.commonest > max(1, found.usable_rows / 2):
-            yield f"{_share(found.commonest, found.usable_rows)} have the same value."
-        if self.step is not None and found.usable_rows > 1 and found.spread < self.step:
-            yield "All values lie within one step, which cannot tell them apart. Try a smaller --step."
-        lower, upper, then = self.limits.value
-        for rows, beyond in ((found.below, f"below {lower}"), (found.above, f"above {upper}")):
-            if rows:
-                yield f"{_share(rows, found.usable_rows)} are {beyond}, {then}."
-
-    def _of_candidates(self) -> Iterator[str]:
-        if self.candidates is None:
-            return
-        nears = self.found.near
-        numbers = [near for near in nears if near.differs_in == ZEROS_DIFFER]
-        if self.untyped and numbers and all(_WHOLE.fullmatch(str(each)) for each in self.candidates.values):
-            nears = tuple(near for near in nears if near.differs_in != ZEROS_DIFFER)
-            rows = counted(sum(near.rows for near in numbers), "row")
-            them = counted(len(numbers), "candidate")
-            verb = "is" if len(numbers) == 1 else "are"
-            yield f"{them} {verb} in {rows} {_HOW[ZEROS_DIFFER]}. Try this: {_AS_INTEGERS}."
-        for near in nears[:_SHOWN]:
-            advice = _options(_NEARLY[near.differs_in]) if near.differs_in in _NEARLY else _AS_WRITTEN
-            how = f"{counted(near.rows, 'row')} {_HOW[near.differs_in]}"
-            yield f"{_short(self.candidates[near.position])} is in {how}. Try this: {advice}."
-        if len(nears) > _SHOWN:
-            yield f"So are {len(nears) - _SHOWN:,} more."
-        if self.found.missing:
-            yield missing_candidates(self.candidates, self.found.missing)
-
-
-def missing_candidates(candidates: PublicCandidates, places: Sequence[int]) -> str:
-    """A sentence about candidates that no row has."""
-    listed = ", ".join(_short(candidates[place]) for place in places[:_SHOWN])
-    more = f", and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
-    return f"{len(places):,} of {len(candidates):,} occur in no row: {listed}{more}."
-
-
-def _short(candidate: object) -> str:
-    text = str(candidate) if isinstance(candidate, date) else repr(candidate)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+_READ = {
+    CandidateKind.NUMBER: re.compile(r"[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*"),
+    CandidateKind.INTEGER: re.compile("[ \t]*[+-]?[0-9]+[ \t]*"),
+}
+_MARKS: tuple[Mapping[str, str], ...] = (
+    {},
+    {"thousands": ","},
+    {"decimal": ","},
+    {"thousands": ".", "decimal": ","},
+    {"thousands": " "},
+    {"thousands": " ", "decimal": ","},
+    {"thousands": "'"},
+    {"thousands": "_"},
+)
+_MIDNIGHTS = (" 00:00:00", "T00:00:00", " 00:00", "T00:00:00Z", " 00:00:00.000", "T00:00:00.000", "T00:00:00.000Z")
+_DATES = (
+    *(f"%Y-%m-%d{time}" for time in _MIDNIGHTS),
+    *("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
+    *("%d-%b-%Y", "%d %b %Y", "%Y%m%d"),
+)
+_MISSING = f"(?i:|n[./]?a[.]?|#n/a|nil|missing|unknown|not available|undefined|{'|'.join(MISSING)})|[-?.]+"
+_CALLED = (
+    (
+        "a minus sign that is none in ASCII (U+2212 or a dash); no option reads it: write -",
+        ".*[\u2010-\u2015\u2212].*0.*",
+    ),
+    ("a limit and no number; no option reads it", "[<>≤≥~] ?=?.*0.*|.*0 ?[+]"),
+    ("a time or a duration; no option reads it", "[0-9]+:[0-9]{1,2}(:.*)?"),
+    ("a date", "[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2,4}.*"),
+    ("parentheses, often for a minus; no option reads them: write -", "[(].*0.*[)]"),
+    ("a minus sign at the end; no option reads it: write it in front", ".*0.*-"),
+    ("a number with text", ".*0.*"),
+    ("text without a digit", ".*"),
+)
+"""What stands in place of a number that has its own way to be written. All digits are 0."""
+_QUOTE = re.compile("[A-Za-z0-9./:%_-]{2,}")
 
 
 def printable(name: str) -> str:
@@ -285,24 +78,300 @@ def printable(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
-def _share(rows: int, of: int) -> str:
-    return f"{rows:,} of {of:,} rows ({rows / of:.1%})" if of else f"{rows:,} rows"
-
-
-def _sentence(text: str) -> str:
-    """With a full stop, unless a dot stands by itself at the end."""
-    return text if text.endswith(" .") else f"{text}."
-
-
-def _options(words: Mapping[str, Any]) -> str:
+def options(words: Mapping[str, Any]) -> str:
     """The words of a format as options of the command line, quoted for a shell."""
-    given = (
-        f"--{name.replace('_', '-')}" + ("" if value is True else f" {_quoted(value)}") for name, value in words.items()
-    )
-    return " ".join(given)
+    given = ((f"--{name.replace('_', '-')}", value) for name, value in words.items())
+    return " ".join(name if value is True else f"{name} {_quoted(str(value))}" for name, value in given)
+
+
+def missing_candidates(candidates: PublicCandidates, places: Sequence[int]) -> str:
+    """A sentence about candidates that no row has."""
+    listed = ", ".join(_short(candidates[place]) for place in places[:10])
+    more = f", and {len(places) - 10:,} more" if len(places) > 10 else ""
+    return f"{len(places):,} of {len(candidates):,} occur in no row: {listed}{more}."
+
+
+class Findings:
+    """The sentences about what was found.
+
+    Args:
+        found: the numbers.
+        unit: what sentences call the unit.
+        sought: the columns, that of the question first.
+        format: as it was declared.
+        place: says where rows stand.
+        ends: how to say that a number is below and above the two of the question, and what comes of it.
+    """
+
+    def __init__(
+        self,
+        found: Inspection,
+        unit: str,
+        sought: Sequence[Sought],
+        format: Format | None,
+        place: Callable[[Sequence[int], int], tuple[Mapping[int, tuple[str, bytes]], Sequence[tuple[str, bytes]]]],
+        ends: tuple[str, str, str],
+    ) -> None:
+        self._found, self._unit, self._sought, self._ends = found, printable(unit), sought, ends
+        self._words: dict[str, Any] = {} if format is None else dict(format.words)
+        columns = [each for cells in found.columns for each in cells.written if each.state > 0]
+        shown = [each.cells for each in (*found.nobody, found.words, found.unlike[0], found.largest)]
+        rows = {row for cells in (*shown, *found.alike[1]) for _, row in cells}
+        rows |= {row for each in columns[: 100 * SHOWN] for _, row in each.cells}
+        self._at, self._others = place(sorted(rows), SHOWN if found.left_out else 0)
+        self.suggested: dict[str, Any] = {}
+
+    def sentences(self) -> Iterator[str]:
+        """All of them."""
+        yield from self._of_units()
+        every = list(zip(self._sought, self._found.columns, strict=True))
+        merged, are_clear = dict(self._words), True
+        for at, (sought, cells) in enumerate(every):
+            name = f"{printable(sought.column.name)}: " if at else ""
+            yield from (f"{name}{each}" for each in self._of_cells(sought, cells))
+            found, otherwise = self._advice(sought, cells)
+            ways = [each for each in found if all(self._keeps(*other, each) for other in every)]
+            if ways:
+                merged |= ways[0]
+                are_clear &= len(ways) == 1
+                others = f" Or {' or '.join(map(options, ways[1:]))}: the cells do not tell." if ways[1:] else ""
+                yield f"{name}Try {options(ways[0])}: all of them are read then, and none as something else.{others}"
+            elif found or otherwise:
+                yield f"{name}{otherwise or 'What would read them reads another column as something else.'}"
+        if merged != self._words and are_clear:
+            self.suggested = merged
+
+    def _of_units(self) -> Iterator[str]:
+        found, unit = self._found, self._unit
+        if found.left_out:
+            yield (
+                f"{found.left_out:,} of {found.rows + found.left_out:,} lines are no rows: another number of fields than"
+                f" the first line, or quotes that do not pair up{self._lines(self._others)}"
+            )
+        if not found.rows:
+            yield "The table has no rows."
+            return
+        for each in found.nobody:
+            what = f"have no {unit}" if each.text is not None else f"have no {unit} that can be read"
+            yield f"{_share(each.rows, found.rows)} {what}: they do not count{self._shown(each)}"
+        if 0 < found.units <= FEW_UNITS and found.rows >= 10 * found.units:
+            yield f"There {'is' if found.units == 1 else 'are'} only {counted(found.units, 'unit')}. Is {unit} whose a row is?"
+        elif found.usable_units <= FEW_UNITS and found.rows >= 10 * max(1, found.usable_units):
+            yield f"Only {counted(found.usable_units, 'unit')} will take part: the answer would be mostly noise."
+        elif found.largest.rows > max(FEW_UNITS, _LARGE * found.rows, 10 * found.rows / found.units):
+            same = f"{_share(found.largest.rows, found.rows)} have the same {unit}{self._shown(found.largest)}"
+            yield f"{same} They count as one person: is it one?"
+        if found.words.rows:
+            words = self._shown(found.words)
+            yield f"{_share(found.words.rows, found.rows)} have a word for {unit} that may mean nobody{words}"
+        unlike, units = found.unlike
+        if 0 < units <= _RARE * found.units and unlike.cells != found.words.cells:
+            rows = _share(unlike.rows, found.rows)
+            yield f"{rows} have a {unit} that is written unlike all others{self._shown(unlike)}"
+        count, pairs = found.alike
+        if count:
+            both = ", ".join(" and ".join(self._cell(*cell) for cell in pair) for pair in pairs)
+            may = "may be the same as another one, written in another way, and count beside it"
+            yield f"{counted(count, 'unit')} {may}: {both}."
+
+    def _of_cells(self, sought: Sought, cells: Cells) -> Iterator[str]:
+        owned = sum(each.rows for each in cells.written)
+        reasons = dict[str, list[Written]]()
+        for each in cells.written:
+            if each.state == 2 or (each.state == 1 and sought.listed is not None):
+                reasons.setdefault(self._reason(sought, each), []).append(each)
+        for reason, some in sorted(reasons.items(), key=lambda item: -sum(each.rows for each in item[1])):
+            yield f"{_share(sum(each.rows for each in some), owned)}: {reason}{self._shown(*some)}"
+        if sought.between is not None:
+            beyond = sum(each.rows for each in cells.written if each.state == 1)
+            if beyond:
+                yield f"{_share(beyond, owned)} are not between the two numbers, and do not count."
+        lower, upper, then = self._ends
+        for rows, where in ((cells.below, f"below {lower}"), (cells.above, f"above {upper}")):
+            if rows:
+                yield f"{_share(rows, owned)} are {where}, {then}."
+        if sought.listed is not None and cells.missing:
+            yield missing_candidates(sought.listed, cells.missing)
+
+    def _reason(self, sought: Sought, written: Written) -> str:
+        text = written.text
+        if text is None:
+            broken = any(self._line(row) for _, row in written.cells)
+            if broken:
+                return "text that cannot be read, or quotes inside a cell"
+            is_text = sought.column.holds in (Holds.ANYTHING, Holds.TEXT)
+            return "nothing, or an object, a list or a time" if is_text else "nothing"
+        text = text.strip()
+        if re.fullmatch(_MISSING, text):
+            return "nothing, or a word for a missing value"
+        if sought.kind is CandidateKind.TEXT or written.state == 1:
+            return "a value that is not listed"
+        if sought.kind not in _READ:
+            return f"no {'date' if sought.kind is CandidateKind.DATE else 'true or false'} as it is written here"
+        if (found := _NUMBER.fullmatch(text)) is not None:
+            symbol = found[1] or found[2]
+            if sought.kind is CandidateKind.INTEGER and _READ[CandidateKind.NUMBER].fullmatch(text):
+                return "a number that is not whole, or has an exponent"
+            return f"a number with {symbol}" if symbol else "a number with marks that are not read"
+        return next(called for called, pattern in _CALLED if re.fullmatch(pattern, text, re.DOTALL))
+
+    def _advice(self, sought: Sought, cells: Cells) -> tuple[list[dict[str, Any]], str]:
+        """Words of a format that read what is not read, one way after another; else what else to do."""
+        if sought.column.holds is Holds.TEXT or sought.kind is CandidateKind.TEXT:
+            return self._of_texts(sought, [each for each in cells.written if each.state == 1])
+        if sought.column.holds is not Holds.ANYTHING:
+            return [], ""
+        unread = [each.text for each in cells.written if each.state == 2 and each.text is not None]
+        unread = [each for each in unread if not re.fullmatch(_MISSING, each.strip())]
+        read = [each.text for each in cells.written if each.state != 2 and each.text is not None]
+        if sought.kind in _READ:
+            return self._of_numbers(sought, [each for each in unread if _NUMBER.fullmatch(each.strip())], read)
+        counts = any(each.state != 2 for each in cells.written)
+        dates = [each for each in unread if any(map(str.isdigit, each))]
+        return self._of_dates(sought, dates) if sought.kind is CandidateKind.DATE and dates and not counts else ([], "")
+
+    def _of_numbers(self, sought: Sought, unread: list[str], read: list[str]) -> tuple[list[dict[str, Any]], str]:
+        if not unread:
+            dots = [each for each in read if "." in each]
+            is_plain = not {"thousands", "decimal"} & self._words.keys()
+            if dots and is_plain and all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots):
+                return (
+                    [],
+                    "All dots stand before three digits. If they are between thousands: --thousands . --decimal ','.",
+                )
+            return [], ""
+        stripped = str(self._words.get("strip", ""))
+        symbols = {_symbol(each, stripped) for each in (*unread, *read)}
+        if len(symbols) > 1:
+            named = ", ".join(sorted(filter(None, symbols)))
+            return (
+                [],
+                f"Numbers with {named} stand beside others: no option makes them mean the same. Write them in one way first.",
+            )
+        ways = list[dict[str, Any]]()
+        for marks in _MARKS:
+            words = {**marks, **({"strip": stripped + symbol} if (symbol := next(iter(symbols))) else {})}
+            words = {name: value for name, value in words.items() if self._words.get(name) != value}
+            if words and self._all_read(sought, (*unread, *read), words):
+                ways.append(words)
+        ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
+        if ways or sought.kind is CandidateKind.NUMBER:
+            return ways, "" if ways else "No option reads all of these numbers: they are written in several ways."
+        return [], "Numbers that are not whole match candidates only as numbers: --candidates-as number."
+
+    def _of_dates(self, sought: Sought, dates: list[str]) -> tuple[list[dict[str, Any]], str]:
+        ways = [{"date_format": each} for each in _DATES if self._all_read(sought, dates, {"date_format": each})]
+        if not ways and all(re.fullmatch("[2-7][0-9]{4}([.][0-9]+)?", each) for each in dates):
+            return [], "They look like a spreadsheet's numbers for dates. Give the column the format yyyy-mm-dd there."
+        return ways, "" if ways else "No option reads all of them. Times of day are not read: make dates of them first."
+
+    def _of_texts(self, sought: Sought, others: list[Written]) -> tuple[list[dict[str, Any]], str]:
+        """Cells that only differ from a candidate in how they are written."""
+        assert sought.listed is not None, "text is only compared with a list"
+        listed = [str(each) for each in sought.listed.values]
+        alike = {_alike(each): each for each in listed}
+        near = [(each.text, alike[_alike(each.text)]) for each in others if each.text and _alike(each.text) in alike]
+        if not near:
+            return [], ""
+        for words in ({"trim": True}, {"ignore_case": True}, {"trim": True, "ignore_case": True}):
+            try:
+                both: dict[str, Any] = {**self._words, **words}
+                format = Format(**both)
+                become = [str(each) for each in compared(sought.listed, format).values]
+            except InvalidParameterError:
+                continue
+            cells = as_read(pa.array([each for each, _ in near], pa.large_string()), sought.column, sought.kind, format)
+            if set(cells.to_pylist()) <= set(become):
+                return [words], ""
+        named = ", ".join(f"{_short(cell)} for {_short(candidate)}" for cell, candidate in near[:SHOWN])
+        numbers = all(re.fullmatch("0|[1-9][0-9]*", each) for each in listed)
+        if numbers and all(re.fullmatch(" *[0-9]+([.]0*)? *", cell) for cell, _ in near):
+            return (
+                [],
+                f"Candidates are written as another number, such as {named}. --candidates-as integer reads both alike.",
+            )
+        return [], f"Candidates are written in another way, such as {named}: give them as they are written."
+
+    def _keeps(self, sought: Sought, cells: Cells, words: Mapping[str, Any]) -> bool:
+        """Whether the numbers that are read now are read then, too."""
+        read = [each.text for each in cells.written if each.state != 2 and each.text is not None]
+        return (
+            sought.kind not in _READ or sought.column.holds is not Holds.ANYTHING or self._all_read(sought, read, words)
+        )
+
+    def _all_read(self, sought: Sought, cells: Iterable[str], words: Mapping[str, Any]) -> bool:
+        try:
+            both: dict[str, Any] = {**self._words, **words}
+            format = Format(**both)
+        except InvalidParameterError:
+            return False
+        column = Column(sought.column.name, Holds.ANYTHING)
+        found: list[str | None] = as_read(pa.array(cells, pa.large_string()), column, sought.kind, format).to_pylist()
+        return all(each is not None and _is_read(each, sought.kind) for each in found)
+
+    def _shown(self, *written: Written) -> str:
+        """The first cells with their places, behind a sentence."""
+        cells = sorted({row: text for each in written for text, row in each.cells}.items())[:SHOWN]
+        if all(each.text is None for each in written) and any(self._line(row) for row, _ in cells):
+            return self._lines([self._at[row] for row, _ in cells if row in self._at])
+        cells = [(row, text) for row, text in cells if text.strip()]
+        return f", such as {', '.join(self._cell(text, row) for row, text in cells)}." if cells else "."
+
+    def _lines(self, places: Iterable[tuple[str, bytes]]) -> str:
+        """Some lines, and what may help to read them."""
+        places = list(places)
+        if not places:
+            return "."
+        texts = [(where, line.decode(errors="replace")) for where, line in places]
+        shown = ", ".join(f"{where}: {_short(text)}" for where, text in texts)
+        if "encoding" not in self._words and any("\ufffd" in text for _, text in texts):
+            return f", such as {shown}. If they are text of Windows: --encoding cp1252."
+        if any('="' in text for _, text in texts):
+            return f', such as {shown}. ="..." is a formula for spreadsheets: write the text alone.'
+        return f", such as {shown}."
+
+    def _line(self, row: int) -> bytes:
+        return self._at[row][1] if row in self._at else b""
+
+    def _cell(self, text: str, row: int) -> str:
+        where = self._at[row][0] if row in self._at else ""
+        return f"{_short(text)} ({where})" if where else _short(text)
+
+
+def _symbol(number: str, stripped: str) -> str:
+    """The symbol beside a number, without characters that are taken away already."""
+    found = _NUMBER.fullmatch(number.strip())
+    both = dict.fromkeys(filter(None, (found[1], found[2]))) if found else ()
+    return "".join(each for symbol in both for each in symbol if each not in stripped)
+
+
+def _is_read(text: str, kind: CandidateKind) -> bool:
+    if kind in _READ:
+        return _READ[kind].fullmatch(text) is not None
+    try:
+        date.fromisoformat(text.strip(" \t"))
+    except ValueError:
+        return False
+    return True
+
+
+def _alike(text: str) -> str:
+    """Equal for texts that a person may take for the same."""
+    text = " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    return re.sub("^0+(?=[0-9]+$)", "", re.sub("^([0-9]+)[.]0*$", r"\1", text))
+
+
+def _short(value: object) -> str:
+    text = str(value) if isinstance(value, date) else repr(value)
+    text = text if unicodedata.is_normalized("NFC", text) else ascii(value)  # else two look alike
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def _share(rows: int, of: int) -> str:
+    return f"{rows:,} of {of:,} rows ({rows / of:.1%})"
 
 
 def _quoted(text: str) -> str:
-    if text == "." or _PLAIN.fullmatch(text):
+    if text == "." or _QUOTE.fullmatch(text):
         return text
     return f'"{text}"' if text == "'" else "'" + text.replace("'", "'\"'\"'") + "'"

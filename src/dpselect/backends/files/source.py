@@ -113,14 +113,28 @@ class FileSource:
                 total += formats.size(path, self.kind)
         return total
 
-    @property
-    def can_be_broken(self) -> bool:
-        """Whether a cell is null only if its bytes or its quotes cannot be read."""
-        return self.kind in (FileKind.CSV, FileKind.TAB_SEPARATED)
-
     def counting(self, skipped: Callable[[int], None]) -> FileSource:
         """The same rows; `skipped` is called with the numbers of lines that are left out, blank ones aside."""
         return replace(self, skipped=skipped)
+
+    def places(self, rows: Sequence[int], others: int) -> tuple[dict[int, tuple[str, bytes]], list[tuple[str, bytes]]]:
+        """See `Lines.places`. Lines of JSON are read in another order."""
+        words = {} if self.declared is None else self.declared.words
+        if self.kind in formats.TYPED:
+            return {row: (f"row {row + 1:,}", b"") for row in rows}, []
+        if self.kind not in (FileKind.CSV, FileKind.TAB_SEPARATED) or words.get("quoted_line_breaks"):
+            return {}, []
+        from dpselect.backends.files.places import places
+
+        return places(
+            list(zip(self.paths, self.files.labels, strict=True)),
+            rows,
+            others,
+            width=len(self.inside),
+            delimiter=words.get("delimiter", "\t" if self.kind is FileKind.TAB_SEPARATED else ","),
+            encoding=words.get("encoding", "utf-8"),
+            above=words.get("skip_lines", 0),
+        )
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows of one file after another."""

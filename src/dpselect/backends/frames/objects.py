@@ -46,23 +46,6 @@ def text_of_objects(values: Iterable[Any]) -> list[str | None]:
     return [value if type(value) is str else _text(value) for value in values]
 
 
-def kinds_without_text(values: Iterable[Any]) -> tuple[str, ...]:
-    """The names of the types of values that are not missing and have no text, in alphabetical order.
-
-    >>> kinds_without_text(["7", b"7", None, float("nan"), [7], b"8"])
-    ('bytes', 'list')
-    """
-    found = cast(
-        "set[type[Any]]",
-        {type(value) for value in values if value is not None and type(value) is not str and _text(value) is None},
-    )
-    return tuple(sorted({kind.__name__ for kind in found if not _may_be_missing(kind)}))
-
-
-def _may_be_missing(kind: type[Any]) -> bool:
-    return kind.__name__ in ("NaTType", "NAType") or issubclass(kind, (float, np.floating, Decimal))
-
-
 def number_of_object(value: object) -> float:
     """The double nearest to a number, an infinity if the number is beyond all doubles; NaN for anything else.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.frames.numpy_arrays import from_numpy, holds_of_numpy
-from dpselect.backends.frames.objects import kinds_without_text, only_strings, text_of_objects
+from dpselect.backends.frames.objects import only_strings, text_of_objects
 from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, text_array
 from dpselect.backends.rows.plain import PIECE_BYTES, cuts, plain, plain_batches
 
@@ -115,12 +115,6 @@ class PandasSource:
     def size(self) -> int:
         """Rows."""
         return len(self.frame)
-
-    def kinds_without_text(self, column: Column) -> tuple[str, ...]:
-        """See `Objects.kinds_without_text`."""
-        place = next(place for place, each in enumerate(self.columns) if each.name == column.name)
-        cells = self.frame.iloc[:, place]
-        return kinds_without_text(np.asarray(cells, object)) if _holds_objects(cells.dtype) else ()
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """Slices of the columns asked for."""

@@ -48,22 +48,15 @@ class Source(Protocol):
 class Lines(Source, Protocol):
     """Rows that are lines of text, some of which may be no rows."""
 
-    @property
-    def can_be_broken(self) -> bool:
-        """Whether a cell is null only if its bytes or its quotes cannot be read."""
-        ...
-
     def counting(self, skipped: Callable[[int], None]) -> Source:
         """The same rows; `skipped` is called with the numbers of lines that are left out, blank ones aside."""
         ...
 
+    def places(self, rows: Sequence[int], others: int) -> tuple[dict[int, tuple[str, bytes]], list[tuple[str, bytes]]]:
+        """Where rows stand, counted from 0, and the first lines that are left out, at most `others`.
 
-@runtime_checkable
-class Objects(Source, Protocol):
-    """Rows of which a column may hold Python objects of any kind."""
-
-    def kinds_without_text(self, column: Column) -> tuple[str, ...]:
-        """The names of the types of objects in it that are read as missing, and are not."""
+        Each is a place, such as ``line 7``, and what stands there. Nothing where it is not known.
+        """
         ...
 
 
