@@ -173,9 +173,9 @@ def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: p
     def full(*_: Any, **__: Any) -> Any:
         raise SelectionError("Reading the table needs more memory than there is.")
 
-    real = embedded.Embedded.looked_at
+    real: Any = embedded.answer
     monkeypatch.setattr(
-        embedded.Embedded, "looked_at", lambda *given, kept=False: full() if kept else real(*given, kept=kept)
+        embedded, "answer", lambda scan, *given, **named: full() if scan.kept else real(scan, *given, **named)
     )
     assert [plain(each) for each in together(rows, asked)] == alone
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
-from dpselect.backends.columns import Column, check_match
+from dpselect.backends.columns import Column
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -46,12 +46,6 @@ class Grouping:
     groups: PublicCandidates
     max_groups_per_unit: int = 1
     listed: tuple[PublicCandidates, ...] = ()
-
-
-def check_groups(grouping: Grouping | None) -> None:
-    """Refuse groups that no value of their column could equal."""
-    if grouping is not None:
-        check_match(grouping.column, grouping.groups.kind)
 
 
 @dataclass(frozen=True, slots=True)

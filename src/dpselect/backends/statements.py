@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, check_match, check_numeric
-from dpselect.backends.contract import Amount, Condition, Grouping, Needed, check_groups
+from dpselect.backends.contract import Amount, Condition, Grouping, Needed
 from dpselect.backends.row_rules import (
     Dialect,
     Name,
@@ -119,10 +119,11 @@ def count(
     """How many units have each candidate. Proof: ``proofs/counting.md``; with groups ``proofs/groups.md``."""
     check_match(column, candidates.kind)
     most = None if max_values_per_unit is None or max_values_per_unit >= len(candidates) else max_values_per_unit
-    keys = [*_parts(grouping), "what"]
+    parts = _parts(grouping)
+    keys = [*parts, "what"]
 
     def body(dialect: Dialect, rows: str) -> str:
-        whose = ["who", *_parts(grouping)]
+        whose = ["who", *parts]
         once = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
         if most is None:
             once = _within_groups(dialect, once, grouping)
@@ -279,9 +280,9 @@ def _reads(
     unit: Column, grouping: Grouping | None, read: Mapping[str, tuple[RowValue, PublicCandidates | None]]
 ) -> dict[str, Any]:
     """What a statement reads, and the lists in it: the unit, the group, and what the question needs."""
-    check_groups(grouping)
     needed: dict[str, tuple[RowValue, PublicCandidates | None]] = {"who": (Unit(unit), None)}
     if grouping is not None:
+        check_match(grouping.column, grouping.groups.kind)
         needed["part"] = Value(grouping.column, grouping.groups.kind), grouping.groups
     needed |= read
     lists = {name: listed for name, (_, listed) in needed.items() if listed is not None}

@@ -109,8 +109,7 @@ class EngineTable:
 
     def in_one_pass(self, asked: Sequence[SummaryRequest], *, progress: Progress | None = None) -> list[list[Any]]:
         """The summaries that several calls of the methods above would give, of the same unit, from one pass."""
-        with cut_off:
-            statements = [self._statement(each.method, each.arguments) for each in asked]
+        statements = [self._statement(each.method, each.arguments) for each in asked]
         answers = self.engine.answers(statements, progress)
         with cut_off:
             return [each.summary(found) for each, found in zip(statements, answers, strict=True)]

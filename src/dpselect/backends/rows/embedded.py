@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from dpselect.backends.row_rules import Name, RowValue, Unit, Value
 from dpselect.backends.rows.arrow import of_numpy, pa
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DuckDB
-from dpselect.backends.rows.engine import Answer, answer
+from dpselect.backends.rows.engine import answer
 from dpselect.backends.rows.long_text import ShortValues
 from dpselect.backends.rows.scan import Cell, Scan
 from dpselect.backends.rows.source import Source
@@ -67,31 +67,16 @@ class Embedded:
 
         If these do not fit into memory and temporary disk space together, they are read for each statement.
         """
+        names: dict[Cell, str] = {}
+        mine = [_cells(each, names) for each in asked]
+        scan = Scan(self.source, {name: cell for cell, name in names.items()}, format=self.format, kept=len(asked) > 1)
+        query = partial(_ask, asked=asked, cells=mine)
         try:
-            return self._answers(asked, progress)
+            return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
         except SelectionError as error:
             if len(asked) == 1 or type(error) is not SelectionError:  # what is said of rows depends on no way to read
                 raise
-        return [found for each in asked for found in self._answers([each], progress)]
-
-    def _answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
-        names: dict[Cell, str] = {}
-        mine = [_cells(each, names) for each in asked]
-        cells = {name: cell for cell, name in names.items()}
-        return self.looked_at(cells, partial(_ask, asked=asked, cells=mine), progress, kept=len(asked) > 1)
-
-    def looked_at(
-        self,
-        cells: Mapping[str, Cell],
-        query: Callable[[Connection], Answer],
-        progress: Progress | None,
-        *,
-        kept: bool = False,
-        source: Source | None = None,
-    ) -> Answer:
-        """The result of a query over the table ``rows`` with these cells."""
-        scan = Scan(self.source if source is None else source, cells, format=self.format, kept=kept)
-        return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
+        return [found for each in asked for found in self.answers([each], progress)]
 
 
 def _cells(statement: Statement, names: dict[Cell, str]) -> dict[str, tuple[str, ...]]:
@@ -102,15 +87,14 @@ def _cells(statement: Statement, names: dict[Cell, str]) -> dict[str, tuple[str,
     }
 
 
-def _of(value: RowValue, name: str, statement: Statement) -> Iterator[Cell]:
+def _of(value: RowValue, name: str, statement: Statement) -> tuple[Cell, ...]:
     if isinstance(value, Unit):
-        yield Cell(value.column.source, None)
-    elif value.column.parts:
-        for column, listed in zip(value.column.sources, statement.parts, strict=True):
-            yield Cell(column, ShortValues.of(listed))
-    else:
-        kind = value.kind if isinstance(value, Value | Name) else None
-        yield Cell(value.column, ShortValues.of(statement.lists.get(name, kind)))
+        return (Cell(value.column.source, None),)
+    if value.column.parts:
+        both = zip(value.column.sources, statement.parts, strict=True)
+        return tuple(Cell(column, ShortValues.of(listed)) for column, listed in both)
+    kind = value.kind if isinstance(value, Value | Name) else None
+    return (Cell(value.column, ShortValues.of(statement.lists.get(name, kind))),)
 
 
 def _ask(
