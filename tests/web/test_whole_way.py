@@ -135,8 +135,6 @@ def pages(person: Person) -> Iterator[str]:
     yield "confirmation"
     spend(person)
     yield "answer"
-    person.go("/learn")
-    yield "learn"
     person.go("/ledger")
     person.page.get_by_role("button", name="Verify").click()
     yield "ledger"
@@ -252,8 +250,6 @@ def test_the_most_visited_pages_are_released_with_their_counts(browser: Browser,
         assert violations(page) == []
         person.go("/ledger/account?name=visits")
         pictures.take(page, "page_account")
-        person.go("/learn")
-        pictures.take(page, "page_learn")
     assert ledger.account("visits").left == 2.0
 
 
