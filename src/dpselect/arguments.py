@@ -68,6 +68,11 @@ class Argument:
     is_list: bool = False
     type: str = ""
 
+    @property
+    def names_members(self) -> bool:
+        """Whether it is a public list, which may also be a range or, but for forms, a file."""
+        return self.kind in ("list", "values", "prices", "dates")
+
 
 WrittenAs = Written | tuple[str, ...] | type[StrEnum]
 
@@ -438,7 +443,7 @@ By = Annotated[
     str | None,
     Argument("text", "Column with the group of each row, for one answer per group in --groups."),
 ]
-Groups = Annotated[object, Argument("any text", "Public list of groups, written like candidates.")]
+Groups = Annotated[object, Argument("values", "Public list of groups, written like candidates.")]
 MaxGroups = Annotated[
     int,
     Argument(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
 from email.message import Message
@@ -13,11 +14,9 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect import mechanisms
 from dpselect.charts import files
 from dpselect.errors import MissingExtraError
 from dpselect.plans import report
-from dpselect.plans.report import PLAINLY
 from tests.backends.tables import write_csv
 
 NASTY = "<script>alert(1)</script>\"'&"
@@ -104,7 +103,7 @@ def test_the_page_says_what_was_released(tmp_path: Path) -> None:
     assert "becomes at most 149 times as likely or unlikely by it (epsilon = 5, for all answers" in said  # e^5 = 148.4
     assert "promises epsilon = 8 in all; 5 of it is spent, with these answers, and 3 is left." in said
     assert ledger.account("people").head in said
-    assert "40 more rows are in answers.json." in said
+    assert "40 more rows are in the certificate." in said
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -113,12 +112,10 @@ def test_what_readers_ask_is_said_once(tmp_path: Path) -> None:
     assert said.count("How many had rows that could be used was not asked") == 1
     assert "usable_epsilon" not in said
     assert said.count("Ranks count rows in the order of their values") == 1
-    assert said.count("GeometricMechanism adds a random whole number to each count.") == 1
-    assert all(hasattr(mechanisms, name) for name in PLAINLY)
+    assert said.count("Epsilon measures how much an answer may show") == 1
     about: dict[str, Any] = {"table": str(tmp_path / "people.csv"), "unit": "who", "epsilon": 1.0}
     counted = dps.Plan(**about, questions={"all": {"ask": "count"}}).run().report()
     assert "Ranks count" not in counted
-    assert "QuantileMechanism" not in counted
 
 
 def dps_text(number: float) -> str:
@@ -166,8 +163,38 @@ def test_proofs_are_links_where_the_package_knows_its_documentation(
     assert (page.open, refused(page)) == ([], [])
     pages = {"proofs/composition.md"}.union(*(each.proofs for each in answers.values()))
     assert all(each in page.text for each in pages)
-    linked = {each["href"] for tag, each in page.elements if tag == "a"}
+    linked = {each["href"] for tag, each in page.elements if tag == "a" and "download" not in each}
     assert linked == {f"https://example.org/dpselect/{each.removesuffix('.md')}.html" for each in pages if site}
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_every_number_can_be_checked_against_the_certificate_beside_it(tmp_path: Path) -> None:
+    answers = plan(tmp_path).run()
+    page = Page(answers.report())
+    held = {str(each["download"]): str(each["href"]) for tag, each in page.elements if "download" in each}
+    assert [*held] == [f"{name}.json" for name in answers]
+    for name, address in held.items():
+        kind, _, text = address.partition(",")
+        assert kind == "data:application/json;base64"
+        assert dps.verify(b64decode(text).decode()).release == answers[name.removesuffix(".json")]
+    shown = page.text.split()
+    for release in answers.values():
+        value: Any = release.value
+        cells = value if isinstance(value, list) else [value]
+        assert all(dps_text(each) in shown for each in (cells[:50] if not isinstance(value, dict) else value.values()))
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_large_epsilon_is_called_hardly_any_protection(tmp_path: Path) -> None:
+    assert "hardly any protection" not in plan(tmp_path).run().report()
+    about: dict[str, Any] = {
+        "table": str(tmp_path / "people.csv"),
+        "unit": "who",
+        "questions": {"all": {"ask": "count"}},
+    }
+    said = dps.Plan(**about, epsilon=5.5).run().report()
+    assert "This is hardly any protection." in said
+    assert "hardly changes" not in said
 
 
 @pytest.mark.usefixtures("without_pictures")

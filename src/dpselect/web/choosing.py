@@ -10,11 +10,15 @@ from inspect import signature
 from typing import Any
 
 from anyio import from_thread
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import MissingExtraError, SelectionError
+from dpselect.plans.report import in_words
 from dpselect.questions import BY_NAME
+from dpselect.questions.declared import Question
+from dpselect.session import Forecast
 from dpselect.session.check import check
 from dpselect.session.findings import WARNING
 from dpselect.web import planning
@@ -27,7 +31,6 @@ from dpselect.web.planning import (
     budget_of,
     epsilon_reaching,
     error_unit,
-    in_words,
     place_of,
     shown_error,
     why,
@@ -50,7 +53,8 @@ class ShownPlan:
     Attributes:
         epsilon: as text.
         place: of the slider.
-        accuracy, others, promise, why, charge: sentences; `accuracy` is empty if there is nothing to plan yet.
+        forecast: what it costs and how accurate it is; None if there is nothing to plan yet.
+        promise, why: sentences.
         budget: what it leaves of the account.
         error: the bound on the error, as text; empty if there is none.
         unit: of the error.
@@ -65,11 +69,9 @@ class ShownPlan:
 
     epsilon: str
     place: int
-    accuracy: str = ""
-    others: tuple[str, ...] = ()
+    forecast: Forecast | None = None
     promise: str = ""
     why: str = ""
-    charge: str = ""
     budget: Budget | None = None
     error: str = ""
     unit: str = ""
@@ -120,15 +122,12 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
             about["narrow_point"] = curve.place(epsilon, bound, svg, width=NARROW)
         except MissingExtraError as missing:
             about["no_chart"] = str(missing)
-    said = forecast.count_accuracy, forecast.basis
     return ShownPlan(
         epsilon=text,
         place=place,
-        accuracy=forecast.accuracy,
-        others=tuple(filter(None, said)),
+        forecast=forecast,
         promise=in_words(forecast.guarantee),
         why=why(forecast),
-        charge=forecast.charge,
         budget=budget_of(pages.site, forecast),
         **about,
     )
@@ -145,6 +144,14 @@ def _error_at(place: int, lowest: float, highest: float) -> float:
     return float(f"{lowest * (highest / lowest) ** (place / _STEPS):.2g}")
 
 
+def _question(request: Request) -> type[Question]:
+    """The question of the address."""
+    about = BY_NAME.get(request.path_params["question"])
+    if about is None:
+        raise HTTPException(404)
+    return about
+
+
 def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """What can be asked, and what was answered."""
     return pages.shown("home.html", commands=BY_NAME.values(), answered=pages.questions.answered)
@@ -152,9 +159,7 @@ def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 def ask(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The form of a question, empty, or as it was filled in for another answer or with what is wrong."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
     wrong = pages.questions.wrong(request.query_params.get("wrong", ""))
     if wrong is not None and wrong.about is about:
         form = Form.read(about, pages.site, wrong.typed)
@@ -175,9 +180,7 @@ def _form_page(pages: Pages, form: Form, status: int = 200) -> Response:
 
 def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The plan after a field or a slider was moved, with the sentences of errors beside their fields."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
     moved = request.headers.get("hx-trigger-name", "")
     given, refused = dict(typed), ""
     if moved == "epsilon-place":
@@ -197,9 +200,7 @@ def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 def curve(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The curve of a plan that is shown already. Its points end with the connection: the question was changed."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
 
     def go_on() -> bool:
         return not from_thread.run(request.is_disconnected)
@@ -230,9 +231,7 @@ def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respons
 
     Both are pages that can be loaded again.
     """
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
     form = Form.read(about, pages.site, typed)
     epsilon = form.epsilon
     if not _is_right(pages, form) or epsilon is None:
@@ -260,9 +259,9 @@ def _is_right(pages: Pages, form: Form) -> bool:
 
 def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """Begin to count which rows the question would read, for the holder's eyes."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None or pages.site.source is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
+    if pages.site.source is None:
+        raise HTTPException(404)
     form = Form.read(about, pages.site, typed)
     if not form.unit or form.errors:
         return _not_looked(pages, "Fill in the form first.")
@@ -298,7 +297,7 @@ def stop_looking(pages: Pages, request: Request, typed: Mapping[str, str]) -> Re
 def _looked(pages: Pages, id: str) -> Response:
     work = pages.questions.looked(id)
     if work is None:
-        return pages.error(404, "No such page", "There is no page of this name.")
+        raise HTTPException(404)
     work.wait(0.2)
     stage = work.stage  # once: it may be another one a moment later
     found = work.result if stage is Stage.ANSWERED else None
@@ -311,7 +310,7 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     key, _, look = request.path_params["name"].removesuffix(".svg").partition("-")
     curve = pages.curves.named(key)
     if curve is None or look not in LOOKS:
-        return pages.error(404, "No such page", "There is no picture of this name.")
+        raise HTTPException(404)
     shown = picture(pages.curves.picture(curve, is_narrow=look.startswith("narrow")), dark=look.endswith("dark"))
     shown.headers["cache-control"] = _SHORTLY
     return shown

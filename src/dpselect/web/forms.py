@@ -77,7 +77,7 @@ class Field:
     @property
     def is_list(self) -> bool:
         """Whether it is a public list, or conditions: one on each line."""
-        return self.argument.kind in ("list", "values", "prices", "dates", "where") or self.name == "groups"
+        return self.argument.names_members or self.name == "where"
 
     @property
     def kind(self) -> str:

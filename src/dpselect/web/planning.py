@@ -22,10 +22,9 @@ from dpselect.charts.theme import HEIGHT, WIDTH
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import as_written, with_few_digits
 from dpselect.mechanisms.partition_law import first_count
-from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.question import as_text
-from dpselect.questions.wording import factor_shown, rounded_up
+from dpselect.questions.wording import rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import START, Form
 from dpselect.web.pictures import NARROW, PictureCache, frame_of
@@ -48,28 +47,6 @@ AT_ONCE_SECONDS = 0.1
 
 PATIENCE_SECONDS = 1.5
 """For a whole curve; if its points take long, there are fewer of them."""
-
-WHY = {
-    "PermuteAndFlip": "it makes one selection, and its expected error is then never above that of the exponential "
-    "mechanism at the same epsilon",
-    "ExponentialMechanism": "several selections share a delta, and each of its selections then costs less than one of "
-    "permute-and-flip",
-    "ExponentialNoiseTopK": "one draw orders all that are selected, instead of one for each place",
-    "GeometricMechanism": "the answer is a whole number, and so is its noise",
-    "DiscreteGaussianMechanism": "many counts are released at once, and Gaussian noise on them is then the smaller one",
-    "NoisyHistogramMechanism": "each unit is in one bin, so that noise does not grow with their number",
-    "QuantileMechanism": "it weighs each possible answer by how many ranks it is off",
-    "QuantilesMechanism": "it draws all levels together, instead of paying for each of them",
-    "UnboundedQuantileMechanism": "no upper bound is known, and it asks one possible answer after the other",
-    "MeanMechanism": "the number of units is public, so that no part of epsilon is spent on it",
-    "DensityMechanism": "it draws a sample whose distribution is close to that of the column",
-    "PriceMechanism": "it weighs each price between the bounds by what it would earn",
-    "PriceListMechanism": "it selects one price of a list by what each would earn",
-    "PartitionSelection": "no rule with this epsilon and delta names more values",
-    "ThresholdCounts": "a value is named if its noisy count is above a threshold",
-    "StopCandidate": "values are drawn until a draw selects none of them",
-}
-"""Why a mechanism draws the answer, where the question does not say it by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,30 +306,6 @@ def rounded(exact: Fraction) -> str:
 
 
 def why(forecast: Forecast) -> str:
-    """Which mechanism draws the answer and why, in a sentence."""
-    name = forecast.terms.mechanism
-    reason = WHY.get(name, "")
+    """Which mechanism draws the answer, and by which rule, if there is a choice."""
     rounds = f", in {forecast.terms.rounds} rounds" if forecast.terms.rounds > 1 else ""
-    drawn = f"Drawn by {name}{rounds}"
-    if forecast.rule:
-        return f"{drawn}. {forecast.rule}"
-    return f"{drawn}: {reason}." if reason else f"{drawn}."
-
-
-def in_words(guarantee: Guarantee) -> str:
-    """What an answer costs those in the table, as a factor.
-
-    >>> in_words(Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "person"))[:95]
-    'Whether or not any one person is in the table, what the answer shows becomes at most 1.65 times'
-    """
-    unit, epsilon = guarantee.unit, guarantee.epsilon
-    if guarantee.neighbours is Neighbours.ADD_REMOVE:
-        change = f"Whether or not any one {unit} is in the table"
-    else:
-        change = f"Whichever rows any one {unit} has in the table"
-    factor = factor_shown(epsilon)
-    said = f"{change}, what the answer shows becomes at most {factor} times as likely or unlikely by it"
-    said += f" (epsilon = {as_text(epsilon)})."
-    if guarantee.delta:
-        said += f" This may fail with a probability of at most delta = {as_text(guarantee.delta)}."
-    return said
+    return f"Drawn by {forecast.terms.mechanism}{rounds}. {forecast.rule}".rstrip()
