@@ -71,7 +71,7 @@ def median(person: Person, *, epsilon: str = "", picture: str = "") -> None:
     if epsilon:
         person.page.get_by_label("epsilon as a number").fill(epsilon)
     if picture:
-        person.page.locator(".marker.wide").wait_for()
+        person.page.locator(".marker").wait_for()
         person.page.wait_for_load_state("networkidle")
         pictures.take(person.page, picture)
     person.press("Enter")
@@ -234,7 +234,7 @@ def test_the_most_visited_pages_are_released_with_their_counts(browser: Browser,
         page.get_by_label("with counts").check()
         page.get_by_label("epsilon as a number").fill("1")
         page.locator(".accuracy").filter(has_text="within").wait_for()
-        page.locator(".marker.wide").wait_for()
+        page.locator(".marker").wait_for()
         page.wait_for_load_state("networkidle")
         page.locator("h1").click()  # away from the field
         pictures.take(page, "page_plan")

@@ -15,9 +15,8 @@ from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.plans.report import in_words, is_drawn, rows_of
 from dpselect.questions import wording
 from dpselect.questions.question import as_text
-from dpselect.web.choosing import picture
 from dpselect.web.pages import Pages, route
-from dpselect.web.pictures import LOOKS, NARROW, narrowed, size_of
+from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
 from dpselect.web.planning import budget_of, on_page, why
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
 from dpselect.web.same import in_python, on_the_command_line
@@ -170,7 +169,7 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     svg = "" if release is None else _drawn(pages, id, release, is_narrow=look.startswith("narrow"))[0]
     if not svg:
         raise HTTPException(404)
-    return picture(svg, dark=look.endswith("dark"))
+    return Response(in_the_dark(svg) if look.endswith("dark") else svg, media_type="image/svg+xml")
 
 
 def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from dpselect.errors import MissingExtraError, SelectionError
+from dpselect.errors import SelectionError
 from dpselect.plans.report import in_words
 from dpselect.questions import BY_NAME
 from dpselect.questions.declared import Question
@@ -24,10 +24,10 @@ from dpselect.session.findings import WARNING
 from dpselect.web import planning
 from dpselect.web.forms import START, Form
 from dpselect.web.pages import Pages, route
-from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
 from dpselect.web.planning import (
     EPSILONS,
     Budget,
+    ErrorCurve,
     budget_of,
     epsilon_reaching,
     error_unit,
@@ -39,9 +39,6 @@ from dpselect.web.releasing import Stage
 
 _STEPS = len(EPSILONS) - 1
 """The last place of both sliders."""
-
-_SHORTLY = "private, max-age=600"
-"""How long a browser may keep a picture, so that none is loaded again while a slider moves. Of curves alone."""
 
 _CHECKED = frozenset(signature(check).parameters)
 
@@ -59,11 +56,8 @@ class ShownPlan:
         error: the bound on the error, as text; empty if there is none.
         unit: of the error.
         error_place: of the error's slider; None: no curve.
-        chart: name of the picture, or "".
-        no_chart: why there is no picture.
-        size, narrow_size: width and height of the picture, and of that for phones.
-        point, narrow_point: where the answer is on them.
-        table: epsilons and errors, for those who cannot see the picture.
+        curve: its picture and its table.
+        point: where the answer is in the picture.
         is_later: whether the curve takes so long that the page asks for it by itself.
     """
 
@@ -76,13 +70,8 @@ class ShownPlan:
     error: str = ""
     unit: str = ""
     error_place: int | None = None
-    chart: str = ""
-    no_chart: str = ""
-    size: tuple[int, int] = 0, 0
-    narrow_size: tuple[int, int] = 0, 0
+    curve: ErrorCurve | None = None
     point: tuple[float, float] | None = None
-    narrow_point: tuple[float, float] | None = None
-    table: tuple[tuple[float, float], ...] = ()
     is_later: bool = False
 
 
@@ -113,15 +102,7 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
         about["unit"] = error_unit(forecast)
         about["error"] = shown_error(bound, forecast.accuracy)
         about["error_place"] = _error_place(bound, curve.lowest, curve.highest)
-        about["table"] = tuple(curve.errors.items())[:: max(1, len(curve.errors) // 9)]
-        try:
-            svg = pages.curves.picture(curve)
-            about["chart"] = curve.key
-            about["size"], about["narrow_size"] = size_of(svg), narrowed(size_of(svg))
-            about["point"] = curve.place(epsilon, bound, svg)
-            about["narrow_point"] = curve.place(epsilon, bound, svg, width=NARROW)
-        except MissingExtraError as missing:
-            about["no_chart"] = str(missing)
+        about["curve"], about["point"] = curve, curve.place(epsilon, bound)
     return ShownPlan(
         epsilon=text,
         place=place,
@@ -305,23 +286,6 @@ def _looked(pages: Pages, id: str) -> Response:
     return pages.shown("looked.html", id=id, stage=stage, **about)
 
 
-def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """The picture of a curve."""
-    key, _, look = request.path_params["name"].removesuffix(".svg").partition("-")
-    curve = pages.curves.named(key)
-    if curve is None or look not in LOOKS:
-        raise HTTPException(404)
-    shown = picture(pages.curves.picture(curve, is_narrow=look.startswith("narrow")), dark=look.endswith("dark"))
-    shown.headers["cache-control"] = _SHORTLY
-    return shown
-
-
-def picture(svg: str, *, dark: bool) -> Response:
-    """A picture as a response."""
-    text = in_the_dark(svg) if dark else svg
-    return Response(text, media_type="image/svg+xml")
-
-
 ROUTES = (
     route("/", home),
     route("/ask/{question}", ask),
@@ -331,5 +295,4 @@ ROUTES = (
     route("/ask/{question}/confirm", confirm, "POST"),
     route("/looked/{id}", looked),
     route("/looked/{id}/stop", stop_looking, "POST"),
-    route("/chart/{name}", chart),
 )

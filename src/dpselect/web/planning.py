@@ -6,7 +6,6 @@ Everything here follows from public arguments: no row is read.
 from __future__ import annotations
 
 import bisect
-import hashlib
 import math
 import time
 from collections import OrderedDict
@@ -15,10 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
 
-import numpy as np
-
-from dpselect.charts import Axis, Series, lines, styles_of, svg_without_title
-from dpselect.charts.theme import HEIGHT, WIDTH
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import as_written, with_few_digits
 from dpselect.mechanisms.partition_law import first_count
@@ -27,7 +22,6 @@ from dpselect.questions.question import as_text
 from dpselect.questions.wording import rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import START, Form
-from dpselect.web.pictures import NARROW, PictureCache, frame_of
 from dpselect.web.site import Site
 
 EPSILONS = *(digits / 10**places for places in (3, 2, 1) for digits in range(10, 100)), 10.0
@@ -49,16 +43,19 @@ PATIENCE_SECONDS = 1.5
 """For a whole curve; if its points take long, there are fewer of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorCurve:
-    """The error at each of `EPSILONS` that are points of it, in the question's own unit.
+_LEFT, _TOP, _RIGHT, _BOTTOM = 56.0, 10.0, 412.0, 204.0
+"""The frame of the picture, in a view of 424 to 244."""
 
-    Attributes:
-        key: names the picture.
-        errors: by epsilon; only finite ones above zero.
+_MOST_TICKS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCurve:
+    """The error at each of `EPSILONS` that are points of it, in the question's own unit: by epsilon, finite, above 0.
+
+    Its picture is part of the page, in the colours of the page. Both axes are logarithmic.
     """
 
-    key: str
     errors: dict[float, float]
 
     @property
@@ -83,35 +80,44 @@ class ErrorCurve:
         share = math.log(larger / wanted) / math.log(larger / smaller) if larger > smaller else 1.0
         return place_of(left * (right / left) ** share)
 
-    def svg(self, *, width: int | None = None) -> str:
-        """The picture, in the colours of paper; `width` of its frame.
-
-        Raises:
-            MissingExtraError: the extra ``plots`` is not installed.
-        """
-        at, errors = np.array([*self.errors]), np.array([*self.errors.values()])
-        (style,) = styles_of(["PermuteAndFlip"])
-        x = Axis(title="epsilon: less private to the right", log=True, lowest=EPSILONS[0], highest=EPSILONS[-1])
-        y = Axis(title="error, 99 times in 100", log=True, lowest=self.lowest, highest=self.highest)
-        chart = lines([Series(name="error", x=at, y=errors, style=style)], x=x, y=y, title="Error")
-        return svg_without_title(chart, width=width)
-
-    def place(self, epsilon: float, error: float, svg: str, *, width: int = WIDTH) -> tuple[float, float] | None:
-        """Where a point is in the picture, in its pixels, if its frame is so wide; None: outside."""
+    def place(self, epsilon: float, error: float) -> tuple[float, float] | None:
+        """Where a point is in the picture; None: outside."""
         if not (EPSILONS[0] <= epsilon <= EPSILONS[-1] and self.lowest <= error <= self.highest):
             return None
-        left, top = frame_of(svg)
-        across = math.log10(epsilon / EPSILONS[0]) / math.log10(EPSILONS[-1] / EPSILONS[0])
-        up = math.log10(error / self.lowest) / math.log10(self.highest / self.lowest)
-        return round(left + width * across, 1), round(top + HEIGHT * (1 - up), 1)
+        across = math.log(epsilon / EPSILONS[0]) / math.log(EPSILONS[-1] / EPSILONS[0])
+        up = math.log(error / self.lowest) / math.log(self.highest / self.lowest)
+        return round(_LEFT + across * (_RIGHT - _LEFT), 1), round(_BOTTOM - up * (_BOTTOM - _TOP), 1)
+
+    @property
+    def points(self) -> str:
+        """All points, as a line has them."""
+        placed = (self.place(epsilon, error) for epsilon, error in self.errors.items())
+        return " ".join(f"{each[0]},{each[1]}" for each in placed if each is not None)
+
+    @property
+    def across(self) -> list[tuple[float, str]]:
+        """Where the axis of epsilon has its numbers."""
+        powers = ((each, self.place(each, self.lowest)) for each in (0.01, 0.1, 1.0, 10.0))
+        return [(place[0], as_text(each)) for each, place in powers if place is not None]
+
+    @property
+    def up(self) -> list[tuple[float, str]]:
+        """Where the axis of errors has its numbers: powers of ten, or some of them."""
+        low, high = round(math.log10(self.lowest)), round(math.log10(self.highest))
+        powers = range(low, high + 1, 1 + (high - low) // _MOST_TICKS)
+        return [(_BOTTOM - (each - low) / (high - low) * (_BOTTOM - _TOP), f"{10.0**each:,.9g}") for each in powers]
+
+    @property
+    def table(self) -> list[tuple[float, float]]:
+        """About ten epsilons and errors, for those who cannot see the picture."""
+        return [*self.errors.items()][:: max(1, len(self.errors) // 9)]
 
 
 class Curves:
-    """The latest curves, and their pictures."""
+    """The latest curves."""
 
     def __init__(self) -> None:
         self._curves = OrderedDict[tuple[object, ...], ErrorCurve | None]()
-        self._pictures = PictureCache()
         self._lock = Lock()
 
     def has(self, form: Form) -> bool:
@@ -140,21 +146,6 @@ class Curves:
             while len(self._curves) > _KEPT:
                 self._curves.popitem(last=False)
         return curve
-
-    def named(self, key: str) -> ErrorCurve | None:
-        """The curve with this name, if it is still there."""
-        with self._lock:
-            return next((each for each in self._curves.values() if each is not None and each.key == key), None)
-
-    def picture(self, curve: ErrorCurve, *, is_narrow: bool = False) -> str:
-        """Its picture, drawn once.
-
-        Raises:
-            MissingExtraError: the extra ``plots`` is not installed.
-        """
-        if is_narrow:
-            return self._pictures.once(f"{curve.key}-narrow", lambda: curve.svg(width=NARROW))
-        return self._pictures.once(curve.key, curve.svg)
 
 
 class _LeftError(Exception):
@@ -188,8 +179,7 @@ def _curve(form: Form, go_on: Callable[[], bool]) -> ErrorCurve | None:
             errors[epsilon] = bound
     if len(errors) < 2:
         return None
-    errors = dict(sorted(errors.items()))
-    return ErrorCurve(key=hashlib.sha256(repr([*errors.items()]).encode()).hexdigest()[:32], errors=errors)
+    return ErrorCurve(dict(sorted(errors.items())))
 
 
 def epsilon_reaching(form: Form, wanted: float, curve: ErrorCurve | None = None) -> float:
