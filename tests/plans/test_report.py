@@ -16,7 +16,7 @@ import pytest
 import dpselect as dps
 from dpselect.charts import files
 from dpselect.errors import MissingExtraError
-from dpselect.plans import report
+from dpselect.plans import report as module
 from tests.backends.tables import write_csv
 
 NASTY = "<script>alert(1)</script>\"'&"
@@ -118,7 +118,7 @@ def test_what_readers_ask_is_said_once(tmp_path: Path) -> None:
     assert "Ranks count" not in counted
 
 
-def dps_text(number: float) -> str:
+def dps_text(number: object) -> str:
     return str(number).removesuffix(".0")
 
 
@@ -157,7 +157,7 @@ def test_proofs_are_links_where_the_package_knows_its_documentation(
     def metadata(_: str) -> Message:
         return about
 
-    monkeypatch.setattr(report, "metadata", metadata)
+    monkeypatch.setattr(module, "metadata", metadata)
     answers = plan(tmp_path).run()
     page = Page(answers.report())
     assert (page.open, refused(page)) == ([], [])
@@ -179,9 +179,8 @@ def test_every_number_can_be_checked_against_the_certificate_beside_it(tmp_path:
         assert dps.verify(b64decode(text).decode()).release == answers[name.removesuffix(".json")]
     shown = page.text.split()
     for release in answers.values():
-        value: Any = release.value
-        cells = value if isinstance(value, list) else [value]
-        assert all(dps_text(each) in shown for each in (cells[:50] if not isinstance(value, dict) else value.values()))
+        cells = [cell for row in release.rows()[1] for cell in row[1:]]
+        assert all(dps_text(each) in shown for each in cells[:50])
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -224,3 +223,37 @@ def test_the_promise_of_replaced_units_is_another(tmp_path: Path) -> None:
     questions: dict[str, Any] = {"q": {"ask": "histogram", "column": "age", "candidates": [1, 2]}}
     said = dps.Plan(**about, questions=questions, neighbours="replace_one").run().report()
     assert "Which rows any one who has in the table hardly changes these answers" in said
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_answers_that_were_asked_one_by_one_have_a_report(tmp_path: Path) -> None:
+    plan(tmp_path)
+    data = dps.Dataset(tmp_path / "people.csv", unit="who")
+    first, second = data.count(epsilon=0.5), data.where(age=(18, None)).count(epsilon=0.25)
+    age = data.median("age", bounds=(0, 120), step=1, epsilon=0.125)
+    page = Page(dps.report([first, second, age], title=NASTY))
+    assert (page.open, refused(page)) == ([], [])
+    said = " ".join(page.text.split())
+    assert "(epsilon = 0.875, for all answers here together)" in said
+    assert [each["download"] for tag, each in page.elements if tag == "a" and "download" in each] == [
+        *("1. count of who.json", "2. count of who.json", "median of age.json")
+    ]
+    assert "Nothing was charged to a ledger" in said
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=8)
+    paid = dps.Dataset(tmp_path / "people.csv", unit="who", ledger=ledger, account="people").count(epsilon=0.5)
+    assert "Charged to the accounts of a ledger: people (entry 1)." in dps.report([paid])
+
+
+def test_a_report_is_about_answers_about_one_table(tmp_path: Path) -> None:
+    plan(tmp_path)
+    count = dps.Dataset(tmp_path / "people.csv", unit="who").count(epsilon=0.5)
+    other = dps.Dataset(tmp_path / "people.csv", unit="age").count(epsilon=0.5)
+    bad: list[tuple[Any, str]] = [
+        ([], "<0 entries>"),
+        ([count, 5], "<2 entries>"),
+        ([count, other], "<several tables>"),
+    ]
+    for releases, got in bad:
+        with pytest.raises(dps.errors.InvalidParameterError, match=f"releases={got}: expected answers"):
+            dps.report(releases)

@@ -15,7 +15,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
 from dpselect.plans.division import Division
 from dpselect.plans.plan_forecast import NOTHING, Before
-from dpselect.plans.report import report
+from dpselect.plans.report import page
 from dpselect.questions.wording import cost_shown, html_table
 
 ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
@@ -116,7 +116,7 @@ class Answers(Mapping[str, Release[Any]]):
         Numbers have a picture if the extra ``plots`` is installed.
         """
         about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "notes": self.notes}
-        return report(self._releases, title=self.name, words=self.words, account=self.account, **about)
+        return page(self._releases, title=self.name, words=self.words, account=self.account, **about)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.

@@ -202,13 +202,7 @@ class Plan:
             about = {key: value for key, value in self._about.items() if value is not None}
             data = Dataset(self.table, unit=self.unit, **about, **paying)
         questions, division, _, before = self._settled(Planner(data))
-        requests = (
-            {} if self.ledger is None else {each.name: {"request": self._request(each.name)} for each in questions}
-        )
-        asked = [
-            {ASK: each.method, **each.arguments, "epsilon": division.epsilons[each.name], **requests.get(each.name, {})}
-            for each in questions
-        ]
+        asked = [self._question(each, division.epsilons[each.name]) for each in questions]
         with self._renamed(), _named_table(), before.explaining():
             releases = dict(zip((each.name for each in questions), data.ask(asked), strict=True))
         entries = {
@@ -250,6 +244,11 @@ class Plan:
         with self._renamed():
             requests = {name: self._request(name) for name in asked}
             return questions, division, asked, looked_up(self.ledger, self.account, asked, requests)
+
+    def _question(self, question: PlannedQuestion, epsilon: float) -> dict[str, Any]:
+        """The question as `Dataset.ask` takes it."""
+        request = {} if self.ledger is None else {"request": self._request(question.name)}
+        return {ASK: question.method, **question.arguments, "epsilon": epsilon, **request}
 
     def _request(self, question: str) -> str:
         return f"{self.name}/{question}"

@@ -17,7 +17,7 @@ from typing import Any, cast
 from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import SEEDED_PROMISE, Release
 from dpselect.charts import svg_without_title
-from dpselect.errors import InvalidParameterError, MissingExtraError
+from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 from dpselect.ledger.records import Account, as_written
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, wording
@@ -31,7 +31,47 @@ _HARDLY = 5.0
 """Above this epsilon probabilities may change by a factor of more than 148."""
 
 
-def report(
+def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
+    """Answers as one page of HTML that needs nothing else: what was promised, asked and answered, and how to read it.
+
+    Args:
+        releases: the answers, about one table; at least one.
+        title: of the page.
+
+    Returns:
+        The page as text, with each certificate in it; numbers have a picture if the extra ``plots`` is installed.
+
+    Raises:
+        InvalidParameterError: there are none, or something else is among them.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> page = dps.report([people.count(epsilon=0.5), people.count("age", between=(65, 120), epsilon=0.25)])
+    >>> "(epsilon = 0.75, for all answers here together)" in page
+    True
+    """
+    is_several = isinstance(cast(object, releases), Sequence)
+    held = list[Any](releases if is_several else [])
+    if not held or not all(isinstance(each, Release) for each in held):
+        raise InvalidParameterError("releases", Shown(f"<{len(held)} entries>"), "answers of a Dataset, at least one")
+    if any(
+        (each.unit, each.neighbours, each.source) != (held[0].unit, held[0].neighbours, held[0].source) for each in held
+    ):
+        hint = "Costs add up for one table and one unit alone."
+        raise InvalidParameterError("releases", Shown("<several tables>"), "answers about one table", hint)
+    asked = [f"{each.task} of {each.column}" if each.column else each.task for each in held]
+    names = [f"{place}. {each}" if asked.count(each) > 1 else each for place, each in enumerate(asked, 1)]
+    return page(
+        dict(zip(names, held, strict=True)),
+        title=title,
+        words={name: wording.scope(each.where) for name, each in zip(names, held, strict=True)},
+        account=None,
+        epsilon=fraction_up(sum((Fraction(each.epsilon) for each in held), Fraction(0))),
+        delta=fraction_up(sum((Fraction(each.delta) for each in held), Fraction(0))),
+    )
+
+
+def page(
     releases: Mapping[str, Release[Any]],
     *,
     title: str,
@@ -72,7 +112,7 @@ def report(
         answers="\n".join(_answer(name, words[name], each) for name, each in releases.items()),
         reading=_paragraphs(_how_to_read(releases.values())),
         spent=_table(("question", "asks", "epsilon", "delta", "drawn by"), rows),
-        account=_account(account),
+        account=_account(account, releases.values()),
         proofs="".join(f"<li>{_link(page)}</li>" for page in _proofs(releases.values(), epsilon)),
         version=escape(", ".join(sorted({each.version for each in releases.values()}))),
     )
@@ -128,7 +168,7 @@ def _source(release: Release[Any]) -> str:
 
 def _answer(name: str, words: str, release: Release[Any]) -> str:
     heads, rows = rows_of(release)
-    parts = [f"<h2>{escape(name.replace('_', ' '))}</h2>", f'<p class="asks">{escape(words)}</p>']
+    parts = [f"<h2>{escape(name.replace('_', ' '))}</h2>", f'<p class="asks">{escape(words)}</p>' * bool(words)]
     if not heads:
         parts.append(f'<p class="value">{escape(as_text(rows[0][0]))}</p>')
     else:
@@ -153,12 +193,13 @@ def _picture(name: str, release: Release[Any]) -> str:
     return f'<img alt="{about}" src="data:image/svg+xml;base64,{b64encode(picture.encode()).decode()}">'
 
 
-def _account(account: Account | None) -> str:
+def _account(account: Account | None, releases: Iterable[Release[Any]]) -> str:
+    entries = [f"{each.receipt['account']} (entry {each.receipt['sequence']})" for each in releases if each.receipt]
+    if account is None and entries:
+        return _paragraphs([f"Charged to the accounts of a ledger: {', '.join(entries)}."])
     if account is None:
-        text = (
-            "Nothing was charged to a ledger; the costs of other answers about the same table have to be added by hand."
-        )
-        return _paragraphs([text])
+        by_hand = "the costs of other answers about the same table have to be added by hand"
+        return _paragraphs([f"Nothing was charged to a ledger; {by_hand}."])
     limit, spent = as_text(as_written(account.epsilon)), cost_shown(fraction_up(account.spent))
     text = f"Account {account.name} promises epsilon = {limit} in all; {spent} of it is spent, with these answers,"
     text += f" and {as_text(left_shown(account.left))} is left."
