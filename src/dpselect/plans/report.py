@@ -50,6 +50,8 @@ def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
     >>> "(epsilon = 0.75, for all answers here together)" in page
     True
     """
+    if not isinstance(cast(object, title), str):
+        raise InvalidParameterError("title", title, "a text")
     is_several = isinstance(cast(object, releases), Sequence)
     held = list[Any](releases if is_several else [])
     if not held or not all(isinstance(each, Release) for each in held):
