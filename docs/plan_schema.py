@@ -18,7 +18,7 @@ from typing import Any
 from dpselect.arguments import REQUIRED
 from dpselect.formats import Format
 from dpselect.plans.plan import Plan
-from dpselect.plans.planned_question import BUDGET_KEYS, GIVEN_BY_PLAN, LISTS
+from dpselect.plans.planned_question import BUDGET_KEYS, GIVEN_BY_PLAN
 from dpselect.questions import BY_NAME
 from dpselect.session.described import ASK, arguments_of
 
@@ -86,7 +86,7 @@ def schema() -> Schema:
 def _question(method: str) -> Schema:
     held = {name: each for name, each in arguments_of(method).items() if name not in GIVEN_BY_PLAN}
     keys: dict[str, Schema] = {ASK: {"const": method}, **{key: _BUDGET[key] for key in BUDGET_KEYS}}
-    keys |= {name: _LIST if name in LISTS else _of_type(each.type) for name, each in held.items()}
+    keys |= {name: _LIST if each.names_members else _of_type(each.type) for name, each in held.items()}
     needed = [name for name, each in held.items() if each.default is REQUIRED]
     first = (getdoc(BY_NAME[method]) or "").partition("\n\n")[0]
     at_most_one = {"not": {"anyOf": [{"required": [*pair]} for pair in _PAIRS]}}

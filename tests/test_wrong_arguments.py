@@ -124,6 +124,7 @@ EXAMPLES: dict[str, Any] = {
     "points": [0.5, 1.0],
     "prices": [1, 2, 5],
     "questions": [{"ask": "count", "epsilon": 1.0}],
+    "releases": [dps.Dataset(pa.table(PEOPLE), unit="who").count(epsilon=1.0)],
     "responses": [True, False],
     "rounds": 2,
     "rows": 3,

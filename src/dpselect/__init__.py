@@ -6,8 +6,8 @@ set: `TopKSet`; in several places: `PartialSelection`. Numbers: `quantile`, `med
 `GeometricMechanism`. Streams: `AboveThreshold`. Tuning: `best_of_runs`. All other mechanisms: `mechanisms`. Tables:
 `Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that
 are written in another way; `ROWS` if each row is another person; `verify` a certificate. Several questions with one
-budget: `Plan`. Before spending: `planning`. What was spent: `accounting`. Trees, synthetic tables and networks:
-`recipes`. All errors: `errors`.
+budget: `Plan`; a page about answers: `report`. Before spending: `planning`. What was spent: `accounting`. Trees,
+synthetic tables and networks: `recipes`. All errors: `errors`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from dpselect.plans.answers import Answers as Answers
     from dpselect.plans.plan import Plan as Plan
     from dpselect.plans.plan_forecast import PlanForecast as PlanForecast
+    from dpselect.plans.report import report as report
     from dpselect.privacy import ROWS as ROWS
     from dpselect.privacy import Neighbours as Neighbours
     from dpselect.session import Dataset as Dataset
@@ -87,6 +88,7 @@ else:
             "dpselect.plans.answers": "Answers",
             "dpselect.plans.plan": "Plan",
             "dpselect.plans.plan_forecast": "PlanForecast",
+            "dpselect.plans.report": "report",
             "dpselect.privacy": "Neighbours ROWS",
             "dpselect.session": "Dataset DryRun Forecast",
             "dpselect.session.check": "check",

@@ -1,7 +1,8 @@
 """Each type of argument of a question, once: how it is written as text, how it is checked, and its one explanation.
 
 A question declares its arguments as annotated fields. Its method, command, form, plan and documents follow from them.
-Data alone: help and forms load nothing that answers.
+Data alone: help and forms load nothing that answers. What is written is read here alone, on the command line and in
+forms; lists and conditions, which need the table's columns, in `dpselect.public`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from dpselect.checks import boolean, positive_epsilon
+from dpselect.errors import InvalidParameterError, typed
+from dpselect.written_numbers import decimal, whole
 
 REQUIRED = object()
 """In place of a default."""
@@ -57,13 +60,87 @@ class Argument:
         type: as a stub writes it.
     """
 
-    kind: Written | tuple[str, ...] | type[StrEnum]
+    kind: WrittenAs
     help: str
     name: str = ""
     default: object = REQUIRED
     check: Callable[[Any, str], Any] | None = None
     is_list: bool = False
     type: str = ""
+
+    @property
+    def names_members(self) -> bool:
+        """Whether it is a public list, which may also be a range or, but for forms, a file."""
+        return self.kind in ("list", "values", "prices", "dates")
+
+
+WrittenAs = Written | tuple[str, ...] | type[StrEnum]
+
+_WORDS: dict[WrittenAs, int] = {"flag": 0, "json": 0, "bounds": 2, "ends": 2}
+
+
+def words_of(kind: WrittenAs) -> int:
+    """How many words a value is written in."""
+    return _WORDS.get(kind, 1)
+
+
+def read(kind: WrittenAs, name: str, *words: str) -> Any:
+    """The value that is written in these words. Lists and conditions remain texts.
+
+    Raises:
+        InvalidParameterError: it is no such value. The words are public, and quoted.
+
+    >>> read("whole", "k", "1e3"), read("bounds", "bounds", "0", "1/3"), read("levels", "levels", "0.25, 0.5")
+    (1000, (0.0, Fraction(1, 3)), [0.25, 0.5])
+    >>> read("number", "epsilon", "1/3")
+    Traceback (most recent call last):
+    dpselect.errors.InvalidParameterError: epsilon='1/3': expected a decimal number such as 0.5.
+    """
+    if not isinstance(kind, str):
+        values = words_for(kind)
+        if words[0] not in values:
+            raise InvalidParameterError(name, typed(words[0]), f"one of {', '.join(values)}")
+        return values[words[0]]
+    match kind:
+        case "flag" | "json":
+            return True
+        case "bounds":
+            return tuple(read("exact", name, each) for each in words)
+        case "ends":
+            return words
+        case "whole" | "number" | "exact" | "levels":
+            convert, expected = _NUMBERS[kind]
+            try:
+                return convert(words[0])
+            except ValueError:
+                raise InvalidParameterError(name, typed(words[0]), expected) from None
+        case _:
+            return words[0]
+
+
+def words_for(kind: tuple[str, ...] | type[StrEnum]) -> dict[str, str]:
+    """What can be chosen, by the word for it."""
+    if isinstance(kind, tuple):
+        return {each: each for each in kind}
+    return {each.name.lower().replace("_", "-"): each for each in kind}
+
+
+def _double(text: str) -> float:
+    """A decimal. A fraction would be rounded, and the cost of an answer has to be exactly what was typed."""
+    if "_" in text:
+        raise ValueError
+    return float(text)
+
+
+_NUMBERS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "whole": (whole, "a whole number"),
+    "number": (_double, "a decimal number such as 0.5"),
+    "exact": (decimal, "a number such as 5, 0.25 or 1/3"),
+    "levels": (
+        lambda text: [_double(each) for each in text.split(",")],
+        "numbers separated by commas, such as 0.25,0.5",
+    ),
+}
 
 
 @cache
@@ -366,7 +443,7 @@ By = Annotated[
     str | None,
     Argument("text", "Column with the group of each row, for one answer per group in --groups."),
 ]
-Groups = Annotated[object, Argument("any text", "Public list of groups, written like candidates.")]
+Groups = Annotated[object, Argument("values", "Public list of groups, written like candidates.")]
 MaxGroups = Annotated[
     int,
     Argument(

@@ -11,13 +11,11 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, SelectionError, Shown
-from dpselect.questions.question import as_text
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 from dpselect.written_numbers import decimal
@@ -246,38 +244,6 @@ def interval(text: object) -> tuple[Any, Any] | None:
         return None
     lower, upper = (None if end is None else Decimal(end) for end in found.groups())
     return lower, upper
-
-
-def written(members: range | Sequence[Any] | tuple[Any, Any], read: Callable[[str], Sequence[Any]]) -> str | None:
-    """A list as text, with as few quotes as keep what it means; None if no text means it.
-
-    Args:
-        members: the list; a tuple is the ends of an interval.
-        read: what will read the text.
-
-    >>> written(["Paris, Texas", "Rome"], lambda text: listed(text, private="people.csv"))
-    '"Paris, Texas",Rome'
-    """
-    if isinstance(members, range):
-        return f"{members[0]}..{members[-1]}"
-    if isinstance(members, tuple):
-        return "..".join("" if end is None else str(end) for end in members)
-    expected = [*map(repr, members)]
-    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
-        line = io.StringIO()
-        csv.writer(line, lineterminator="", quoting=quoting).writerow(map(written_number, members))
-        text = line.getvalue()
-        if text.startswith("@"):  # would be a file
-            continue
-        with suppress(SelectionError):
-            if [*map(repr, read(text))] == expected:
-                return text
-    return None
-
-
-def written_number(value: object) -> str:
-    """A number, as text that is read as the same number."""
-    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else as_text(value)
 
 
 def on_a_line(text: str, argument: str) -> str:

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect.errors import InsufficientMemoryError
-from dpselect.planning import optimal_error, optimal_ratio
-from dpselect.planning.optimal import program, ratio
-from dpselect.planning.optimal.lattice import Lattice, lattice_of
-from dpselect.planning.optimal.program import solve
-from dpselect.planning.optimal.size import Size, available_memory
+from dpselect.planning import optimal as ratio
+from dpselect.planning import optimal_error, optimal_ratio, program
+from dpselect.planning.optimal import Size, available_memory
+from dpselect.planning.program import Lattice, lattice_of, solve
 from tests.laws.subjects import every_kind
 from tests.reference.optimal import lattice, least_mean_error, risen
 from tests.slow import crossed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
 from email.message import Message
@@ -13,11 +14,9 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect import mechanisms
 from dpselect.charts import files
 from dpselect.errors import MissingExtraError
-from dpselect.plans import report
-from dpselect.plans.report import PLAINLY
+from dpselect.plans import report as module
 from tests.backends.tables import write_csv
 
 NASTY = "<script>alert(1)</script>\"'&"
@@ -104,7 +103,7 @@ def test_the_page_says_what_was_released(tmp_path: Path) -> None:
     assert "becomes at most 149 times as likely or unlikely by it (epsilon = 5, for all answers" in said  # e^5 = 148.4
     assert "promises epsilon = 8 in all; 5 of it is spent, with these answers, and 3 is left." in said
     assert ledger.account("people").head in said
-    assert "40 more rows are in answers.json." in said
+    assert "40 more rows are in the certificate." in said
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -113,15 +112,13 @@ def test_what_readers_ask_is_said_once(tmp_path: Path) -> None:
     assert said.count("How many had rows that could be used was not asked") == 1
     assert "usable_epsilon" not in said
     assert said.count("Ranks count rows in the order of their values") == 1
-    assert said.count("GeometricMechanism adds a random whole number to each count.") == 1
-    assert all(hasattr(mechanisms, name) for name in PLAINLY)
+    assert said.count("Epsilon measures how much an answer may show") == 1
     about: dict[str, Any] = {"table": str(tmp_path / "people.csv"), "unit": "who", "epsilon": 1.0}
     counted = dps.Plan(**about, questions={"all": {"ask": "count"}}).run().report()
     assert "Ranks count" not in counted
-    assert "QuantileMechanism" not in counted
 
 
-def dps_text(number: float) -> str:
+def dps_text(number: object) -> str:
     return str(number).removesuffix(".0")
 
 
@@ -160,14 +157,43 @@ def test_proofs_are_links_where_the_package_knows_its_documentation(
     def metadata(_: str) -> Message:
         return about
 
-    monkeypatch.setattr(report, "metadata", metadata)
+    monkeypatch.setattr(module, "metadata", metadata)
     answers = plan(tmp_path).run()
     page = Page(answers.report())
     assert (page.open, refused(page)) == ([], [])
     pages = {"proofs/composition.md"}.union(*(each.proofs for each in answers.values()))
     assert all(each in page.text for each in pages)
-    linked = {each["href"] for tag, each in page.elements if tag == "a"}
+    linked = {each["href"] for tag, each in page.elements if tag == "a" and "download" not in each}
     assert linked == {f"https://example.org/dpselect/{each.removesuffix('.md')}.html" for each in pages if site}
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_every_number_can_be_checked_against_the_certificate_beside_it(tmp_path: Path) -> None:
+    answers = plan(tmp_path).run()
+    page = Page(answers.report())
+    held = {str(each["download"]): str(each["href"]) for tag, each in page.elements if "download" in each}
+    assert [*held] == [f"{name}.json" for name in answers]
+    for name, address in held.items():
+        kind, _, text = address.partition(",")
+        assert kind == "data:application/json;base64"
+        assert dps.verify(b64decode(text).decode()).release == answers[name.removesuffix(".json")]
+    shown = page.text.split()
+    for release in answers.values():
+        cells = [cell for row in release.rows()[1] for cell in row[1:]]
+        assert all(dps_text(each) in shown for each in cells[:50])
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_large_epsilon_is_called_hardly_any_protection(tmp_path: Path) -> None:
+    assert "hardly any protection" not in plan(tmp_path).run().report()
+    about: dict[str, Any] = {
+        "table": str(tmp_path / "people.csv"),
+        "unit": "who",
+        "questions": {"all": {"ask": "count"}},
+    }
+    said = dps.Plan(**about, epsilon=5.5).run().report()
+    assert "This is hardly any protection." in said
+    assert "hardly changes" not in said
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -197,3 +223,37 @@ def test_the_promise_of_replaced_units_is_another(tmp_path: Path) -> None:
     questions: dict[str, Any] = {"q": {"ask": "histogram", "column": "age", "candidates": [1, 2]}}
     said = dps.Plan(**about, questions=questions, neighbours="replace_one").run().report()
     assert "Which rows any one who has in the table hardly changes these answers" in said
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_answers_that_were_asked_one_by_one_have_a_report(tmp_path: Path) -> None:
+    plan(tmp_path)
+    data = dps.Dataset(tmp_path / "people.csv", unit="who")
+    first, second = data.count(epsilon=0.5), data.where(age=(18, None)).count(epsilon=0.25)
+    age = data.median("age", bounds=(0, 120), step=1, epsilon=0.125)
+    page = Page(dps.report([first, second, age], title=NASTY))
+    assert (page.open, refused(page)) == ([], [])
+    said = " ".join(page.text.split())
+    assert "(epsilon = 0.875, for all answers here together)" in said
+    assert [each["download"] for tag, each in page.elements if tag == "a" and "download" in each] == [
+        *("1. count of who.json", "2. count of who.json", "median of age.json")
+    ]
+    assert "Nothing was charged to a ledger" in said
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=8)
+    paid = dps.Dataset(tmp_path / "people.csv", unit="who", ledger=ledger, account="people").count(epsilon=0.5)
+    assert "Charged to the accounts of a ledger: people (entry 1)." in dps.report([paid])
+
+
+def test_a_report_is_about_answers_about_one_table(tmp_path: Path) -> None:
+    plan(tmp_path)
+    count = dps.Dataset(tmp_path / "people.csv", unit="who").count(epsilon=0.5)
+    other = dps.Dataset(tmp_path / "people.csv", unit="age").count(epsilon=0.5)
+    bad: list[tuple[Any, str]] = [
+        ([], "<0 entries>"),
+        ([count, 5], "<2 entries>"),
+        ([count, other], "<several tables>"),
+    ]
+    for releases, got in bad:
+        with pytest.raises(dps.errors.InvalidParameterError, match=f"releases={got}: expected answers"):
+            dps.report(releases)

@@ -12,7 +12,7 @@ import pytest
 import dpselect as dps
 from dpselect.errors import AnswerLostError, ChargeRefusedError, InvalidAccountError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
-from dpselect.plans.before import Before
+from dpselect.plans.plan_forecast import Before
 from dpselect.session import paying
 from tests.backends.tables import write_csv
 from tests.plans.test_plan import PLAN, edited, folder, left  # noqa: F401 - a fixture
@@ -49,24 +49,22 @@ def test_a_run_that_is_resumed_says_which_answers_are_old_and_which_cost_again(
     with pytest.raises(AnswerLostError, match="charged as entry 2"):
         plan.run()
     monkeypatch.setattr(GeometricMechanism, "draw", draw)
-    begun = (
-        "Charged before, and begun by another run, which may still be drawing: how_many (entry 2); unless it stores its"
-    )
+    lost = "Charged before, without a stored answer: how_many (entry 2). Unless another run is still drawing, this"
     forecast = str(plan.forecast())
-    assert f"{begun} answer, it costs again." in forecast
+    assert f"{lost} costs again." in forecast
     assert "stored in the ledger: typical_age on " in forecast
     ledger = dps.Ledger(folder / "budget.db")
     ledger.set_limit("people", epsilon=1.125)  # of which 0.125 is left, and 0.25 is needed
-    helps = r"how_many \(entry 2\); unless it stores its answer, it costs again\. .*raise the limit of the account"
+    helps = r"how_many \(entry 2\)\. Unless another run is still drawing, .*raise the limit of the account"
     with pytest.raises(ChargeRefusedError, match=helps):
         plan.run()
-    assert "unless it stores its answer, it costs again. To ask again, raise the limit" in plan.forecast().charge
+    assert "this costs again. To ask again, raise the limit" in plan.forecast().charge
     assert str(plan.forecast()).count("how_many (entry 2)") == 1
     assert left(folder) == 0.125
     ledger.set_limit("people", epsilon=1.25)
     resumed = plan.run()
     for text in (str(resumed), resumed.report()):
-        assert "the run that began the draw stored no answer: how_many (entry 2); it was charged again." in text
+        assert "Charged before, without a stored answer, and charged again: how_many (entry 2)." in text
         assert "stored in the ledger: typical_age on " in text
         assert "No row was read" not in text
     assert left(folder) == 0.0
@@ -84,11 +82,9 @@ def test_a_draw_that_another_run_is_still_at_is_not_called_lost(folder: Path, mo
     answers = plan.run()
     (before,) = meanwhile
     assert before.lost == {"how_many": 2}
-    assert "which may still be drawing: how_many (entry 2); unless it stores its answer, it costs again." in (
-        before.begun_sentence
-    )
+    assert "how_many (entry 2). Unless another run is still drawing" in before.lost_sentence
     entries = {name: each.receipt["sequence"] for name, each in answers.items() if each.receipt is not None}
-    assert not before.after(entries).lost_sentence  # a run that waited for this one was charged nothing again
+    assert not before.after(entries).charged_again  # a run that waited for this one was charged nothing again
     assert before.after(entries | {"how_many": 9}).lost == {"how_many": 2}  # the control
 
 

@@ -22,8 +22,7 @@ from dpselect.questions.declared import Columns
 from dpselect.questions.quantiles import Median
 from dpselect.session.methods import in_python, method_of
 from dpselect.web import Site
-from dpselect.web.fields import fields_of
-from dpselect.web.forms import Form
+from dpselect.web.forms import Form, fields_of
 
 SOURCE = Path(dps.__file__).parent
 ADULT = Path(__file__).parents[2] / "examples" / "data" / "adult.csv"

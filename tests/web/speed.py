@@ -67,7 +67,7 @@ def ask(person: Person, question: str, column: str, **typed: str) -> None:
     for field, text in typed.items():
         page.locator(f'[id="{field}"]').fill(text)
     page.get_by_label("column").select_option(column)
-    page.locator(".marker.wide").wait_for()
+    page.locator(".marker").wait_for()
     page.wait_for_load_state("networkidle")
 
 

@@ -10,7 +10,7 @@ import pytest
 import dpselect as dps
 from dpselect.questions import BY_NAME
 from dpselect.web import Site
-from dpselect.web.fields import fields_of
+from dpselect.web.forms import fields_of
 from tests.web.visitor import Visitor
 
 DATA = Path(__file__).parents[2] / "examples" / "data"

@@ -91,11 +91,11 @@ def test_what_no_command_says_is_left_to_python(column: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("kind", "listed", "expected"),
     [
-        ("dates", "2026-01-01,2026-01-02", [date(2026, 1, 1), date(2026, 1, 2)]),
+        ("date", "2026-01-01,2026-01-02", [date(2026, 1, 1), date(2026, 1, 2)]),
         ("text", "1..3", ["1", "2", "3"]),
-        ("numbers", "0.1,1e-7,3", [0.1, 1e-7, 3.0]),
-        ("whole numbers", "007,8", [7, 8]),
-        ("booleans", "true,false", [True, False]),
+        ("number", "0.1,1e-7,3", [0.1, 1e-7, 3.0]),
+        ("integer", "007,8", [7, 8]),
+        ("boolean", "true,false", [True, False]),
     ],
 )
 def test_typed_lists_come_back(kind: str, listed: str, expected: list[Any], tmp_path: Path) -> None:

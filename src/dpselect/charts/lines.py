@@ -12,12 +12,10 @@ import numpy.typing as npt
 
 from dpselect.charts.files import altair
 from dpselect.charts.theme import (
-    DARK,
     DISTINCT_STYLES,
     HEIGHT,
     LINE_COLOURS,
     LINE_DASHES,
-    MEDIUM,
     TICKS,
     WIDTH,
     finished,
@@ -26,80 +24,6 @@ from dpselect.errors import InvalidParameterError, Shown
 
 if TYPE_CHECKING:
     from altair import LayerChart
-
-
-_LABEL_HEIGHT = 18
-"""Pixels from one label to the next."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """A wanted height on a chart of falling curves.
-
-    Args:
-        label: what is wanted, and what it takes.
-        x: where the curve reaches it.
-        y: the wanted height.
-
-    >>> Mark(label="within 20: epsilon = 0.727", x=0.727, y=20.0).y
-    20.0
-    """
-
-    label: str
-    x: float
-    y: float
-
-
-def mark_layers(marks: Sequence[Mark], ends: tuple[float, float]) -> list[Any]:
-    """A line at each wanted height, a line down to the axis where the curve reaches it, a point there, and a label.
-
-    The labels are at the right of the frame, where they hide no curve; so the legend has to be elsewhere.
-
-    Args:
-        marks: within the frame.
-        ends: of the logarithmic axis at the left.
-
-    >>> len(mark_layers([], (1.0, 100.0)))
-    0
-    """
-    if not marks:
-        return []
-    alt = altair()
-    base = alt.Chart({"values": [{"x": mark.x, "y": mark.y, "label": mark.label} for mark in marks]})
-    dashed: dict[str, Any] = {"color": MEDIUM, "strokeDash": [3, 3], "strokeWidth": 1}
-    layers = [
-        base.mark_rule(**dashed).encode(y="y:Q"),
-        base.mark_rule(**dashed).encode(x="x:Q", y="y:Q", y2=alt.value(HEIGHT)),
-        base.mark_point(color=DARK, size=60).encode(x="x:Q", y="y:Q", tooltip=["label:N"]),
-    ]
-    places = _separated([HEIGHT * _share(mark.y, ends) for mark in marks])
-    for mark, place in zip(marks, places, strict=True):
-        label = alt.Chart({"values": [{"label": mark.label}]}).mark_text(align="left", baseline="middle", fontSize=12)
-        layers.append(label.encode(x=alt.value(WIDTH + 8), y=alt.value(HEIGHT - place), text="label:N"))
-    return layers
-
-
-def _separated(places: Sequence[float]) -> list[float]:
-    """Heights of labels, in the order of `places`: at least a line of text apart, each at its place or above.
-
-    >>> _separated([50.0, 10.0, 12.0])
-    [50.0, 10.0, 28.0]
-    """
-    found, free = [0.0] * len(places), -math.inf
-    for at in sorted(range(len(places)), key=places.__getitem__):
-        found[at] = max(places[at], free)
-        free = found[at] + _LABEL_HEIGHT
-    return found
-
-
-def _share(value: float, ends: tuple[float, float]) -> float:
-    """Where `value` is between the ends of a logarithmic axis, from 0 to 1.
-
-    >>> _share(10.0, (1.0, 100.0))
-    0.5
-    """
-    low, high = map(math.log10, ends)
-    return (math.log10(value) - low) / (high - low)
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -166,7 +90,6 @@ class Series:
         y: shape ``(m,)``; where it is not finite (or not positive, on a log axis) the curve has a gap.
         style: dash and colour, from 0 (solid, black) to 5 (dotted, the lightest). Default: by the place among the
             curves of its chart, from dark to light. Give it where a curve has to look the same in several charts.
-        dash: the dash alone, from 0 to 5, where curves of one colour belong together. Default: that of the style.
 
     >>> Series(name="permute-and-flip", x=np.array([0.1, 1.0]), y=np.array([20.0, 2.0])).y
     array([20.,  2.])
@@ -176,7 +99,6 @@ class Series:
     x: FloatArray
     y: FloatArray
     style: int | None = None
-    dash: int | None = None
 
     def __post_init__(self) -> None:
         order = np.argsort(self.x, kind="stable")
@@ -192,7 +114,6 @@ def lines(
     title: str,
     subtitle: str = "",
     steps: bool = False,
-    marks: Sequence[Mark] = (),
 ) -> LayerChart:
     """A chart of one or more curves, with a legend in the order in which they end at the right.
 
@@ -203,8 +124,6 @@ def lines(
         title: what is shown; broken into lines where it is long.
         subtitle: under which conditions. A sentence is added where curves nearly coincide.
         steps: keep each point's height up to the next point, instead of a straight line to it.
-        marks: wanted heights, and where a curve reaches them; within the frame, on logarithmic axes. `y`
-            gives its ends then, and the legend is below the chart.
 
     Raises:
         InvalidParameterError: none of the points has a place on an axis.
@@ -216,10 +135,7 @@ def lines(
     >>> chart.to_dict()["title"]
     {'text': ['A law']}
     """
-    legend: dict[str, object] = {"orient": "bottom", "columns": 2} if marks else {}
-    chart = frame(series, x, y, look(series, from_top(series, y), **legend), steps=steps)
-    if marks:
-        chart = altair().layer(chart, *mark_layers(marks, (y.lowest, y.highest)))
+    chart = frame(series, x, y, look(series, from_top(series, y)), steps=steps)
     return finished(chart.properties(width=WIDTH, height=HEIGHT), title, f"{subtitle} {overlaps(series, y)}")
 
 
@@ -243,17 +159,16 @@ def look(series: Sequence[Series], order: Sequence[str], **legend: object) -> di
     """Encodings that tell curves apart by colour and dash, with a legend in this `order` of names."""
     default = sorted(DISTINCT_STYLES[: len(series)])
     styles = {one.name: default[place] if one.style is None else one.style for place, one in enumerate(series)}
-    dashes = {one.name: styles[one.name] if one.dash is None else one.dash for one in series}
     shown = {"symbolType": "stroke", "symbolSize": 800, **legend} if len(order) > 1 else None
 
-    def scale(looks: Sequence[object], chosen: dict[str, int]) -> dict[str, object]:
-        return {"domain": order, "range": [looks[chosen[name]] for name in order]}
+    def scale(looks: Sequence[object]) -> dict[str, object]:
+        return {"domain": order, "range": [looks[styles[name]] for name in order]}
 
     alt = altair()
     common = {"title": "curve", "legend": shown and {"title": None, **shown}}
     return {
-        "color": alt.Color("series:N", scale=scale(LINE_COLOURS, styles), **common),
-        "strokeDash": alt.StrokeDash("series:N", scale=scale(LINE_DASHES, dashes), **common),
+        "color": alt.Color("series:N", scale=scale(LINE_COLOURS), **common),
+        "strokeDash": alt.StrokeDash("series:N", scale=scale(LINE_DASHES), **common),
     }
 
 

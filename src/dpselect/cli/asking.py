@@ -8,10 +8,11 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dpselect import arguments
 from dpselect.arguments import OF_EVERY_QUESTION, arguments_of
 from dpselect.cli.shared_options import filled, format_of, options_of
 from dpselect.cli.streams import refuse_unread
-from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 
 if TYPE_CHECKING:
     from dpselect.arguments import Argument
@@ -131,17 +132,10 @@ def _read(option: Argument, given: Any, source: str) -> Any:
     if given is None or option.kind not in ("levels", "prices", "dates"):
         return given
     if option.kind == "levels":
-        return _levels(given, option.name)
+        return arguments.read("levels", option.name, given)
     from dpselect import public
 
     return public.listed(given, option.name, private=source)
-
-
-def _levels(text: str, name: str) -> list[float]:
-    try:
-        return [float(level) for level in text.split(",")]
-    except ValueError:
-        raise InvalidParameterError(name, typed(text), "numbers separated by commas, such as 0.25,0.5") from None
 
 
 def _paying(given: Mapping[str, Any]) -> Ledger | None:

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from dpselect.arguments import read
 from dpselect.cli.asking import groups_among
 from dpselect.cli.options import OF_GROUPS, SHARED, Bounds, File, Flag, Step, Text, in_one_piece, with_options
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.summaries.kinds import CandidateKind
-from dpselect.written_numbers import decimal
 
 
 def _say(text: str) -> None:
@@ -152,8 +152,7 @@ def _ends(bounds: tuple[str, str]) -> tuple[str, str] | tuple[float | Fraction, 
     if all(_DATE.fullmatch(end) for end in bounds):
         return bounds
     try:
-        lower, upper = map(decimal, bounds)
-    except ValueError:
+        return read("bounds", "bounds", *bounds)
+    except InvalidParameterError:
         expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
         raise InvalidParameterError("bounds", Shown("<two texts>"), expected) from None
-    return lower, upper

@@ -5,20 +5,23 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import CoercionError, Group, Parameter, Token
 
-from dpselect.arguments import REQUIRED, Argument
-from dpselect.errors import InvalidParameterError, Shown
-from dpselect.written_numbers import MOST_DIGITS, decimal, whole
+from dpselect.arguments import REQUIRED, Argument, Written, read
+from dpselect.errors import InvalidParameterError, Shown, typed
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
 _FOLD = re.compile(r"\n {12,}")
 """Where the description of an argument continues in the next line of a docstring."""
+
+_SHOWN = 40
+"""Characters of a word that an error quotes."""
 
 NEEDED = Group("Required options", sort_key=1)
 OF_QUESTION = Group("Options of this question", sort_key=2)
@@ -27,43 +30,20 @@ SHARED = Group("Options of every question", sort_key=4)
 """The parts of a question's help, in this order, after its arguments: what has to be given comes first."""
 
 
-def _whole(kind: object, tokens: Sequence[Token]) -> int:
-    """A whole number, also as 1e9; the parser itself would round 2.7 to 3."""
-    text = tokens[0].value
-    if (number := whole(text)) is not None:
-        return number
-    if tokens[0].keyword is None:  # only the parser knows the name of an argument without dashes
-        raise CoercionError(token=tokens[0], target_type=int)
-    raise ValueError(f"expected a whole number, not {text[:MOST_DIGITS]!r}")
+def _reader(kind: Written) -> Callable[[object, Sequence[Token]], Any]:
+    """Reads as `dpselect.arguments` does; the parser itself would round 2.7 to 3. Errors name the option."""
 
-
-def _double(kind: object, tokens: Sequence[Token]) -> float:
-    """A decimal. A fraction would be rounded, and the cost of an answer has to be exactly what was typed."""
-    text = tokens[0].value
-    try:
-        if "_" not in text:
-            return float(text)
-    except ValueError:
-        pass
-    if tokens[0].keyword is None:
-        raise CoercionError(token=tokens[0], target_type=float)
-    said = f"expected a decimal number such as 0.5, not {text[:MOST_DIGITS]!r}"
-    raise CoercionError(msg=said, token=tokens[0], target_type=float)
-
-
-def _exactly(kind: object, tokens: Sequence[Token]) -> float | Fraction:
-    (number,) = _both_exactly(kind, tokens)
-    return number
-
-
-def _both_exactly(kind: object, tokens: Sequence[Token]) -> tuple[float | Fraction, ...]:
-    numbers: list[float | Fraction] = []
-    for token in tokens:
+    def convert(_: object, tokens: Sequence[Token]) -> Any:
         try:
-            numbers.append(decimal(token.value))
-        except ValueError as error:  # the parser names the option only if it is told the token
-            raise CoercionError(msg=str(error), token=token) from None
-    return tuple(numbers)
+            return read(kind, "", *(each.value for each in tokens))
+        except InvalidParameterError as error:
+            (wrong, *_) = [each for each in tokens if typed(each.value) == error.got] or tokens
+            if wrong.keyword is None:  # only the parser knows the name of an argument without dashes
+                raise CoercionError(token=wrong, target_type=int if kind == "whole" else float) from None
+            said = f"expected {error.expected}, not {wrong.value[:_SHOWN]!r}"
+            raise CoercionError(msg=said, token=wrong) from None
+
+    return convert
 
 
 def _as_typed(kind: object, tokens: Sequence[Token]) -> str:
@@ -76,16 +56,16 @@ else:
     File = Annotated[Path, Parameter(converter=_as_typed)]
 """The name of a file, a glob or a URL, as it was typed; shells complete it as the name of a file."""
 
-Whole = Annotated[int, Parameter(allow_leading_hyphen=True, converter=_whole)]
+Whole = Annotated[int, Parameter(allow_leading_hyphen=True, converter=_reader("whole"))]
 Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
-Number = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_double)]
-Step = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_exactly)]
+Number = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_reader("number"))]
+Step = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_reader("exact"))]
 """A decimal or a fraction such as 1/3, taken exactly."""
 Exact = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """A decimal or a fraction, for what is compared exactly; `exact` reads it."""
 Numbers = Annotated[list[float], Parameter(allow_leading_hyphen=True, negative="")]
 Bounds = Annotated[
-    tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_exactly, n_tokens=2)
+    tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_reader("bounds"), n_tokens=2)
 ]
 """Two such numbers."""
 Names = Annotated[list[str] | None, Parameter(negative=())]
@@ -101,13 +81,8 @@ def exact(text: str, name: str) -> Fraction | float:
     Raises:
         InvalidParameterError: neither.
     """
-    try:
-        if re.fullmatch(r"[0-9]{1,1000}/[0-9]{1,1000}", text):
-            return Fraction(text)
-        if "_" not in text:
-            return float(text)
-    except (ValueError, ZeroDivisionError):
-        pass  # reported below
+    with suppress(InvalidParameterError):
+        return read("exact" if "/" in text else "number", name, text)
     raise InvalidParameterError(name, Shown("<text>"), "a decimal such as 0.3, or a fraction such as 3/10")
 
 

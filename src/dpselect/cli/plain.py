@@ -7,14 +7,14 @@ same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dpselect.arguments import REQUIRED, Argument
+from dpselect.arguments import REQUIRED, Argument, words_of
+from dpselect.arguments import read as read_value
 from dpselect.cli.shared_options import options_of
+from dpselect.errors import InvalidParameterError
 from dpselect.questions.declared import BY_NAME, Question
-from dpselect.written_numbers import decimal, whole
 
 
 class PlainQuestion(NamedTuple):
@@ -92,70 +92,13 @@ def _arguments(about: type[Question], given: list[str]) -> tuple[str, str | None
 
 def _value(option: Argument, rest: list[str]) -> Any:
     """The value that follows an option; it is taken from `rest`."""
-    kind = option.kind
-    if isinstance(kind, str):
-        count, convert = _KINDS[kind]
-        taken = [rest.pop(0) for _ in range(min(count, len(rest)))]
-        if len(taken) < count or any(not each or each.startswith("-") for each in taken):
-            raise _NotPlainError
-        return convert(*taken)
-    words: dict[str, Any] = {each: each for each in kind} if isinstance(kind, tuple) else _words(kind)
-    word = rest.pop(0) if rest else ""
-    if word not in words:
+    count = words_of(option.kind)
+    taken = [rest.pop(0) for _ in range(min(count, len(rest)))]
+    if len(taken) < count or any(not each or each.startswith("-") for each in taken):
         raise _NotPlainError
-    return words[word]
-
-
-def _words(kind: type[StrEnum]) -> dict[str, StrEnum]:
-    return {each.name.lower().replace("_", "-"): each for each in kind}
-
-
-def _text(text: str) -> str:
-    return text
-
-
-def _whole(text: str) -> int:
-    number = whole(text)
-    if number is None:
-        raise _NotPlainError
-    return number
-
-
-def _number(text: str) -> float:
+    if option.kind == "levels":  # read with the question, whose errors name it
+        return taken[0]
     try:
-        if "_" not in text:
-            return float(text)
-    except ValueError:
-        pass
-    raise _NotPlainError
-
-
-def _exact(text: str) -> Any:
-    try:
-        return decimal(text)
-    except ValueError:
+        return read_value(option.kind, option.name, *taken)
+    except InvalidParameterError:
         raise _NotPlainError from None
-
-
-def _both(lower: str, upper: str) -> tuple[Any, Any]:
-    return _exact(lower), _exact(upper)
-
-
-def _ends(first: str, last: str) -> tuple[str, str]:
-    return first, last
-
-
-def _flag() -> bool:
-    return True
-
-
-_KINDS: dict[str, tuple[int, Callable[..., Any]]] = {
-    **dict.fromkeys(("text", "any text", "levels", "prices", "dates", "values", "list", "where"), (1, _text)),
-    **dict.fromkeys(("flag", "json"), (0, _flag)),
-    "whole": (1, _whole),
-    "number": (1, _number),
-    "exact": (1, _exact),
-    "bounds": (2, _both),
-    "ends": (2, _ends),
-}
-"""How many values follow, and what they are read as, by `Argument.kind`."""

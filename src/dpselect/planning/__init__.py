@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from dpselect.planning.optimal import optimal_ratio as optimal_ratio
     from dpselect.planning.plots import plot_error as plot_error
     from dpselect.planning.recommended import Recommendation as Recommendation
+    from dpselect.planning.recommended import TopKRecommendation as TopKRecommendation
+    from dpselect.planning.recommended import recommend_top_k as recommend_top_k
     from dpselect.planning.recommended import recommendation as recommendation
     from dpselect.planning.targets import epsilon_for as epsilon_for
     from dpselect.planning.testing import power_bound as power_bound
-    from dpselect.planning.top_k_ways import TopKRecommendation as TopKRecommendation
-    from dpselect.planning.top_k_ways import recommend_top_k as recommend_top_k
     from dpselect.planning.worst_case import Bounds as Bounds
     from dpselect.planning.worst_case import WorstCaseScores as WorstCaseScores
     from dpselect.planning.worst_case import lead_needed as lead_needed
@@ -44,10 +44,9 @@ else:
             "dpselect.planning.curves": "error_curve",
             "dpselect.planning.optimal": "Optimum optimal_error optimal_ratio",
             "dpselect.planning.plots": "plot_error",
-            "dpselect.planning.recommended": "Recommendation recommendation",
+            "dpselect.planning.recommended": "Recommendation TopKRecommendation recommend_top_k recommendation",
             "dpselect.planning.targets": "epsilon_for",
             "dpselect.planning.testing": "power_bound",
-            "dpselect.planning.top_k_ways": "TopKRecommendation recommend_top_k",
             "dpselect.planning.worst_case": (
                 "Bounds WorstCaseScores lead_needed worst_case_bounds worst_case_error worst_case_scores"
             ),

@@ -20,8 +20,7 @@ from dpselect.mechanisms import (
     LazySelection,
 )
 from dpselect.mechanisms.top_k import plan_top_k
-from dpselect.planning.recommended import recommendation
-from dpselect.planning.top_k_ways import recommend_top_k
+from dpselect.planning.recommended import recommend_top_k, recommendation
 
 Situation = Literal["stream", "private runs", "expensive scores", "weights"]
 

@@ -17,8 +17,7 @@ from dpselect.checks import boolean, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
-from dpselect.planning.curves import checked_epsilons, error_curve
-from dpselect.planning.setting import MechanismKind, Setting
+from dpselect.planning.curves import MechanismKind, Setting, checked_epsilons, error_curve
 
 if TYPE_CHECKING:
     from altair import LayerChart

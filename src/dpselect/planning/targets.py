@@ -9,8 +9,7 @@ from dpselect.checks import probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.mechanisms.top_k import Weights
-from dpselect.planning.curves import Errors, ErrorsOnScores, WorstErrors, errors_of
-from dpselect.planning.setting import MechanismKind, Setting
+from dpselect.planning.curves import Errors, ErrorsOnScores, MechanismKind, Setting, WorstErrors, errors_of
 
 _SMALLEST, _LARGEST = 1e-290, 1e290
 """Epsilons that a plan may have; beyond them scales overflow."""

@@ -13,7 +13,7 @@ from dpselect.checks import positive_count
 from dpselect.errors import InsufficientMemoryError, InvalidParameterError, Shown
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.mechanisms.top_k import Weights
-from dpselect.planning.setting import MechanismKind, Setting
+from dpselect.planning.curves import MechanismKind, Setting
 
 
 def worst_case_error(

@@ -1,4 +1,4 @@
-"""The answers to a plan, and the files they are written to."""
+"""The answers to a plan, and the files that they are written to."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
-from dpselect.plans.before import NOTHING, Before
 from dpselect.plans.division import Division
-from dpselect.plans.report import report
+from dpselect.plans.plan_forecast import NOTHING, Before
+from dpselect.plans.report import page
 from dpselect.questions.wording import cost_shown, html_table
 
-ANSWERS = "answers.json"
-REPORT = "report.html"
-CERTIFICATES = "certificates"
+ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
 UNNAMED = "Answers"
 """What a plan without a name is called."""
 
@@ -42,7 +40,12 @@ class Answers(Mapping[str, Release[Any]]):
     ([9, 10, 13], 1.0)
     """
 
-    __slots__ = ("_division", "_releases", "account", "before", "name", "words")
+    __slots__ = ("_releases", "account", "before", "delta", "epsilon", "name", "words")
+
+    epsilon: float
+    """Privacy loss of all answers together, rounded up."""
+    delta: float
+    """Probability with which it may fail, rounded up."""
 
     def __init__(
         self,
@@ -54,8 +57,13 @@ class Answers(Mapping[str, Release[Any]]):
         division: Division | None = None,
         before: Before = NOTHING,
     ) -> None:
-        self._division, self.before = division, before
-        self._releases, self.name, self.words, self.account = dict(releases), name, dict(words), account
+        self._releases, self.name, self.words = dict(releases), name, dict(words)
+        self.account, self.before = account, before
+        if division is None:
+            self.epsilon = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
+            self.delta = fraction_up(sum((Fraction(each.delta) for each in self.values()), Fraction(0)))
+        else:
+            self.epsilon, self.delta = division.epsilon, division.delta
 
     def __getitem__(self, name: str) -> Release[Any]:
         return self._releases[name]
@@ -66,26 +74,15 @@ class Answers(Mapping[str, Release[Any]]):
     def __len__(self) -> int:
         return len(self._releases)
 
-    @property
-    def epsilon(self) -> float:
-        """Privacy loss of all answers together, rounded up."""
-        parts = sum((Fraction(each.epsilon) for each in self.values()), Fraction(0))
-        return fraction_up(parts) if self._division is None else self._division.epsilon
-
-    @property
-    def delta(self) -> float:
-        """Probability with which it may fail, rounded up."""
-        parts = sum((Fraction(each.delta) for each in self.values()), Fraction(0))
-        return fraction_up(parts) if self._division is None else self._division.delta
-
     def __repr__(self) -> str:
         return f"Answers({', '.join(self)}; epsilon={self.epsilon!r}, delta={self.delta!r})"
 
     def __str__(self) -> str:
         parts = [f"{name} ({self.words[name]})\n{release}" for name, release in self.items()]
-        together = f"Together: epsilon = {cost_shown(self.epsilon)}"
-        together += f", delta = {cost_shown(self.delta)}." if self.delta else "."
-        return "\n\n".join([*parts, "\n".join([together, *self.notes])])
+        delta = f", delta = {cost_shown(self.delta)}" if self.delta else ""
+        return "\n\n".join(
+            [*parts, "\n".join([f"Together: epsilon = {cost_shown(self.epsilon)}{delta}.", *self.notes])]
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -93,7 +90,7 @@ class Answers(Mapping[str, Release[Any]]):
         stored = self.before.stored_sentence
         if stored and len(self.before.stored) == len(self):
             stored += " No row was read, and nothing was charged."
-        return [*filter(None, (stored, self.before.lost_sentence))]
+        return [*filter(None, (stored, self.before.charged_again))]
 
     def _repr_html_(self) -> str:
         rows = [(name, self.words[name], str(release.value), release.accuracy) for name, release in self.items()]
@@ -119,7 +116,7 @@ class Answers(Mapping[str, Release[Any]]):
         Numbers have a picture if the extra ``plots`` is installed.
         """
         about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "notes": self.notes}
-        return report(self.name, self._releases, self.words, self.account, **about)
+        return page(self._releases, title=self.name, words=self.words, account=self.account, **about)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.

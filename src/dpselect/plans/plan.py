@@ -11,21 +11,18 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from dpselect.accounting.events import Event
-from dpselect.certificates.release import Release
 from dpselect.checks import delta_below_one, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, RequestReusedError, Shown
 from dpselect.formats import Format
 from dpselect.ledger import Ledger
 from dpselect.plans.answers import UNNAMED, Answers, new_folder
-from dpselect.plans.before import NOTHING, Before, explained, looked_up
 from dpselect.plans.division import Division, divided
-from dpselect.plans.plan_forecast import PlanForecast
-from dpselect.plans.planned_question import PlannedQuestion, ask_of
-from dpselect.plans.toml_file import in_folder, read_toml
+from dpselect.plans.plan_forecast import NOTHING, Before, PlanForecast, looked_up
+from dpselect.plans.planned_question import PlannedQuestion, in_folder, read_toml
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions import Terms
 from dpselect.session import Dataset, DryRun
-from dpselect.session.described import Planner, check_keys
+from dpselect.session.described import ASK, Planner, check_keys
 from dpselect.session.forecast import Forecasting
 from dpselect.session.paying import TableQuestion
 
@@ -205,17 +202,18 @@ class Plan:
             about = {key: value for key, value in self._about.items() if value is not None}
             data = Dataset(self.table, unit=self.unit, **about, **paying)
         questions, division, _, before = self._settled(Planner(data))
-        asked = [ask_of(each, division.epsilons[each.name], self._request(each.name)) for each in questions]
-        with self._renamed(), _named_table(), explained(before):
-            releases = data.ask(asked)
+        asked = [self._question(each, division.epsilons[each.name]) for each in questions]
+        with self._renamed(), _named_table(), before.explaining():
+            releases = dict(zip((each.name for each in questions), data.ask(asked), strict=True))
+        entries = {
+            name: -1 if each.receipt is None else int(each.receipt["sequence"]) for name, each in releases.items()
+        }
         answers = Answers(
-            {each.name: release for each, release in zip(questions, releases, strict=True)},
+            releases,
             name=self.name or UNNAMED,
             words={each.name: each.words for each in questions},
             division=division,
-            before=before.after(
-                {each.name: _entry(release) for each, release in zip(questions, releases, strict=True)}
-            ),
+            before=before.after(entries),
             account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
         )
         if folder is not None:
@@ -241,18 +239,19 @@ class Plan:
 
         division = divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
         asked = {each.name: planned(each, division.epsilons[each.name]) for each in questions}
-        return questions, division, asked, self._before(asked)
-
-    def _before(self, asked: Mapping[str, TableQuestion[Any]]) -> Before:
-        """What the ledger knows of these questions."""
         if self.ledger is None or self.account is None:
-            return NOTHING
-        requests = {name: str(self._request(name)) for name in asked}
+            return questions, division, asked, NOTHING
         with self._renamed():
-            return looked_up(self.ledger, self.account, asked, requests)
+            requests = {name: self._request(name) for name in asked}
+            return questions, division, asked, looked_up(self.ledger, self.account, asked, requests)
 
-    def _request(self, question: str) -> str | None:
-        return None if self.ledger is None else f"{self.name}/{question}"
+    def _question(self, question: PlannedQuestion, epsilon: float) -> dict[str, Any]:
+        """The question as `Dataset.ask` takes it."""
+        request = {} if self.ledger is None else {"request": self._request(question.name)}
+        return {ASK: question.method, **question.arguments, "epsilon": epsilon, **request}
+
+    def _request(self, question: str) -> str:
+        return f"{self.name}/{question}"
 
     @contextmanager
     def _renamed(self) -> Generator[None]:
@@ -263,11 +262,6 @@ class Plan:
             expected = "the same question as when it was answered first, with the same epsilon"
             hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
             raise RequestReusedError("request", error.got, expected, hint) from None
-
-
-def _entry(release: Release[Any]) -> int:
-    """The number of the entry that paid for an answer; -1 if none did."""
-    return -1 if release.receipt is None else int(release.receipt["sequence"])
 
 
 def _described(questions: object) -> tuple[PlannedQuestion, ...]:

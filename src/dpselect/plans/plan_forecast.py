@@ -1,24 +1,123 @@
-"""What a plan would cost and how accurate its answers would be, as a table."""
+"""What a plan would cost and how accurate its answers would be; and what a ledger knows of an earlier run."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
 from dpselect.accounting.rounding import fraction_up
+from dpselect.errors import ChargeRefusedError
+from dpselect.ledger import Ledger, Receipt
 from dpselect.ledger.records import epsilon_left
-from dpselect.plans.before import NOTHING, Before, with_lost
 from dpselect.plans.division import Division
 from dpselect.questions import QUESTIONS
 from dpselect.questions.question import as_text
 from dpselect.questions.wording import cost_shown, html_table, left_shown, rounded_up, scope
 from dpselect.session import Forecast
+from dpselect.session.paying import TableQuestion
 
 _HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a ledger knows of a plan before it is run.
+
+    Attributes:
+        stored: the day on which each question with a stored answer was asked, by its name.
+        lost: the number of the latest charge of each question whose draw has begun, and that has no stored answer: the
+            answer is lost, unless another run is still drawing.
+        refused: why the account would refuse the plan, or empty.
+    """
+
+    stored: Mapping[str, str]
+    lost: Mapping[str, int]
+    refused: str = ""
+
+    @property
+    def stored_sentence(self) -> str:
+        """From when the stored answers are; empty if there are none."""
+        days = {day: [name for name in self.stored if self.stored[name] == day] for day in sorted(self.stored.values())}
+        listed = "; ".join(f"{', '.join(names)} on {day}" for day, names in days.items())
+        said = f"Answered before, and stored in the ledger: {listed}. The table is not compared with that of then."
+        return said if self.stored else ""
+
+    @property
+    def lost_sentence(self) -> str:
+        """Which questions cost again; empty if none does."""
+        said = f"Charged before, without a stored answer: {self._lost}. Unless another run is still drawing, this costs"
+        return f"{said} again." if self.lost else ""
+
+    @property
+    def charged_again(self) -> str:
+        """The same after the run; empty if none did."""
+        return f"Charged before, without a stored answer, and charged again: {self._lost}." if self.lost else ""
+
+    @property
+    def _lost(self) -> str:
+        return ", ".join(f"{name} (entry {number})" for name, number in self.lost.items())
+
+    def explained(self, refused: str) -> str:
+        """The text of a refusal, with the charges that may have lost their answers."""
+        helps = "To ask again, raise the limit of the account (dpselect ledger limit), or start an account anew."
+        return f"{refused} {self.lost_sentence} {helps}" if self.lost else refused
+
+    @contextmanager
+    def explaining(self) -> Generator[None]:
+        """Say so in a refusal."""
+        try:
+            yield
+        except ChargeRefusedError as error:
+            raise ChargeRefusedError(error.ledger, self.explained(error.what), error.left) from None
+
+    def after(self, charged: Mapping[str, int]) -> Before:
+        """The same after the run, whose answers were paid for by these entries: what another run stored is not lost."""
+        return replace(self, lost={name: at for name, at in self.lost.items() if charged.get(name) != at})
+
+
+NOTHING = Before({}, {})
+
+
+def looked_up(
+    ledger: Ledger, account: str, asked: Mapping[str, TableQuestion[Any]], requests: Mapping[str, str]
+) -> Before:
+    """What the ledger has under the requests of these questions, both by name; nothing is charged.
+
+    Raises:
+        InvalidAccountError, RequestReusedError, LedgerError: as `Ledger.look_at_all`, but no ChargeRefusedError.
+    """
+    known: Sequence[Receipt | None] = [None] * len(asked)
+    refused = ""
+    try:
+        known = ledger.look_at_all(account, [(each.run, requests[name], each.text) for name, each in asked.items()])
+    except ChargeRefusedError as refusal:
+        refused = refusal.what
+    stored: dict[str, str] = {}
+    lost: dict[str, int] = {}
+    for name, receipt in zip(asked, known, strict=True):
+        if receipt is not None:  # stored or kept by this process, or charged and not drawn for
+            stored |= {} if receipt.release is None else {name: _day(receipt.release)}
+            continue
+        entries = ledger.under(account, requests[name])
+        begun = {each.body["begins"] for each in entries if each.kind == "begin"}
+        answers = [each.release for each in entries if each.release is not None]
+        charges = [each for each in entries if each.kind == "charge"]
+        drawn = [each.sequence for each in charges if "ahead" not in each.body or each.sequence in begun]
+        if answers:
+            stored[name] = _day(answers[0])
+        elif drawn and len(drawn) == len(charges):
+            lost[name] = drawn[-1]
+    return Before(stored, lost, refused)
+
+
+def _day(release: str) -> str:
+    return datetime.fromisoformat(json.loads(release)["time"]).astimezone(UTC).date().isoformat()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +127,7 @@ class PlanForecast(Mapping[str, Forecast]):
     Attributes:
         forecasts: of each question.
         words: what each asks, in a few words.
-        budget: the epsilon of the plan.
-        budget_delta: its delta.
+        budget, budget_delta: the epsilon and the delta of the plan.
         division: how they are divided.
         unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
         account: name of the account that would be charged, or None.
@@ -79,7 +177,7 @@ class PlanForecast(Mapping[str, Forecast]):
     @property
     def refused(self) -> str:
         """Why the account would refuse the plan, or empty."""
-        return with_lost(self.before.refused, self.before) if self.before.refused else ""
+        return self.before.explained(self.before.refused) if self.before.refused else ""
 
     @property
     def fits(self) -> bool | None:
@@ -109,24 +207,21 @@ class PlanForecast(Mapping[str, Forecast]):
     @property
     def sentences(self) -> list[str]:
         """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
-        delta = f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}." if self.budget_delta else ""
-        said = [
-            f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}"
-            for name, each in self.forecasts.items()
+        each_says = [
+            f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()
         ]
-        composed = ""
+        composed = delta = unchecked = ""
         if self.division.is_composed:
-            parts = fraction_up(sum((Fraction(each.terms.epsilon) for each in self.forecasts.values()), Fraction(0)))
+            parts = fraction_up(sum((Fraction(each.terms.epsilon) for each in self.values()), Fraction(0)))
             composed = f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together."
-        lost = "" if self.refused else self.before.begun_sentence
-        unchecked = f"{self.unchecked}: computed from the arguments alone, no column is checked." * bool(self.unchecked)
-        before = (self.before.stored_sentence, lost)
+        if self.budget_delta:
+            delta = f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}."
+        if why := self.unchecked:
+            unchecked = f"{why[0].upper()}{why[1:]}: computed from the arguments alone, no column is checked."
+        lost = "" if self.refused else self.before.lost_sentence  # which a refusal says already
         return [
-            *said,
-            *filter(
-                None,
-                (composed, delta, unchecked[:1].upper() + unchecked[1:], *before, self.charge),
-            ),
+            *each_says,
+            *filter(None, (composed, delta, unchecked, self.before.stored_sentence, lost, self.charge)),
         ]
 
     def to_dict(self) -> dict[str, Any]:

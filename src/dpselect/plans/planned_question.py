@@ -1,19 +1,20 @@
-"""One question of a plan: its method, its arguments, and which part of the budget it gets."""
+"""What a plan says: the file, and of each question its method, its arguments and its part of the budget."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from dpselect import public
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
-from dpselect.plans.toml_file import in_folder
-from dpselect.session.described import ASK, Planner, arguments_of, check_described, planned_by
+from dpselect.session.described import Planner, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
 BUDGET_KEYS = ("share", "epsilon", "within")
@@ -22,9 +23,7 @@ BUDGET_KEYS = ("share", "epsilon", "within")
 GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
 """Arguments of a method that are no keys: the plan divides epsilon, and names the requests."""
 
-LISTS = ("candidates", "values", "groups", "prices", "dates")
-"""Arguments that may also be written as text: a range ``"1..100"``, or ``"@file"``."""
-
+_LARGEST = 10_000_000
 _NAME = re.compile(r"[\w-]{1,60}")
 _IS_LIST = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
 
@@ -76,10 +75,9 @@ class PlannedQuestion:
             raise InvalidParameterError(place, described, "a table of keys", hint)
         held = cast("Mapping[str, Any]", described)
         method = check_described(held, place, other=BUDGET_KEYS, elsewhere=GIVEN_BY_PLAN)
-        stated = {key: _budget(held[key], key, place) for key in BUDGET_KEYS if key in held}
+        stated = {key: _budget(held[key], key, f"{place}.{key}") for key in BUDGET_KEYS if key in held}
         if len(stated) > 1:
-            got = Shown(" and ".join(stated))
-            raise InvalidParameterError(place, got, f"at most one of {', '.join(BUDGET_KEYS)}")
+            raise InvalidParameterError(place, Shown(" and ".join(stated)), f"at most one of {', '.join(BUDGET_KEYS)}")
         arguments = {key: value for key, value in held.items() if key in arguments_of(method) and key != "epsilon"}
         return cls(name=name, method=method, arguments=arguments, **stated)
 
@@ -94,25 +92,18 @@ class PlannedQuestion:
         Raises:
             InvalidCandidatesError: a text is no such list, or there is no such file.
         """
-        held = dict(self.arguments)
-        for key in LISTS:
+        held, private = dict(self.arguments), source if isinstance(source, str) else ""
+        for key, each in arguments_of(self.method).items():
             text = held.get(key)
-            if isinstance(text, str):
-                held[key] = self._listed(key, text, table, source, folder)
-        return PlannedQuestion(
-            name=self.name,
-            method=self.method,
-            arguments=held,
-            share=self.share,
-            epsilon=self.epsilon,
-            within=self.within,
-        )
+            if each.names_members and isinstance(text, str):
+                held[key] = self._listed(key, text, table, private, folder)
+        return replace(self, arguments=held)
 
-    def _listed(self, key: str, text: str, table: Planner, source: object, folder: Path) -> Any:
+    def _listed(self, key: str, text: str, table: Planner, private: str, folder: Path) -> Any:
+        name = f"{self.place}.{key}"
         if not text.startswith("@") and not _IS_LIST.fullmatch(text):
-            name, expected = f"{self.place}.{key}", 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
+            expected = 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
             raise InvalidParameterError(name, typed(text), expected)
-        private = source if isinstance(source, str) else ""
         written = "@" + in_folder(text[1:], folder) if text.startswith("@") else text
         try:
             column = self.arguments.get("by" if key == "groups" else "column")
@@ -124,19 +115,14 @@ class PlannedQuestion:
                 raise
             hint = "" if "--" in error.hint else error.hint  # which would name an option of the command line
             hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
-            raise type(error)(f"{self.place}.{key}", typed(text), error.expected, hint) from None
+            raise type(error)(name, typed(text), error.expected, hint) from None
 
     def planned(self, table: Planner, epsilon: float) -> TableQuestion[Any]:
         """What would be asked with this epsilon; errors name the key."""
-        return planned_by(table, self.method, self.described(epsilon), self.place)
-
-    def described(self, epsilon: float, request: str | None = None) -> dict[str, Any]:
-        """Its arguments, with this epsilon and, if it has one, this id of the request."""
-        return {**self.arguments, "epsilon": epsilon, **({} if request is None else {"request": request})}
+        return planned_by(table, self.method, {**self.arguments, "epsilon": epsilon}, self.place)
 
 
-def _budget(value: object, key: str, place: str) -> float:
-    name = f"{place}.{key}"
+def _budget(value: object, key: str, name: str) -> float:
     if key == "epsilon":
         return positive_epsilon(value, name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
@@ -148,6 +134,42 @@ def _budget(value: object, key: str, place: str) -> float:
     return float(value)
 
 
-def ask_of(question: PlannedQuestion, epsilon: float, request: str | None) -> dict[str, Any]:
-    """The question as `Dataset.ask` takes it."""
-    return {ASK: question.method, **question.described(epsilon, request)}
+def read_toml(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Path]:
+    """The content of the file, and the folder that paths in it start from.
+
+    Raises:
+        InvalidParameterError: there is no such file, or it is not TOML; the error says in which line.
+    """
+    if not isinstance(cast(object, path), str | os.PathLike) or "\0" in str(path):
+        raise InvalidParameterError("plan", path, "the path of a file in TOML")
+    place = Path(path)
+    shown = Shown(repr(str(place)))
+    try:
+        if place.stat().st_size > _LARGEST:
+            raise InvalidParameterError("plan", shown, "a file of at most 10 MB, which lists questions and no data")
+        text = place.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidParameterError("plan", shown, "a file in UTF-8") from None
+    except OSError as failure:
+        reason = f"{os.strerror(failure.errno)}." if failure.errno else ""
+        raise InvalidParameterError("plan", shown, "a readable file in TOML", reason) from None
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n")), place.absolute().parent
+    except (ValueError, RecursionError) as error:  # also of too many digits, or brackets in brackets
+        found = f"{error}. " if isinstance(error, tomllib.TOMLDecodeError) and len(str(error)) < 200 else ""
+        hint = f"{found}Texts are in double quotes, and each question begins with [questions.its_name]."
+        raise InvalidParameterError("plan", shown, "a file in TOML", hint) from None
+
+
+def in_folder(path: str, folder: Path) -> str:
+    """A path that is not absolute, from `folder`. A URL of a server stays as it is, and so does an absolute path.
+
+    >>> in_folder("people.csv", Path("/plans")), in_folder("sqlite:///budget.db", Path("/plans"))
+    ('/plans/people.csv', 'sqlite:////plans/budget.db')
+    >>> in_folder("postgresql://ann@db/shop", Path("/plans"))
+    'postgresql://ann@db/shop'
+    """
+    scheme, separator, rest = path.partition("sqlite:///")
+    if separator and not scheme:
+        return separator + (rest if os.path.isabs(rest) else str(folder / rest))
+    return path if "://" in path else str(folder / path)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.certificates.release import Release
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
-from dpselect.questions import QUESTIONS, wording
+from dpselect.plans.report import in_words, is_drawn, rows_of
+from dpselect.questions import wording
 from dpselect.questions.question import as_text
-from dpselect.web.choosing import picture
 from dpselect.web.pages import Pages, route
-from dpselect.web.pictures import LOOKS, NARROW, narrowed, size_of
-from dpselect.web.planning import budget_of, in_words, on_page, why
+from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
+from dpselect.web.planning import budget_of, on_page, why
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
 from dpselect.web.same import in_python, on_the_command_line
 
@@ -107,15 +108,7 @@ def _release(pages: Pages, id: str) -> Release[Any] | None:
 
 
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
-    kind = QUESTIONS[release.task]
-    _, lines = release.rows()
-    tallies = wording.tallies(release)
-    heads = [*wording.heads(kind, release), *([] if tallies is None else [wording.tally_head(release)])]
-    rows = [
-        tuple(map(_visible, (*line, *([] if tallies is None else [tallies[place]]))))
-        for place, line in enumerate(lines[:MOST_ROWS])
-    ]
-    is_one = len(lines) == 1 and tallies is None and release.groups is None
+    heads, rows = rows_of(release)
     svg, no_chart = _drawn(pages, id, release)
     size = size_of(svg)
     account = None
@@ -126,10 +119,10 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         id=id,
         asked=asked,
         release=release,
-        value=_visible(lines[0][1]) if is_one else "",
+        value="" if heads else _visible(rows[0][0]),
         heads=heads,
-        rows=rows,
-        left_out=len(lines) - len(rows),
+        rows=[[*map(_visible, row)] for row in rows[:MOST_ROWS]],
+        left_out=max(0, len(rows) - MOST_ROWS),
         sentences=[on_page(each) for each in (*release.sentences, release.basis_missing) if each],
         loud=wording.LOUD,
         promise=release.promise if release.seeded else in_words(release.guarantee),
@@ -155,9 +148,8 @@ def _visible(value: object) -> str:
 
 def _drawn(pages: Pages, id: str, release: Release[Any], *, is_narrow: bool = False) -> tuple[str, str]:
     """The picture of an answer, and why there is none."""
-    _, lines = release.rows()
-    if len(lines) < 2 and not QUESTIONS[release.task].is_amount:
-        return "", ""  # one point on a line shows nothing
+    if not is_drawn(release):
+        return "", ""
     try:
         name, width = (f"{id}-narrow", NARROW) if is_narrow else (id, None)
         return pages.answers.once(name, lambda: svg_without_title(release.plot(), width=width)), ""
@@ -176,8 +168,8 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
         release = None
     svg = "" if release is None else _drawn(pages, id, release, is_narrow=look.startswith("narrow"))[0]
     if not svg:
-        return pages.error(404, "No such page", "There is no picture of this name.")
-    return picture(svg, dark=look.endswith("dark"))
+        raise HTTPException(404)
+    return Response(in_the_dark(svg) if look.endswith("dark") else svg, media_type="image/svg+xml")
 
 
 def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
@@ -185,7 +177,7 @@ def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Res
     id = request.path_params["id"]
     release = _release(pages, id)
     if release is None:
-        return pages.error(404, "No such page", "There is no certificate of this name.")
+        raise HTTPException(404)
     name = f"{release.task.replace('_', '-')}-{id}.json"
     about = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(release.to_json() + "\n", media_type="application/json", headers=about)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import SelectionError
-from dpselect.web import answering, choosing, learning, ledger_pages
+from dpselect.web import answering, choosing, ledger_pages
 from dpselect.web.guards import Guard, Guarded
 from dpselect.web.pages import Pages, route
 from dpselect.web.site import Site
@@ -44,7 +44,6 @@ def application(site: Site, guard: Guard) -> Guarded:
             *choosing.ROUTES,
             *answering.ROUTES,
             *ledger_pages.ROUTES,
-            *learning.ROUTES,
             route("/static/{name}", _file),
         ],
         exception_handlers={HTTPException: _not_found, SelectionError: _refused, Exception: _unforeseen},

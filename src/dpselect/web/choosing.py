@@ -10,24 +10,27 @@ from inspect import signature
 from typing import Any
 
 from anyio import from_thread
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from dpselect.errors import MissingExtraError, SelectionError
+from dpselect.errors import SelectionError
+from dpselect.plans.report import in_words
 from dpselect.questions import BY_NAME
+from dpselect.questions.declared import Question
+from dpselect.session import Forecast
 from dpselect.session.check import check
 from dpselect.session.findings import WARNING
 from dpselect.web import planning
 from dpselect.web.forms import START, Form
 from dpselect.web.pages import Pages, route
-from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
 from dpselect.web.planning import (
     EPSILONS,
     Budget,
+    ErrorCurve,
     budget_of,
     epsilon_reaching,
     error_unit,
-    in_words,
     place_of,
     shown_error,
     why,
@@ -36,9 +39,6 @@ from dpselect.web.releasing import Stage
 
 _STEPS = len(EPSILONS) - 1
 """The last place of both sliders."""
-
-_SHORTLY = "private, max-age=600"
-"""How long a browser may keep a picture, so that none is loaded again while a slider moves. Of curves alone."""
 
 _CHECKED = frozenset(signature(check).parameters)
 
@@ -50,37 +50,28 @@ class ShownPlan:
     Attributes:
         epsilon: as text.
         place: of the slider.
-        accuracy, others, promise, why, charge: sentences; `accuracy` is empty if there is nothing to plan yet.
+        forecast: what it costs and how accurate it is; None if there is nothing to plan yet.
+        promise, why: sentences.
         budget: what it leaves of the account.
         error: the bound on the error, as text; empty if there is none.
         unit: of the error.
         error_place: of the error's slider; None: no curve.
-        chart: name of the picture, or "".
-        no_chart: why there is no picture.
-        size, narrow_size: width and height of the picture, and of that for phones.
-        point, narrow_point: where the answer is on them.
-        table: epsilons and errors, for those who cannot see the picture.
+        curve: its picture and its table.
+        point: where the answer is in the picture.
         is_later: whether the curve takes so long that the page asks for it by itself.
     """
 
     epsilon: str
     place: int
-    accuracy: str = ""
-    others: tuple[str, ...] = ()
+    forecast: Forecast | None = None
     promise: str = ""
     why: str = ""
-    charge: str = ""
     budget: Budget | None = None
     error: str = ""
     unit: str = ""
     error_place: int | None = None
-    chart: str = ""
-    no_chart: str = ""
-    size: tuple[int, int] = 0, 0
-    narrow_size: tuple[int, int] = 0, 0
+    curve: ErrorCurve | None = None
     point: tuple[float, float] | None = None
-    narrow_point: tuple[float, float] | None = None
-    table: tuple[tuple[float, float], ...] = ()
     is_later: bool = False
 
 
@@ -111,24 +102,13 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
         about["unit"] = error_unit(forecast)
         about["error"] = shown_error(bound, forecast.accuracy)
         about["error_place"] = _error_place(bound, curve.lowest, curve.highest)
-        about["table"] = tuple(curve.errors.items())[:: max(1, len(curve.errors) // 9)]
-        try:
-            svg = pages.curves.picture(curve)
-            about["chart"] = curve.key
-            about["size"], about["narrow_size"] = size_of(svg), narrowed(size_of(svg))
-            about["point"] = curve.place(epsilon, bound, svg)
-            about["narrow_point"] = curve.place(epsilon, bound, svg, width=NARROW)
-        except MissingExtraError as missing:
-            about["no_chart"] = str(missing)
-    said = forecast.count_accuracy, forecast.basis
+        about["curve"], about["point"] = curve, curve.place(epsilon, bound)
     return ShownPlan(
         epsilon=text,
         place=place,
-        accuracy=forecast.accuracy,
-        others=tuple(filter(None, said)),
+        forecast=forecast,
         promise=in_words(forecast.guarantee),
         why=why(forecast),
-        charge=forecast.charge,
         budget=budget_of(pages.site, forecast),
         **about,
     )
@@ -145,6 +125,14 @@ def _error_at(place: int, lowest: float, highest: float) -> float:
     return float(f"{lowest * (highest / lowest) ** (place / _STEPS):.2g}")
 
 
+def _question(request: Request) -> type[Question]:
+    """The question of the address."""
+    about = BY_NAME.get(request.path_params["question"])
+    if about is None:
+        raise HTTPException(404)
+    return about
+
+
 def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """What can be asked, and what was answered."""
     return pages.shown("home.html", commands=BY_NAME.values(), answered=pages.questions.answered)
@@ -152,9 +140,7 @@ def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 def ask(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The form of a question, empty, or as it was filled in for another answer or with what is wrong."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
     wrong = pages.questions.wrong(request.query_params.get("wrong", ""))
     if wrong is not None and wrong.about is about:
         form = Form.read(about, pages.site, wrong.typed)
@@ -175,9 +161,7 @@ def _form_page(pages: Pages, form: Form, status: int = 200) -> Response:
 
 def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The plan after a field or a slider was moved, with the sentences of errors beside their fields."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
     moved = request.headers.get("hx-trigger-name", "")
     given, refused = dict(typed), ""
     if moved == "epsilon-place":
@@ -197,9 +181,7 @@ def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 def curve(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The curve of a plan that is shown already. Its points end with the connection: the question was changed."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
 
     def go_on() -> bool:
         return not from_thread.run(request.is_disconnected)
@@ -230,9 +212,7 @@ def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respons
 
     Both are pages that can be loaded again.
     """
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
     form = Form.read(about, pages.site, typed)
     epsilon = form.epsilon
     if not _is_right(pages, form) or epsilon is None:
@@ -260,9 +240,9 @@ def _is_right(pages: Pages, form: Form) -> bool:
 
 def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """Begin to count which rows the question would read, for the holder's eyes."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None or pages.site.source is None:
-        return pages.error(404, "No such question", "There is no question of this name.")
+    about = _question(request)
+    if pages.site.source is None:
+        raise HTTPException(404)
     form = Form.read(about, pages.site, typed)
     if not form.unit or form.errors:
         return _not_looked(pages, "Fill in the form first.")
@@ -298,29 +278,12 @@ def stop_looking(pages: Pages, request: Request, typed: Mapping[str, str]) -> Re
 def _looked(pages: Pages, id: str) -> Response:
     work = pages.questions.looked(id)
     if work is None:
-        return pages.error(404, "No such page", "There is no page of this name.")
+        raise HTTPException(404)
     work.wait(0.2)
     stage = work.stage  # once: it may be another one a moment later
     found = work.result if stage is Stage.ANSWERED else None
     about: dict[str, Any] = {"fraction": work.fraction, "found": found, "warning": WARNING, "refused": work.refused}
     return pages.shown("looked.html", id=id, stage=stage, **about)
-
-
-def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """The picture of a curve."""
-    key, _, look = request.path_params["name"].removesuffix(".svg").partition("-")
-    curve = pages.curves.named(key)
-    if curve is None or look not in LOOKS:
-        return pages.error(404, "No such page", "There is no picture of this name.")
-    shown = picture(pages.curves.picture(curve, is_narrow=look.startswith("narrow")), dark=look.endswith("dark"))
-    shown.headers["cache-control"] = _SHORTLY
-    return shown
-
-
-def picture(svg: str, *, dark: bool) -> Response:
-    """A picture as a response."""
-    text = in_the_dark(svg) if dark else svg
-    return Response(text, media_type="image/svg+xml")
 
 
 ROUTES = (
@@ -332,5 +295,4 @@ ROUTES = (
     route("/ask/{question}/confirm", confirm, "POST"),
     route("/looked/{id}", looked),
     route("/looked/{id}/stop", stop_looking, "POST"),
-    route("/chart/{name}", chart),
 )

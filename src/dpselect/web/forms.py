@@ -1,40 +1,132 @@
-"""The form of a question, from what the registry says of its options, and what was typed into it."""
+"""The form of a question, from the arguments that it declares, and what was typed into it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpselect import public
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
+from dpselect import arguments, public
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of, words_of
 from dpselect.checks import positive_epsilon
-from dpselect.errors import (
-    InvalidCandidatesError,
-    InvalidDataError,
-    InvalidParameterError,
-    SelectionError,
-    typed,
-)
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
 from dpselect.questions.declared import Question
 from dpselect.questions.question import as_text, counted
 from dpselect.session import Forecast
 from dpselect.session.described import seen
 from dpselect.summaries import CandidateKind
-from dpselect.web.fields import KINDS, Field, fields_of
-from dpselect.web.site import Site
+from dpselect.web.site import NOBODY, Site
 from dpselect.web.titles import title
-from dpselect.written_numbers import decimal, whole
 
 START = "0.5"
 """Where the slider of epsilon stands first: somewhere it has to."""
 
-MOST_EPSILON = 1000.0
+_MOST_EPSILON = 1000.0
 """More is a slip of the hand: probabilities may then change by a factor of more than 10^400."""
-NOBODY = "With so much of it nobody is protected."
 
 _LONGEST = 200_000
 """Characters of one field."""
+
+_MORE = frozenset({"lower", "units", "method", "sample_size", "scale", "kind", "max_rows_per_unit", "where"})
+"""Arguments that few need."""
+
+_AT_FILE = re.compile(r"(or )?@file(( with one per line,)? or @codes\.csv:column)?(?=\.)")
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+
+_UNIT = Argument("text", "Column that identifies whom a row belongs to: who is protected.", "unit")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a form.
+
+    Attributes:
+        argument: what is typed into it.
+        default: what it shows at first.
+        choices: what can be chosen, each with a label; empty: typed freely.
+        part: where it stands: "main", "more" or "groups".
+    """
+
+    argument: Argument
+    default: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    part: str = "main"
+
+    @property
+    def name(self) -> str:
+        """Of the argument."""
+        return self.argument.name
+
+    @property
+    def label(self) -> str:
+        """Its name in words."""
+        return self.name.replace("_", " ")
+
+    @property
+    def help(self) -> str:
+        """The help of the argument in the words of a page."""
+        said = _AT_FILE.sub("or one on each line", self.argument.help)
+        return _OPTION.sub(lambda found: found[1].replace("-", " "), said)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether it may not stay empty."""
+        return self.argument.default is REQUIRED
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a public list, or conditions: one on each line."""
+        return self.argument.names_members or self.name == "where"
+
+    @property
+    def kind(self) -> str:
+        """How it is typed; see `Argument.kind`. Also "list" and "choice"."""
+        if self.choices or not isinstance(self.argument.kind, str):
+            return "choice"
+        return "list" if self.is_list else self.argument.kind
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of its inputs."""
+        is_pair = words_of(self.argument.kind) == 2
+        return (f"{self.name}.lower-end", f"{self.name}.upper-end") if is_pair else (self.name,)
+
+
+def fields_of(about: type[Question], site: Site) -> list[Field]:
+    """The fields of a question, in the order in which they are filled in."""
+    columns = [(each.name, f"{each.name} ({each.holds})" if site.is_typed else each.name) for each in site.columns]
+    examples = dict(zip(about.positional, about.example[0].split()[2:], strict=True))  # after table and column
+    own = [each for each in arguments_of(about) if each.name != "epsilon"]
+    own.sort(key=lambda each: (each.name != "column", each.name not in examples, each.default is not REQUIRED))
+    main = [*([_UNIT] if site.unit is None else []), *(each for each in own if each.name not in _MORE)]
+    more = [each for each in own if each.name in _MORE]
+    more += [_kind_of("candidates")] if about.chooses() else []
+    more += [each for each in OF_EVERY_QUESTION if each.name != "request"]
+    views = [each for each in OF_VIEWS if each.name != "where"]
+    listed = [(each, "main") for each in main] + [(each, "more") for each in more]
+    listed += [(each, "more") for each in OF_VIEWS if each.name == "where"]
+    for each in views:
+        listed += [(each, "groups"), *([(_kind_of("groups"), "groups")] if each.name == "groups" else [])]
+    return [_field(each, part, columns, site, examples.get(each.name, "")) for each, part in listed]
+
+
+def _kind_of(listed: str) -> Argument:
+    help = f"Type of the {listed}. Default: the column's type; for CSV, integers if all look like it (007 does not)."
+    return Argument(CandidateKind, help, f"{listed}_as", None)
+
+
+def _field(argument: Argument, part: str, columns: Sequence[tuple[str, str]], site: Site, example: str) -> Field:
+    needed, kind = argument.default is REQUIRED, argument.kind
+    default = example if needed or argument.default in (None, False) else str(argument.default).removesuffix(".0")
+    choices: list[tuple[str, str]] = []
+    if kind == "text":  # every one of them names a column
+        without = {"unit": NOBODY, "column": "value"}  # of a plan without a table
+        default = without.get(argument.name, "") if site.source is None and needed else ""
+        choices = [each for each in columns if argument.name != "column" or each[0] != site.unit]
+    elif not isinstance(kind, str):
+        choices = [(word, str(each)) for word, each in arguments.words_for(kind).items()]
+    return Field(argument, default, tuple(choices), part)
 
 
 @dataclass(slots=True)
@@ -69,10 +161,7 @@ class Form:
         fields = fields_of(about, site)
         names = [part for each in fields for part in each.parts]
         texts = {name: typed.get(name, "").strip() for name in [*names, "epsilon"]}
-        form = cls(about, site, fields, texts)
-        form.unit = site.unit or texts.get("unit", "")
-        if not form.unit:
-            form.missing.append("unit")
+        form = cls(about, site, fields, texts, unit=site.unit or texts.get("unit", ""))
         for each in fields:
             form._read(each)
         return form
@@ -95,11 +184,11 @@ class Form:
     @property
     def epsilon(self) -> float | None:
         """What was typed for epsilon; None, with an error, if it is no such number."""
-        text = self.typed["epsilon"]
         try:
-            epsilon = positive_epsilon(_number(text, "epsilon"), "epsilon")
-            if epsilon > MOST_EPSILON:
-                raise InvalidParameterError("epsilon", epsilon, f"a number up to {MOST_EPSILON:g}", NOBODY)
+            epsilon = positive_epsilon(arguments.read("number", "epsilon", self.typed["epsilon"]), "epsilon")
+            if epsilon > _MOST_EPSILON:
+                hint = "With so much of it nobody is protected."
+                raise InvalidParameterError("epsilon", epsilon, f"a number up to {_MOST_EPSILON:g}", hint)
             return epsilon
         except SelectionError as error:
             self.fail(error)
@@ -126,10 +215,9 @@ class Form:
 
     def reply(self, data: Any, epsilon: float, **more: Any) -> Any:
         """The reply of a `Dataset` or `DryRun`."""
-        arguments = dict(self.arguments)
-        view = {each.name: arguments.pop(each.name) for each in OF_VIEWS if each.name in arguments}
-        column = arguments.pop("column", None)
-        return getattr(seen(data, **view), self.about.name)(column, **arguments, epsilon=epsilon, **more)
+        given = dict(self.arguments)
+        view = {each.name: given.pop(each.name) for each in OF_VIEWS if each.name in given}
+        return getattr(seen(data, **view), self.about.name)(given.pop("column", None), **given, epsilon=epsilon, **more)
 
     def fail(self, error: SelectionError) -> None:
         """Keep the sentence of an error beside the field that it is about."""
@@ -146,84 +234,40 @@ class Form:
         texts = [self.typed[part] for part in each.parts]
         if any(len(text) > _LONGEST for text in texts):
             self.errors[each.name] = f"{each.name}: expected at most {_LONGEST:,} characters."
-            return
-        if each.name in ("unit", "candidates_as", "groups_as"):
-            return
-        if not any(texts):
-            if each.is_needed:
+        elif not all(texts):
+            if each.is_needed or any(texts):
                 self.missing.append(each.name)
-            return
-        if not all(texts):
-            self.missing.append(each.name)
-            return
-        try:
-            value = self._value(each, texts)
-        except SelectionError as error:
-            self.errors[each.name] = str(error)
-            return
-        if each.kind == "list" and each.name != "where":
-            self.understood[each.name] = said_back(each.name, value)
-        if value != _default(self.about, each.name):
-            self.arguments[each.name] = value
+        else:
+            try:
+                value = self._value(each, texts)
+            except SelectionError as error:
+                self.errors[each.name] = str(error)
+                return
+            if each.is_list and each.name != "where":
+                self.understood[each.name] = said_back(each.name, value)
+            if value != each.argument.default and each.name not in ("unit", "candidates_as", "groups_as"):
+                self.arguments[each.name] = value
 
     def _value(self, each: Field, texts: list[str]) -> Any:
-        text = texts[0]
-        match each.kind:
-            case "whole":
-                number = whole(text)
-                if number is None:
-                    raise InvalidParameterError(each.name, typed(text), "a whole number")
-                return number
-            case "number":
-                return _number(text, each.name)
-            case "exact":
-                return _exact(text, each.name)
-            case "flag":
-                return text == "on"
-            case "bounds":
-                return _exact(text, each.name), _exact(texts[1], each.name)
-            case "ends":
-                return text, texts[1]
-            case "levels":
-                return [_number(level.strip(), each.name) for level in text.split(",")]
-            case "list" if each.name == "where":
-                lines = [line.strip() for line in text.splitlines() if line.strip()]
-                return self._conditions(lines)
-            case "list":
-                return self._listed(each.name, text)
-            case "choice":
-                return self._chosen(each, text)
-            case _:
-                return text
-
-    def _conditions(self, lines: list[str]) -> Any:
-        return public.conditions(lines, self.site.dry(self.unit).candidate_kinds, private="")
-
-    def condition(self, column: str, text: str) -> Any:
-        """A condition on a column as the command line reads it."""
-        return self._conditions([f"{column}={text}"])[column.strip()]
-
-    def _chosen(self, each: Field, text: str) -> str:
-        if text not in dict(each.choices):
-            raise InvalidParameterError(each.name, typed(text), f"one of {', '.join(dict(each.choices))}")
-        return text
+        if each.kind == "flag":
+            return texts[0] == "on"
+        if each.name == "where":
+            return public.conditions(conditions(texts[0]), self.site.dry(self.unit).candidate_kinds, private="")
+        return (
+            self._listed(each.name, texts[0]) if each.is_list else arguments.read(each.argument.kind, each.name, *texts)
+        )
 
     def _listed(self, name: str, text: str) -> Any:
-        """A public list. Files are not named here: a page could be made to show what is in them."""
+        """A public list, for the type that was chosen or that the column has.
+
+        Files are not named here: a page could be made to show what is in them.
+        """
         text = public.on_a_line(text, name)
         if text.startswith("@"):
             hint = "Paste the list instead: one on each line, or separated by commas."
             raise InvalidCandidatesError(name, typed(text), "a list, not the name of a file", hint)
-        return self.listed(name, text)
-
-    def listed(self, name: str, text: str) -> Any:
-        """A public list as the command line reads it, for the type that was chosen or that the column has.
-
-        Raises:
-            InvalidCandidatesError: it is no such list.
-        """
         chosen = self.typed.get(f"{name}_as", "")
-        kind = CandidateKind(chosen) if chosen in KINDS else None
+        kind = arguments.read(CandidateKind, f"{name}_as", chosen) if chosen else None
         column = self.typed.get("by" if name == "groups" else "column", "")
         kinds: Sequence[CandidateKind] = ()
         if column and self.unit:
@@ -235,26 +279,9 @@ class Form:
         return public.listed(text, name, kind=kind, fitting=kinds, private="", may_be_one=alone)
 
 
-def _default(about: type[Question], name: str) -> Any:
-    known = (*arguments_of(about), *OF_EVERY_QUESTION, *OF_VIEWS)
-    return next((each.default for each in known if each.name == name), REQUIRED)
-
-
-def _number(text: str, name: str) -> float:
-    """A decimal, as the command line reads it: no fraction, which would be rounded."""
-    try:
-        if "_" not in text:
-            return float(text)
-    except ValueError:
-        pass
-    raise InvalidParameterError(name, typed(text), "a decimal number such as 0.5")
-
-
-def _exact(text: str, name: str) -> Any:
-    try:
-        return decimal(text)
-    except ValueError:
-        raise InvalidParameterError(name, typed(text), "a number such as 5, 0.25 or 1/3") from None
+def conditions(text: str) -> list[str]:
+    """The conditions on rows that were typed, one on each line."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 _SHOWN_LETTERS = 40

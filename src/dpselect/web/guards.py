@@ -183,6 +183,8 @@ class Guarded:
                 return _FOREIGN
             if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
                 return page(415, "Not understood", "Nothing can be uploaded: the table is named in the command.")
+            if "transfer-encoding" in request.headers:  # no browser does, and what follows may not be what it claims
+                return page(411, "Not understood", "A form says how long it is.", close=True)
         if request.method == "GET" and request.url.path == "/" and TOKEN in request.url.query:
             given = parse_qs(request.url.query).get(TOKEN, [""])[0]
             if guard.redeemed(given):
@@ -215,12 +217,13 @@ async def _body(request: Request, receive: Receive) -> bytes | Response:
     return read
 
 
-def page(status: int, title: str, text: str, *, head: str = "") -> HTMLResponse:
+def page(status: int, title: str, text: str, *, head: str = "", close: bool = False) -> HTMLResponse:
     """A page that needs nothing else: it is also shown to those who may see nothing else. Its texts are our own."""
     body = f"<h1>{title}</h1><p>{text}</p>"
     about = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">{head}'
     head = f"<head>{about}<title>{title}</title></head>"
-    return HTMLResponse(f'<!doctype html><html lang="en">{head}<body><main>{body}</main></body></html>', status)
+    text = f'<!doctype html><html lang="en">{head}<body><main>{body}</main></body></html>'
+    return HTMLResponse(text, status, {"connection": "close"} if close else None)
 
 
 def _welcome() -> HTMLResponse:

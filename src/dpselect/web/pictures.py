@@ -18,7 +18,6 @@ NARROW = 240
 LOOKS = ("light", "dark", "narrow-light", "narrow-dark")
 """The ways in which a picture is shown."""
 
-_FRAME = re.compile(r'<g fill="none" stroke-miterlimit="10" transform="translate\(([0-9.]+),([0-9.]+)\)">')
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
 
 _IN_THE_DARK = {
@@ -65,12 +64,6 @@ class PictureCache:
                 while len(self._held) > _KEPT:
                     self._held.popitem(last=False)
         return held
-
-
-def frame_of(svg: str) -> tuple[float, float]:
-    """Where the frame of a chart begins, in pixels from the left and the top."""
-    found = _FRAME.search(svg)
-    return (0.0, 0.0) if found is None else (float(found[1]), float(found[2]))
 
 
 def narrowed(size: tuple[int, int]) -> tuple[int, int]:

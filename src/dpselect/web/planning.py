@@ -6,7 +6,6 @@ Everything here follows from public arguments: no row is read.
 from __future__ import annotations
 
 import bisect
-import hashlib
 import math
 import time
 from collections import OrderedDict
@@ -15,20 +14,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
 
-import numpy as np
-
-from dpselect.charts import Axis, Series, lines, styles_of, svg_without_title
-from dpselect.charts.theme import HEIGHT, WIDTH
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import as_written, with_few_digits
 from dpselect.mechanisms.partition_law import first_count
-from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.question import as_text
-from dpselect.questions.wording import factor_shown, rounded_up
+from dpselect.questions.wording import rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import START, Form
-from dpselect.web.pictures import NARROW, PictureCache, frame_of
 from dpselect.web.site import Site
 
 EPSILONS = *(digits / 10**places for places in (3, 2, 1) for digits in range(10, 100)), 10.0
@@ -49,39 +42,20 @@ AT_ONCE_SECONDS = 0.1
 PATIENCE_SECONDS = 1.5
 """For a whole curve; if its points take long, there are fewer of them."""
 
-WHY = {
-    "PermuteAndFlip": "it makes one selection, and its expected error is then never above that of the exponential "
-    "mechanism at the same epsilon",
-    "ExponentialMechanism": "several selections share a delta, and each of its selections then costs less than one of "
-    "permute-and-flip",
-    "ExponentialNoiseTopK": "one draw orders all that are selected, instead of one for each place",
-    "GeometricMechanism": "the answer is a whole number, and so is its noise",
-    "DiscreteGaussianMechanism": "many counts are released at once, and Gaussian noise on them is then the smaller one",
-    "NoisyHistogramMechanism": "each unit is in one bin, so that noise does not grow with their number",
-    "QuantileMechanism": "it weighs each possible answer by how many ranks it is off",
-    "QuantilesMechanism": "it draws all levels together, instead of paying for each of them",
-    "UnboundedQuantileMechanism": "no upper bound is known, and it asks one possible answer after the other",
-    "MeanMechanism": "the number of units is public, so that no part of epsilon is spent on it",
-    "DensityMechanism": "it draws a sample whose distribution is close to that of the column",
-    "PriceMechanism": "it weighs each price between the bounds by what it would earn",
-    "PriceListMechanism": "it selects one price of a list by what each would earn",
-    "PartitionSelection": "no rule with this epsilon and delta names more values",
-    "ThresholdCounts": "a value is named if its noisy count is above a threshold",
-    "StopCandidate": "values are drawn until a draw selects none of them",
-}
-"""Why a mechanism draws the answer, where the question does not say it by itself."""
+
+_LEFT, _TOP, _RIGHT, _BOTTOM = 56.0, 10.0, 412.0, 204.0
+"""The frame of the picture, in a view of 424 to 244."""
+
+_MOST_TICKS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ErrorCurve:
-    """The error at each of `EPSILONS` that are points of it, in the question's own unit.
+    """The error at each of `EPSILONS` that are points of it, in the question's own unit: by epsilon, finite, above 0.
 
-    Attributes:
-        key: names the picture.
-        errors: by epsilon; only finite ones above zero.
+    Its picture is part of the page, in the colours of the page. Both axes are logarithmic.
     """
 
-    key: str
     errors: dict[float, float]
 
     @property
@@ -106,35 +80,44 @@ class ErrorCurve:
         share = math.log(larger / wanted) / math.log(larger / smaller) if larger > smaller else 1.0
         return place_of(left * (right / left) ** share)
 
-    def svg(self, *, width: int | None = None) -> str:
-        """The picture, in the colours of paper; `width` of its frame.
-
-        Raises:
-            MissingExtraError: the extra ``plots`` is not installed.
-        """
-        at, errors = np.array([*self.errors]), np.array([*self.errors.values()])
-        (style,) = styles_of(["PermuteAndFlip"])
-        x = Axis(title="epsilon: less private to the right", log=True, lowest=EPSILONS[0], highest=EPSILONS[-1])
-        y = Axis(title="error, 99 times in 100", log=True, lowest=self.lowest, highest=self.highest)
-        chart = lines([Series(name="error", x=at, y=errors, style=style)], x=x, y=y, title="Error")
-        return svg_without_title(chart, width=width)
-
-    def place(self, epsilon: float, error: float, svg: str, *, width: int = WIDTH) -> tuple[float, float] | None:
-        """Where a point is in the picture, in its pixels, if its frame is so wide; None: outside."""
+    def place(self, epsilon: float, error: float) -> tuple[float, float] | None:
+        """Where a point is in the picture; None: outside."""
         if not (EPSILONS[0] <= epsilon <= EPSILONS[-1] and self.lowest <= error <= self.highest):
             return None
-        left, top = frame_of(svg)
-        across = math.log10(epsilon / EPSILONS[0]) / math.log10(EPSILONS[-1] / EPSILONS[0])
-        up = math.log10(error / self.lowest) / math.log10(self.highest / self.lowest)
-        return round(left + width * across, 1), round(top + HEIGHT * (1 - up), 1)
+        across = math.log(epsilon / EPSILONS[0]) / math.log(EPSILONS[-1] / EPSILONS[0])
+        up = math.log(error / self.lowest) / math.log(self.highest / self.lowest)
+        return round(_LEFT + across * (_RIGHT - _LEFT), 1), round(_BOTTOM - up * (_BOTTOM - _TOP), 1)
+
+    @property
+    def points(self) -> str:
+        """All points, as a line has them."""
+        placed = (self.place(epsilon, error) for epsilon, error in self.errors.items())
+        return " ".join(f"{each[0]},{each[1]}" for each in placed if each is not None)
+
+    @property
+    def across(self) -> list[tuple[float, str]]:
+        """Where the axis of epsilon has its numbers."""
+        powers = ((each, self.place(each, self.lowest)) for each in (0.01, 0.1, 1.0, 10.0))
+        return [(place[0], as_text(each)) for each, place in powers if place is not None]
+
+    @property
+    def up(self) -> list[tuple[float, str]]:
+        """Where the axis of errors has its numbers: powers of ten, or some of them."""
+        low, high = round(math.log10(self.lowest)), round(math.log10(self.highest))
+        powers = range(low, high + 1, 1 + (high - low) // _MOST_TICKS)
+        return [(_BOTTOM - (each - low) / (high - low) * (_BOTTOM - _TOP), f"{10.0**each:,.9g}") for each in powers]
+
+    @property
+    def table(self) -> list[tuple[float, float]]:
+        """About ten epsilons and errors, for those who cannot see the picture."""
+        return [*self.errors.items()][:: max(1, len(self.errors) // 9)]
 
 
 class Curves:
-    """The latest curves, and their pictures."""
+    """The latest curves."""
 
     def __init__(self) -> None:
         self._curves = OrderedDict[tuple[object, ...], ErrorCurve | None]()
-        self._pictures = PictureCache()
         self._lock = Lock()
 
     def has(self, form: Form) -> bool:
@@ -163,21 +146,6 @@ class Curves:
             while len(self._curves) > _KEPT:
                 self._curves.popitem(last=False)
         return curve
-
-    def named(self, key: str) -> ErrorCurve | None:
-        """The curve with this name, if it is still there."""
-        with self._lock:
-            return next((each for each in self._curves.values() if each is not None and each.key == key), None)
-
-    def picture(self, curve: ErrorCurve, *, is_narrow: bool = False) -> str:
-        """Its picture, drawn once.
-
-        Raises:
-            MissingExtraError: the extra ``plots`` is not installed.
-        """
-        if is_narrow:
-            return self._pictures.once(f"{curve.key}-narrow", lambda: curve.svg(width=NARROW))
-        return self._pictures.once(curve.key, curve.svg)
 
 
 class _LeftError(Exception):
@@ -211,8 +179,7 @@ def _curve(form: Form, go_on: Callable[[], bool]) -> ErrorCurve | None:
             errors[epsilon] = bound
     if len(errors) < 2:
         return None
-    errors = dict(sorted(errors.items()))
-    return ErrorCurve(key=hashlib.sha256(repr([*errors.items()]).encode()).hexdigest()[:32], errors=errors)
+    return ErrorCurve(dict(sorted(errors.items())))
 
 
 def epsilon_reaching(form: Form, wanted: float, curve: ErrorCurve | None = None) -> float:
@@ -329,30 +296,6 @@ def rounded(exact: Fraction) -> str:
 
 
 def why(forecast: Forecast) -> str:
-    """Which mechanism draws the answer and why, in a sentence."""
-    name = forecast.terms.mechanism
-    reason = WHY.get(name, "")
+    """Which mechanism draws the answer, and by which rule, if there is a choice."""
     rounds = f", in {forecast.terms.rounds} rounds" if forecast.terms.rounds > 1 else ""
-    drawn = f"Drawn by {name}{rounds}"
-    if forecast.rule:
-        return f"{drawn}. {forecast.rule}"
-    return f"{drawn}: {reason}." if reason else f"{drawn}."
-
-
-def in_words(guarantee: Guarantee) -> str:
-    """What an answer costs those in the table, as a factor.
-
-    >>> in_words(Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "person"))[:95]
-    'Whether or not any one person is in the table, what the answer shows becomes at most 1.65 times'
-    """
-    unit, epsilon = guarantee.unit, guarantee.epsilon
-    if guarantee.neighbours is Neighbours.ADD_REMOVE:
-        change = f"Whether or not any one {unit} is in the table"
-    else:
-        change = f"Whichever rows any one {unit} has in the table"
-    factor = factor_shown(epsilon)
-    said = f"{change}, what the answer shows becomes at most {factor} times as likely or unlikely by it"
-    said += f" (epsilon = {as_text(epsilon)})."
-    if guarantee.delta:
-        said += f" This may fail with a probability of at most delta = {as_text(guarantee.delta)}."
-    return said
+    return f"Drawn by {forecast.terms.mechanism}{rounds}. {forecast.rule}".rstrip()

@@ -5,87 +5,67 @@ from __future__ import annotations
 import shlex
 from dataclasses import fields
 from fractions import Fraction
-from functools import partial
 from typing import Any, cast
 
 from dpselect import public
-from dpselect.arguments import OF_VIEWS, REQUIRED
+from dpselect.arguments import OF_VIEWS
 from dpselect.formats import Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.questions.question import as_text
-from dpselect.summaries import CandidateKind
-from dpselect.web.forms import Form
+from dpselect.web.forms import conditions
 from dpselect.web.releasing import PageRequest
 from dpselect.web.site import Site, shown_address
-
-_LISTS = frozenset({"candidates", "values", "groups", "prices", "dates"})
 
 
 def in_python(asked: PageRequest) -> str:
     """The question as a program, line by line."""
     form, site = asked.form, asked.form.site
-    table = {name: value for name, value in _reading(site).items() if value}
+    given = dict(form.arguments)
+    view = {each.name: given.pop(each.name) for each in OF_VIEWS if each.name in given}
     opened = [repr(shown_address(site.source or "")), f"unit={form.unit!r}"]
-    opened += [f"{name}={value!r}" for name, value in table.items()]
+    opened += [f"{name}={value!r}" for name, value in _reading(site).items() if value]
     if words := _format_words(site.format):
         opened.append(f"format=dps.Format({', '.join(f'{name}={value!r}' for name, value in words.items())})")
-    arguments = dict(form.arguments)
-    view = {each.name: arguments.pop(each.name) for each in OF_VIEWS if each.name in arguments}
-    needs_column = form.about.argument("column").default is REQUIRED
-    told = [repr(arguments.pop("column", None))] if "column" in arguments or needs_column else []
-    told += [f"{name}={value!r}" for name, value in arguments.items()]
-    told.append(f"epsilon={asked.epsilon!r}")
-    if site.ledger is not None:
-        told.append(f"request={asked.request!r}")
-    lines = ["import dpselect as dps"]
-    if any(map(_has_fraction, arguments.values())):
-        lines.insert(0, "from fractions import Fraction\n")
-    if "datetime.date(" in " ".join([*told, repr(view)]):
-        lines.insert(0, "import datetime\n")
-    data = "data"
-    if where := view.pop("where", None):
-        data = f"data.where({where!r})"
+    told = [repr(given.pop("column"))] if "column" in given else []
+    told += [f"{name}={value!r}" for name, value in (given | {"epsilon": asked.epsilon}).items()]
+    told += [] if site.ledger is None else [f"request={asked.request!r}"]
+    data = f"data.where({view.pop('where')!r})" if "where" in view else "data"
     if view:
-        of_groups = ", ".join(f"{name}={value!r}" for name, value in view.items() if name != "by")
-        data = f"{data}.by({view.get('by')!r}, {of_groups})"
-    lines += ["", f"data = dps.Dataset({', '.join(opened)})", f"release = {data}.{form.about.name}({', '.join(told)})"]
-    return "\n".join([*lines, "print(release)"])
+        data += f".by({view.pop('by', None)!r}, {', '.join(f'{name}={value!r}' for name, value in view.items())})"
+    question = f"release = {data}.{form.about.name}({', '.join(told)})"
+    lines = ["import dpselect as dps", "", f"data = dps.Dataset({', '.join(opened)})", question, "print(release)"]
+    if any(map(_has_fraction, given.values())):
+        lines.insert(0, "from fractions import Fraction\n")
+    if "datetime.date(" in question:
+        lines.insert(0, "import datetime\n")
+    return "\n".join(lines)
 
 
 def on_the_command_line(asked: PageRequest) -> str:
-    """The question as a command for a POSIX shell, on one line; empty if no command asks it."""
+    """The question as a command for a POSIX shell, on one line; empty if no command asks it.
+
+    What was typed into the form is what is typed in a shell: one reader reads both.
+    """
     form, site = asked.form, asked.form.site
-    arguments = dict(form.arguments)
-    named = [shown_address(site.source or "")]
-    if (column := arguments.pop("column", None)) is not None:
-        named.append(str(column))
-    options = _option("unit", form.unit)
-    typed = {name: form.typed.get(f"{name}_as", "") for name in ("candidates", "groups")}
-    positional = form.about.positional
-    written: dict[str, list[str]] = {}
-    conditions: dict[str, Any] = arguments.pop("where", {})
-    for name, condition in conditions.items():
-        if (found := public.written(condition, partial(form.condition, name))) is None:
-            return ""
-        options += _option("where", f"{name}={found}")
-    for name, value in arguments.items():
-        found = _written(form, name, value)
-        if found is None:
-            return ""
-        written[name] = found
-    for name in positional:
-        named += written.pop(name)
-    for name, words in written.items():
-        options += _option(name) if arguments[name] is True else _option(name, *words)
-        if typed.get(name):
-            options += _option(f"{name}_as", CandidateKind(typed[name]).name.lower())
+    named, options = [shown_address(site.source or "")], _option("unit", form.unit)
+    for each in form.fields:
+        texts = [form.text(part) for part in each.parts]
+        if each.name == "unit" or not (each.name in form.arguments or (each.name.endswith("_as") and texts[0])):
+            continue
+        if each.name == "where":
+            options += [word for line in conditions(texts[0]) for word in _option("where", line)]
+        elif each.kind == "flag":
+            options += _option(each.name)
+        else:
+            words = [public.on_a_line(texts[0], each.name)] if each.is_list else texts
+            is_named = each.name == "column" or each.name in form.about.positional
+            (named if is_named else options).extend(words if is_named else _option(each.name, *words))
     options += _option("epsilon", as_text(asked.epsilon))
     for name, value in (_reading(site) | _format_words(site.format)).items():
-        if value is True:
-            options += [f"--{name.replace('_', '-')}"]
-        elif value:
-            options += _option(name, str(value).replace("_", "-") if name == "neighbours" else str(value))
+        if value:
+            words = [] if value is True else [str(value).replace("_", "-") if name == "neighbours" else str(value)]
+            options += _option(name, *words)
     if site.ledger is not None:
         options += _option("request", asked.request)
     if any(map(_misread, named)) or any("\0" in word for word in (*named, *options)):
@@ -123,21 +103,8 @@ def _reading(site: Site) -> dict[str, Any]:
 
 
 def _format_words(format: Format) -> dict[str, Any]:
-    held = {each.name: getattr(format, each.name) for each in fields(format)}
-    usual = Format()
+    held, usual = {each.name: getattr(format, each.name) for each in fields(format)}, Format()
     return {name: value for name, value in held.items() if value != getattr(usual, name)}
-
-
-def _written(form: Form, name: str, value: Any) -> list[str] | None:
-    """The words of a value on the command line; None if there are none that mean it."""
-    if name in _LISTS:
-        found = public.written(value, partial(form.listed, name))
-        return None if found is None else [found]
-    if isinstance(value, tuple):
-        return [public.written_number(each) for each in cast("tuple[object, ...]", value)]
-    if isinstance(value, list):  # levels
-        return [",".join(map(public.written_number, cast("list[object]", value)))]
-    return [public.written_number(value)]
 
 
 def _has_fraction(value: object) -> bool:

@@ -18,6 +18,7 @@ import uvicorn
 
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.web.app import application
+from dpselect.web.connections import Connection
 from dpselect.web.guards import LOOPBACK, Guard
 from dpselect.web.site import Site
 
@@ -61,6 +62,7 @@ def serve(
         guard = Guard(host, listener.getsockname()[1])
         config: Any = uvicorn.Config(
             application(site, guard),
+            http=Connection,
             log_config=None,
             access_log=False,  # an address may hold what was typed
             log_level="critical",

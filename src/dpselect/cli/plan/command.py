@@ -96,7 +96,7 @@ def plan(
         delta: Probability with which the guarantee of all selections may fail.
         expected_error: Find the epsilon that brings the expected error down to this.
         within: Find the epsilon that keeps the error within this, at the confidence level.
-        plot: Plot expected errors and bounds, with the wanted error marked, to this file: .svg, .png, .html or .json.
+        plot: Plot the error bound of each mechanism against epsilon to this file: .svg, .png, .html or .json.
         as_json: Print all inputs and results as one JSON object instead.
     """
     from dpselect.cli.plan.command import show_plan
