@@ -175,17 +175,13 @@ def _dialect(kind: FileKind, declared: Format | None) -> LineDialect:
     return LineDialect(default) if declared is None else LineDialect(declared.delimiter or default, declared.encoding)
 
 
-_WHOLE = "is as its name says, and neither cut off nor damaged"
-
-
 def _opening(shown: Shown) -> TranslatedErrors:
     """Hide the system's error: it quotes the whole path, which a glob may have found."""
 
     def say(error: BaseException) -> InvalidDataError:
-        cut = isinstance(error, OSError) and error.errno is None  # the system's own errors have a number
-        return InvalidDataError(
-            "source", shown, f"a file that {'is not cut off or damaged' if cut else 'can be opened'}"
-        )
+        is_open = isinstance(error, OSError) and error.errno is None  # the system's own errors have a number
+        whole = "a file that is what its name says, and neither cut off nor damaged"
+        return InvalidDataError("source", shown, whole if is_open else "a file that can be opened")
 
     return TranslatedErrors(say, OSError)
 
