@@ -204,7 +204,7 @@ class LedgerUnavailableError(LedgerError):
 
 
 class LedgerVersionError(LedgerError):
-    """A later version of this package wrote the ledger, with entries unknown to this one; nothing was written."""
+    """Another version of this package wrote the ledger; nothing was written."""
 
 
 class LedgerDamagedError(LedgerError):

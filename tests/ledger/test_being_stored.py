@@ -103,7 +103,7 @@ def test_an_answer_that_then_cannot_be_stored_is_given_with_a_warning(
     held.ends()
     said = " ".join(str(each.message) for each in warned)
     assert (waits, len(warned)) == (["waits"], 2)
-    assert "a later dpselect brought it up to date meanwhile" in said
+    assert "another dpselect wrote it meanwhile" in said
     assert "another try just now failed as well" in said
     assert found is not None
     assert found.release == "answer"

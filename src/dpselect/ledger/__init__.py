@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from dpselect.ledger.records import Entry as Entry
     from dpselect.ledger.records import Receipt as Receipt
     from dpselect.ledger.records import Verified as Verified
-    from dpselect.ledger.roles import Role as Role
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
@@ -22,6 +21,5 @@ else:
             "dpselect.ledger.anchors": "Anchor Head",
             "dpselect.ledger.ledger": "Ledger",
             "dpselect.ledger.records": "Account Entry Receipt Verified",
-            "dpselect.ledger.roles": "Role",
         },
     )

@@ -71,7 +71,7 @@ class ChargeRequest:
 
     @property
     def entry_fields(self) -> dict[str, str]:
-        """The fields of the charge's entry, except its cost. All versions of entries use these names."""
+        """The fields of the charge's entry, except its cost."""
         optional = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
         return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
 

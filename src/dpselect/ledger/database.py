@@ -64,7 +64,7 @@ class Database:
         self._at.close()
 
     def lock_whole(self, connection: sa.Connection) -> None:
-        """Lock the creation and migration of tables until the transaction ends. Any user may hold this lock."""
+        """Lock the creation of tables until the transaction ends. Any user may hold this lock."""
         if not isinstance(self._at, SqliteDatabase):
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
 

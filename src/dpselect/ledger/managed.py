@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,8 +31,7 @@ from dpselect.ledger.database import Database
 from dpselect.ledger.readable import ReadableLedger
 from dpselect.ledger.records import Account
 from dpselect.ledger.restoring import gone, written_off
-from dpselect.ledger.roles import CHARGE, MANAGE, READ, Role, set_up_roles
-from dpselect.ledger.schema import accounts, check_version, entries, lock_accounts, migrate
+from dpselect.ledger.schema import accounts, check_version, created, entries, lock_accounts
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -75,7 +74,7 @@ class ManagedLedger(ReadableLedger):
         relation = neighbouring_relation(neighbours)
         if own > whole:
             raise InvalidParameterError("set_aside", float(own), "at most delta")
-        self._id = migrate(self._database, create=True)
+        self._id = created(self._database)
         with self._writing() as (connection, heads):
             lock_accounts(connection)
             names, noted = store.account_names(connection, ledger=self._database.shown), self._noted()
@@ -113,7 +112,7 @@ class ManagedLedger(ReadableLedger):
         Raises:
             InvalidLimitError: more than `epsilon` is spent already.
             InvalidAccountError: no such account, or it is closed.
-            LedgerReadOnlyError: this user of the server may not change limits; see `grant`.
+            LedgerReadOnlyError: this user of the server may not change limits.
         """
         name, limit = short_text(name, "account"), exact_fraction(epsilon, "epsilon")
         reason = short_text(reason, "reason", empty=True)
@@ -191,47 +190,11 @@ class ManagedLedger(ReadableLedger):
                 found.append(described(after.terms, after.state, after.head))
         return found
 
-    def grant(
-        self,
-        *,
-        charge: Iterable[str] = (),
-        manage: Iterable[str] = (),
-        read: Iterable[str] = (),
-        roles: str = "dpselect",
-    ) -> list[Role]:
-        """On a PostgreSQL server, let some users charge, others manage accounts, and others only read.
-
-        Creates the roles ``dpselect_charge``, ``dpselect_manage`` and ``dpselect_read`` unless they exist. A user who
-        may charge cannot raise a limit, lower what is spent or write any entry but a charge, even with their own SQL.
-        The owner of the tables has to call it: no role restricts them, and they need the right to create roles.
-
-        Args:
-            charge: users who may charge, and store answers.
-            manage: users who may open accounts, change limits, close accounts and write off.
-            read: users who may only read.
-            roles: prefix of the roles' names.
-
-        Returns:
-            The three roles, with all users who have them. Take a role away with `REVOKE`.
-
-        Raises:
-            InvalidParameterError: the ledger is a file, a user does not exist, a user has rights that no role can
-                restrict, or everybody may create objects in the ledger's schema.
-            LedgerReadOnlyError: the caller does not own the tables, or may not create roles.
-
-        Proof: ``proofs/ledger.md``.
-        """
-        if self._place.get_backend_name() == "sqlite":
-            hint = "Whoever may write the file may do anything: give it to them alone (chmod)."
-            raise InvalidParameterError("ledger", Shown("<file>"), "a ledger on a PostgreSQL server", hint)
-        with self._current().writing() as connection:
-            self._database.lock_whole(connection)
-            return set_up_roles(connection, {CHARGE: charge, MANAGE: manage, READ: read}, prefix=roles)
-
     def _current(self) -> Database:
-        """The database, migrated to this version of the library."""
+        """The database, once its tables were seen to be those of a ledger."""
         if self._id is None:
-            self._id = migrate(self._database, create=False)
+            with self._reading():
+                pass
         return self._database
 
     @contextmanager
@@ -255,7 +218,7 @@ class ManagedLedger(ReadableLedger):
 
     def _locked(self, connection: sa.Connection, name: str) -> store.AccountRow:
         row = store.account_row(connection, name, ledger=self._database.shown, lock=True)
-        check_version(row.version, self._database)
+        check_version(row.version, self._database.shown)
         self._refuse_behind(connection, row)
         return row
 
@@ -266,7 +229,7 @@ class ManagedLedger(ReadableLedger):
         """
         time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
         stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16)}
-        return stamp if self._id is None else stamp | {"ledger": self._id}
+        return stamp | {"ledger": cast(str, self._id)}
 
     def _refuse_closed(self, row: store.AccountRow) -> None:
         if not row.state.is_open:

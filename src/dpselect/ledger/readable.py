@@ -21,7 +21,7 @@ from dpselect.ledger.database import Database, has_table
 from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Verified
 from dpselect.ledger.restoring import copy_of, new_place
-from dpselect.ledger.schema import accounts, check_version, ledger_id, migrations, version_now
+from dpselect.ledger.schema import accounts, check_version, ledger_id, names, version_now
 from dpselect.ledger.unsettled import place_of
 from dpselect.ledger.verification import verified
 
@@ -34,7 +34,7 @@ class ReadableLedger:
     def __init__(
         self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
     ) -> None:
-        self._database = Database(url, wait=seconds(wait), table=migrations.name)
+        self._database = Database(url, wait=seconds(wait), table=names.name)
         self._id: str | None = None
         address, self._wait = self._database.address
         self._place = place_of(address)
@@ -203,6 +203,6 @@ class ReadableLedger:
             refuse_behind(connection, row, noted, ledger=self._database.shown)
 
     def _check_tables(self, connection: sa.Connection) -> None:
-        if not has_table(connection, accounts.name):
+        if not (has_table(connection, accounts.name) and has_table(connection, names.name)):
             raise LedgerDamagedError(self._database.shown, "there is no ledger in it. Opening an account makes one.")
-        check_version(connection.scalar(sa.select(version_now)), self._database)
+        check_version(connection.scalar(sa.select(version_now)), self._database.shown)

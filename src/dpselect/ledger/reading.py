@@ -62,24 +62,22 @@ def receipt_of(row: Mapping[Any, Any]) -> Receipt:
 
 
 def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
-    """The receipt given for the charge. Before version 3 it had the exact time, and no hash of a certificate."""
-    is_old = "nonce" not in body
-    question, ledger = (None, None) if is_old else (body.get("question"), body.get("ledger"))
+    """The receipt given for the charge."""
+    question = body.get("question")
     return Receipt(
         account=_text(body["account"]),
         sequence=row["sequence"],
         hash=row["hash"],
-        time=_text(body["time" if is_old else "public_time"]),
+        time=_text(body["public_time"]),
         request=row["request"],
         question=None if question is None else _text(question),
-        ledger=None if ledger is None else _text(ledger),
+        ledger=_text(body["ledger"]),
     )
 
 
 def question_of(row: Mapping[Any, Any]) -> str:
-    """The hash of the question under a charge's request id. Before version 3 the field had another name."""
-    body = _body(row)
-    return _text(body["asked" if "nonce" in body else "question"])
+    """The hash of the question under a charge's request id."""
+    return _text(_body(row)["asked"])
 
 
 def exported(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[str]:

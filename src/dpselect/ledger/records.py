@@ -28,7 +28,7 @@ class Receipt:
         question: hash of the certificate without its answer, if the charge was for one, or None.
         request: the request id of the charge, or None.
         release: the stored answer of the request, if it was answered before. Nothing was charged then.
-        ledger: id of the ledger, which its copies share; None for charges made before ledgers had an id.
+        ledger: id of the ledger, which its copies share.
     """
 
     account: str

@@ -37,7 +37,7 @@ _IN_DOUBT = (
 )
 _NO_RIGHT = (
     LedgerReadOnlyError,
-    "this user of the server has no right to do that. Nothing was written; `dpselect ledger grant` gives rights.",
+    "this user of the server has no right to do that. Nothing was written.",
 )
 _DAMAGED = (LedgerDamagedError, "the server reports damaged files. Nothing was written; restore it and verify it.")
 

@@ -45,7 +45,7 @@ _WHY: dict[type[LedgerError], str] = {
     LedgerBusyError: "another process holds its lock",
     LedgerFullError: "there is no room left on its disk",
     LedgerReadOnlyError: "it cannot be written to, only read",
-    LedgerVersionError: "a later dpselect brought it up to date meanwhile",
+    LedgerVersionError: "another dpselect wrote it meanwhile",
 }
 _BROKEN = "the disk or the connection failed"
 _COMMITS = 3

@@ -73,7 +73,7 @@ def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
 
 
 def _verified_account(
-    connection: sa.Connection, name: str, *, ledger: str, noted: Head | None, only_new: bool, own_id: str | None
+    connection: sa.Connection, name: str, *, ledger: str, noted: Head | None, only_new: bool, own_id: str
 ) -> Verified:
     row = store.account_row(connection, name, ledger=ledger)
     refuse_behind(connection, row, noted, ledger=ledger)
@@ -115,7 +115,7 @@ def _followed(
     terms: AccountTerms,
     place: int,
     previous: str,
-    own_id: str | None,
+    own_id: str,
 ) -> State:
     """The state after the entry at `place`, which is checked completely."""
     if found["sequence"] != place:
@@ -127,7 +127,7 @@ def _followed(
         raise _WrongEntryError("is not written as entries are")
     if (body["account"], body["sequence"], body.get("request")) != (terms.name, place, found["request"]):
         raise _WrongEntryError("belongs elsewhere")
-    if body.get("ledger", own_id) != own_id:
+    if body["ledger"] != own_id:
         raise _WrongEntryError("belongs to another ledger")
     if found["release"] is not None and release_hash(found["hash"], found["release"]) != found["release_hash"]:
         raise _WrongEntryError("has another release than was stored")
