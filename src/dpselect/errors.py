@@ -233,6 +233,10 @@ class AnchorError(LedgerError):
         return f"anchor {self.anchor}: {self.what}"
 
 
+class AnchorUnavailableError(AnchorError):
+    """An anchor cannot be read or written at this moment: its lock is held, the disk failed, or files ran out."""
+
+
 class AnswerLostError(SelectionError):
     """Something failed after the charge: no answer was shown, and the charge stands.
 

@@ -112,7 +112,7 @@ def test_sql_of_ones_own_raises_no_limit(granted: Granted) -> None:
     assert twice != moved(granted)
     with pytest.raises(sa.exc.ProgrammingError, match="may not change a limit"):
         granted.run("charge", twice)
-    for kind in ('{"kind":"limit","epsilon":"9"}', '{"kind":"open"}', '{"kind":"written-off"}', "{}", '{"kind":null}'):
+    for kind in ('{"kind":"limit","epsilon":"9"}', '{"kind":"open"}', '{"kind":"close"}', "{}", '{"kind":null}'):
         with pytest.raises(sa.exc.ProgrammingError, match="may not write entries of this kind"):
             granted.run("charge", ENTRY.format(kind))
     granted.run("charge", ENTRY.format('{"kind":"charge"}'))

@@ -151,10 +151,6 @@ class State:
         """The state after the account is closed."""
         return replace(self, is_open=False, entries=self.entries + 1)
 
-    def written_off(self, known: State) -> State:
-        """The state after lost entries are counted as spent; `known` is the later state that the anchor had noted."""
-        return replace(known, entries=self.entries + 1)
-
     def to_text(self) -> str:
         """The text that the ledger stores: exact, and the same for equal states."""
         return canonical(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
 import sqlalchemy as sa
@@ -13,8 +14,6 @@ from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.ahead import AHEAD, beginning, charged_ahead
-from dpselect.ledger.anchoring import head_of
-from dpselect.ledger.anchors import Anchor
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
 from dpselect.ledger.charge_request import ChargeRequest
 from dpselect.ledger.costs import Cost
@@ -48,8 +47,8 @@ class Ledger(ManagedLedger):
             ``"postgresql://user@host/database"``, for which the extra ``postgres`` is needed; or the path of a file.
         wait: seconds to wait for another process that holds the lock.
         anchor: where the latest entry of each account is noted, so that an older copy of the ledger is refused: the
-            path of a file, best on another disk; or an object with the methods of `dpselect.ledger.Anchor`. Every
-            process that charges has to name the same one. None: an older copy is not noticed.
+            path of a file, best on another disk. Every process that charges has to name the same one. None: an older
+            copy is not noticed.
 
     Raises:
         InvalidParameterError: `url` or `anchor` is not one of these.
@@ -72,8 +71,8 @@ class Ledger(ManagedLedger):
 
     __slots__ = ()
 
-    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Anchor | None]]:
-        return _opened, (*self._database.address, self._anchor)
+    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Path | None]]:
+        return _opened, (*self._database.address, None if self._anchor is None else self._anchor.path)
 
     def charge(
         self,
@@ -180,7 +179,7 @@ class Ledger(ManagedLedger):
                 and not charged_ahead(connection, row, charge, ledger=ledger)[0]
             ]
             if not unpaid:
-                heads.append(head_of(row.terms, row.state, row.head))
+                heads.append(store.head_of(row.terms, row.state, row.head))
                 return
             self._allowed(row, *(charge for charge, _ in unpaid))
             for charge, time in unpaid:
@@ -201,7 +200,7 @@ class Ledger(ManagedLedger):
                 return known
             standing = attempt.standing(connection, row, ledger=self._database.shown)
             if standing is not None:
-                heads.append(head_of(row.terms, row.state, row.head))
+                heads.append(store.head_of(row.terms, row.state, row.head))
                 return standing
             waiting, begun = charged_ahead(connection, row, charge, ledger=self._database.shown)
             if waiting:
@@ -348,5 +347,5 @@ def _after_others(act: _Looking[Found], patience: Patience) -> Found:
                 return act(wait_for_others=False)
 
 
-def _opened(url: sa.URL, wait: float, anchor: Anchor | None = None) -> Ledger:
+def _opened(url: sa.URL, wait: float, anchor: Path | None = None) -> Ledger:
     return Ledger(url, wait=wait, anchor=anchor)

@@ -1,4 +1,4 @@
-"""Management of a ledger: opening accounts, changing limits, closing, anchoring, and recovery after a loss."""
+"""Management of a ledger: opening accounts, changing limits, closing and anchoring."""
 
 from __future__ import annotations
 
@@ -15,23 +15,14 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import AccountTerms, State, described
-from dpselect.ledger.anchoring import (
-    EXPECTED,
-    anchor_of,
-    head_of,
-    note,
-    noted_now,
-    refuse_behind,
-    refuse_missing_accounts,
-)
-from dpselect.ledger.anchors import Anchor, Head, unknown
+from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import exact_fraction, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.database import Database
 from dpselect.ledger.readable import ReadableLedger
-from dpselect.ledger.records import Account
-from dpselect.ledger.restoring import gone, written_off
+from dpselect.ledger.records import Account, Head
 from dpselect.ledger.schema import accounts, check_version, created, entries, lock_accounts
+from dpselect.ledger.verification import refuse_behind, refuse_missing_accounts
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -79,11 +70,11 @@ class ManagedLedger(ReadableLedger):
             lock_accounts(connection)
             names, noted = store.account_names(connection, ledger=self._database.shown), self._noted()
             if self._anchor is not None and names and not noted:
-                raise unknown(self._anchor, names[0])
+                raise self._anchor.unknown(names[0])
             if name in names:
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
             if name in noted:
-                refuse_missing_accounts([], {name: None}, ledger=self._database.shown)
+                refuse_missing_accounts([], [name], ledger=self._database.shown)
             number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
             terms = AccountTerms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
             state = State.opened(terms, epsilon=limit, unit=unit)
@@ -94,7 +85,7 @@ class ManagedLedger(ReadableLedger):
             row = {"number": number, "name": name, "terms": terms.to_text(), "state": state.to_text()}
             connection.execute(accounts.insert(), {**row, "head": head, "seal": seal})
             connection.execute(entries.insert(), {"account": number, "sequence": 0, "body": text, "hash": head})
-            heads.append(head_of(terms, state, head))
+            heads.append(store.head_of(terms, state, head))
         self._database.checkpoint()
         return described(terms, state, head)
 
@@ -141,7 +132,7 @@ class ManagedLedger(ReadableLedger):
             heads.append(store.append(connection, row, state, self._stamp("close")))
         return described(row.terms, state, heads[-1].hash)
 
-    def anchor(self, to: str | Path | Anchor) -> list[Head]:
+    def anchor(self, to: str | Path) -> list[Head]:
         """Note the latest entry of every account in an anchor, once. ``Ledger(anchor=)`` does so after each charge.
 
         Raises:
@@ -154,41 +145,16 @@ class ManagedLedger(ReadableLedger):
             raise InvalidParameterError("to", to, EXPECTED)
         self._current()
         with self._reading() as connection:
-            return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
-
-    def write_off(self) -> list[Account]:
-        """Count as spent all entries that the anchor knows of and that an older copy of the ledger has lost.
-
-        Each account that is behind gets an entry with the limit and the total that the anchor noted. An account that is
-        missing altogether stays missing, and cannot be opened again. Proof: ``proofs/ledger.md``.
-
-        Returns:
-            The accounts that were behind, except missing ones.
-
-        Raises:
-            InvalidParameterError: the ledger was opened without an anchor.
-            LedgerForkedError: an account has other entries than the anchor knows, not only fewer.
-            LedgerError: the ledger cannot be written to.
-        """
-        if self._anchor is None:
-            raise InvalidParameterError("anchor", None, "a ledger that was opened with its anchor")
-        shown, found = self._database.shown, list[Account]()
-        with self._writing() as (connection, heads):
-            names, known = store.account_names(connection, ledger=shown), self._noted()
-            if names and not known:
-                raise unknown(self._anchor, names[0])
-            for name, noted in known.items():
-                if name not in names:
-                    heads += [gone(noted)] if noted.sequence >= 0 else []
-                    continue
-                row = store.account_row(connection, name, ledger=shown, lock=True)
-                if noted.sequence < row.state.entries - 1 or noted.hash == row.head:
-                    self._refuse_behind(connection, row)
-                    continue
-                heads.append(written_off(connection, row, noted, self._stamp("written-off"), ledger=shown))
-                after = store.account_row(connection, name, ledger=shown)
-                found.append(described(after.terms, after.state, after.head))
-        return found
+            id_, shown, found = cast(str, self._id), self._database.shown, list[Head]()
+            known, names = anchor.heads(id_), store.account_names(connection, ledger=shown)
+            refuse_missing_accounts(names, known, ledger=shown)
+            for name in names:
+                row = store.account_row(connection, name, ledger=shown)
+                refuse_behind(connection, row, known.get(name), ledger=shown)
+                found.append(store.head_of(row.terms, row.state, row.head))
+                if name not in known or known[name].sequence < found[-1].sequence:
+                    anchor.note(id_, found[-1])
+            return found
 
     def _current(self) -> Database:
         """The database, once its tables were seen to be those of a ledger."""
@@ -208,7 +174,7 @@ class ManagedLedger(ReadableLedger):
         with self._current().writing() as connection:
             yield connection, heads
         if self._anchor is not None:
-            noted = [note(self._anchor, cast(str, self._id), head) for head in heads]
+            noted = [self._anchor.noted(cast(str, self._id), head) for head in heads]
             others = [now for now, head in zip(noted, heads, strict=True) if now != head]
             if others:  # someone else charged meanwhile: to this ledger, or to a copy of it
                 with self._reading() as connection:

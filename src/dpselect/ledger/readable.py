@@ -14,16 +14,21 @@ from dpselect.checks import boolean, positive_count
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import described
-from dpselect.ledger.anchoring import Expected, anchor_of, refuse_behind, refuse_missing_accounts, refuse_unless_there
-from dpselect.ledger.anchors import Anchor, Head, unknown
+from dpselect.ledger.anchor import anchor_of
 from dpselect.ledger.arguments import seconds, short_text, tuples_of
 from dpselect.ledger.database import Database, has_table
 from dpselect.ledger.reading import entry_of, exported
-from dpselect.ledger.records import Account, Entry, Verified
+from dpselect.ledger.records import Account, Entry, Head, Verified
 from dpselect.ledger.restoring import copy_of, new_place
 from dpselect.ledger.schema import accounts, check_version, ledger_id, names, version_now
 from dpselect.ledger.unsettled import place_of
-from dpselect.ledger.verification import verified
+from dpselect.ledger.verification import (
+    Expected,
+    refuse_behind,
+    refuse_missing_accounts,
+    refuse_unless_there,
+    verified,
+)
 
 
 class ReadableLedger:
@@ -31,9 +36,7 @@ class ReadableLedger:
 
     __slots__ = ("_anchor", "_database", "_id", "_place", "_wait")
 
-    def __init__(
-        self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
-    ) -> None:
+    def __init__(self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
         self._database = Database(url, wait=seconds(wait), table=names.name)
         self._id: str | None = None
         address, self._wait = self._database.address
@@ -146,7 +149,7 @@ class ReadableLedger:
         shown = self._database.shown
         with self._reading() as connection:
             names = store.account_names(connection, ledger=shown)
-            refuse_missing_accounts(names, dict.fromkeys(by_account), ledger=shown)
+            refuse_missing_accounts(names, by_account, ledger=shown)
             for account, known in by_account.items():
                 refuse_unless_there(
                     connection, store.account_row(connection, account, ledger=shown), known, ledger=shown
@@ -155,7 +158,7 @@ class ReadableLedger:
             if self._anchor is not None:
                 for account in names:
                     if account not in noted:
-                        raise unknown(self._anchor, account)
+                        raise self._anchor.unknown(account)
             return verified(connection, name, ledger=shown, noted=noted, only_new=only_new)
 
     def export(self, name: str | None = None) -> Iterator[str]:
@@ -199,7 +202,7 @@ class ReadableLedger:
         if self._anchor is not None:
             noted = self._noted().get(row.terms.name)
             if noted is None:
-                raise unknown(self._anchor, row.terms.name)
+                raise self._anchor.unknown(row.terms.name)
             refuse_behind(connection, row, noted, ledger=self._database.shown)
 
     def _check_tables(self, connection: sa.Connection) -> None:

@@ -47,6 +47,25 @@ class Receipt:
         return held | {name: value for name, value in optional.items() if value is not None}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """How far an account had come.
+
+    Attributes:
+        account: its name.
+        sequence: of its last entry.
+        hash: of that entry and all before it.
+        state: what the account said then, as the ledger writes it: its limit and all that is spent.
+        seal: of the account's row then, which covers its terms, too.
+    """
+
+    account: str
+    sequence: int
+    hash: str
+    state: str
+    seal: str
+
+
 _HARDLY_ANYTHING = 1e-9
 
 
@@ -146,7 +165,7 @@ class Entry:
 
     Attributes:
         sequence: number of the entry. Entries are ordered by it, because clocks may jump.
-        kind: ``"open"``, ``"charge"``, ``"begin"``, ``"limit"``, ``"close"`` or ``"written-off"``. A ``"begin"`` costs
+        kind: ``"open"``, ``"charge"``, ``"begin"``, ``"limit"`` or ``"close"``. A ``"begin"`` costs
             nothing: a charge that was made ahead is drawn for after it.
         time: the time by the clock of the process that wrote it; for the ledger's holder only
             (``docs/sharp-edges.md``).

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from dpselect.errors import InvalidAccountError, LedgerDamagedError, did_you_mean, typed
 from dpselect.ledger.accounts import AccountTerms, State
-from dpselect.ledger.anchors import Head
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
 from dpselect.ledger.damage import damaged_account, readable, sound
+from dpselect.ledger.records import Head
 from dpselect.ledger.schema import accounts, entries, releases, version_now
 from dpselect.ledger.statements import first, run
 
@@ -155,13 +155,19 @@ def append(connection: sa.Connection, before: AccountRow, after: State, body: Ma
     head, state = entry_hash(before.head, text), after.to_text()
     place = {"account": terms.number, "sequence": before.state.entries}
     run(connection, _INSERT_ENTRY, {**place, "request": body.get("request"), "body": text, "hash": head})
-    seal = account_seal(terms.number, terms.name, terms.to_text(), state, head)
-    moved = {"account_key": terms.number, "new_state": state, "new_head": head, "new_seal": seal}
+    new = head_of(terms, after, head)
+    moved = {"account_key": terms.number, "new_state": state, "new_head": head, "new_seal": new.seal}
     run(connection, _MOVE_ON, moved)
     if len(_written) >= _CACHED_ACCOUNTS:
         _written.clear()
-    _written[terms.to_text()] = (terms.number, terms.name, terms.to_text(), state, head, seal), after
-    return Head(account=terms.name, sequence=before.state.entries, hash=head, state=state, seal=seal)
+    _written[terms.to_text()] = (terms.number, terms.name, terms.to_text(), state, head, new.seal), after
+    return new
+
+
+def head_of(terms: AccountTerms, state: State, hash_: str) -> Head:
+    """The head of an account after its last entry."""
+    seal = account_seal(terms.number, terms.name, terms.to_text(), state.to_text(), hash_)
+    return Head(account=terms.name, sequence=state.entries - 1, hash=hash_, state=state.to_text(), seal=seal)
 
 
 def insert_release(connection: sa.Connection, number: int, sequence: int, *, body: str, digest: str) -> None:

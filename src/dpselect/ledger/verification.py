@@ -1,24 +1,22 @@
-"""Verifies accounts: reads all entries in order, and recomputes everything that was derived from them."""
+"""Whether a ledger is what it was: compared with what is known of it elsewhere, and followed entry by entry."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Run, from_json
-from dpselect.errors import LedgerDamagedError
+from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError
 from dpselect.ledger import store
 from dpselect.ledger.accounts import AccountTerms, State
-from dpselect.ledger.anchoring import refuse_behind, refuse_missing_accounts
-from dpselect.ledger.anchors import Head
 from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost, fraction_of
 from dpselect.ledger.damage import damaged_account, readable, refuse_unsound_file
-from dpselect.ledger.records import Verified
+from dpselect.ledger.records import Head, Verified
 from dpselect.ledger.schema import accounts, entries, ledger_id, releases
 
 _BITS = 36
@@ -28,6 +26,80 @@ _BITS = 36
 _NUMBERS = sa.select(accounts.c.number)
 _CHARGE = (entries.c.account == releases.c.account) & (entries.c.sequence == releases.c.sequence)
 _WITHOUT_CHARGE = sa.select(releases.c.sequence).outerjoin(entries, _CHARGE).where(entries.c.sequence.is_(None))
+
+
+_BEHIND = (
+    "an older copy was put in its place, its log was lost, or entries were cut off. Nothing was drawn."
+    " Find the complete ledger."
+)
+_BESIDE = (
+    "two copies of the ledger were used, or its history was rewritten. Nothing was drawn. Use only the copy that its"
+    " anchor and receipts belong to."
+)
+
+
+class Expected(NamedTuple):
+    """An entry that is known from elsewhere."""
+
+    account: str
+    sequence: int
+    hash: str
+
+
+def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head | None, *, ledger: str) -> None:
+    """Compare an account with the head that was noted of it.
+
+    Raises:
+        LedgerRolledBackError: it has not come as far.
+        LedgerForkedError: it came there by another way.
+    """
+    if noted is None:
+        return
+    if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
+        if noted.state != row.state.to_text():
+            text = f"account {row.terms.name!r} differs from its anchor: {_BESIDE}"
+            raise LedgerForkedError(ledger, text)
+        return  # nearly always: no entry has to be read
+    refuse_unless_there(connection, row, [Expected(noted.account, noted.sequence, noted.hash)], ledger=ledger)
+    with readable(ledger, noted.account, noted.sequence):
+        known = State.from_text(noted.state)
+        has_spent_less = not row.state.total.covers(known.total)
+    if has_spent_less:
+        raise LedgerRolledBackError(
+            ledger, f"account {row.terms.name!r} has spent less than its anchor says: {_BEHIND}"
+        )
+
+
+def refuse_unless_there(
+    connection: sa.Connection, row: store.AccountRow, expected: Iterable[Expected], *, ledger: str
+) -> None:
+    """Look up entries of one account that are known from elsewhere.
+
+    Raises:
+        LedgerRolledBackError: one is missing.
+        LedgerForkedError: one is another.
+    """
+    name = row.terms.name
+    for each in expected:
+        if each.sequence >= row.state.entries:
+            last = row.state.entries - 1
+            text = f"account {name!r} ends at entry {last}, and once had entry {each.sequence}: {_BEHIND}"
+            raise LedgerRolledBackError(ledger, text)
+        found = store.entry_at(connection, row.terms, each.sequence, ledger=ledger)
+        if found is None or found["hash"] != each.hash:
+            raise LedgerForkedError(ledger, f"entry {each.sequence} of account {name!r} is a different one: {_BESIDE}")
+
+
+def refuse_missing_accounts(held: Iterable[str], noted: Iterable[str], *, ledger: str) -> None:
+    """Accounts that are known from elsewhere have to be there.
+
+    Raises:
+        LedgerRolledBackError: one is not.
+    """
+    there = set(held)
+    missing = sorted(name for name in noted if name not in there)
+    if missing:
+        raise LedgerRolledBackError(ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
 
 
 class _WrongEntryError(Exception):
@@ -150,23 +222,11 @@ def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) ->
             limited = state.limited(fraction_of(body["epsilon"]))
         case "close":
             limited = state.closed()
-        case "written-off":
-            return _written_off(body, state, terms)
         case _:
             raise _WrongEntryError("is of an unknown kind")
     if not terms.allow(limited.epsilon, limited.total):
         raise _WrongEntryError("sets a limit below what was spent")
     return limited
-
-
-def _written_off(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
-    """The state after lost entries were counted as spent. It is one that an anchor knew, and has spent no less."""
-    lost = state.written_off(State.from_text(body["state"]))
-    if not lost.total.covers(state.total):
-        raise _WrongEntryError("gives back what was spent")
-    if state.unit not in (None, lost.unit) or not terms.allow(lost.epsilon, lost.total):
-        raise _WrongEntryError("is about another account")
-    return lost
 
 
 def _begun(body: Mapping[str, Any], state: State) -> State:

@@ -55,7 +55,7 @@ def _line(entry: Entry) -> list[str]:
         entry.time.partition(".")[0].replace("T", " "),
         entry.kind,
         entry.what,
-        "" if entry.kind in ("close", "written-off") else _number(entry.epsilon),
+        "" if entry.kind == "close" else _number(entry.epsilon),
         entry.request or "",
         entry.note,
     ]
