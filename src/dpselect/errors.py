@@ -223,11 +223,14 @@ class AnchorError(LedgerError):
     """An anchor is missing, cannot be read or written, is damaged, or belongs to another ledger.
 
     Messages name its location, without a password.
+
+    Attributes:
+        sequence: number of the entry that was recorded in the ledger and could not be noted here, or None.
     """
 
-    def __init__(self, anchor: str, what: str) -> None:
+    def __init__(self, anchor: str, what: str, sequence: int | None = None) -> None:
         super().__init__(anchor, what)
-        self.anchor = anchor
+        self.anchor, self.sequence = anchor, sequence
 
     def __str__(self) -> str:
         return f"anchor {self.anchor}: {self.what}"

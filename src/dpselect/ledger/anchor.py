@@ -161,7 +161,7 @@ class FileAnchor:
                 f" reason: {why}"
             )
             kind = AnchorUnavailableError if isinstance(error, AnchorUnavailableError) else AnchorError
-            raise kind(str(self), text) from None
+            raise kind(str(self), text, head.sequence) from None
 
     def unknown(self, account: str) -> AnchorError:
         """The error for an anchor that is missing or empty, or was not there when the account was opened."""
@@ -169,6 +169,15 @@ class FileAnchor:
             f"it knows nothing of account {account!r}: it is missing, was emptied, is another one, or the process that"
             " opened the account ended before it was noted. Nothing was charged. Put the right one back; `dpselect"
             " ledger anchor` notes what the ledger has now, and cannot show what was lost before."
+        )
+        return AnchorError(str(self), text)
+
+    def cut_back(self, head: Head, once: int) -> AnchorError:
+        """The error for an anchor whose last head of an account is older than one that it had noted `once`."""
+        text = (
+            f"it ends at entry {head.sequence} of account {head.account!r}, and had noted entry {once}: it was cut off,"
+            " or an older copy was put in its place. Put the whole file back; `dpselect ledger anchor` notes what the"
+            " ledger has now, and cannot show what was lost before."
         )
         return AnchorError(str(self), text)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
 
-from dpselect.errors import LedgerDamagedError, LedgerError, SelectionError
+from dpselect.errors import LedgerDamagedError, LedgerError, LedgerUnavailableError, SelectionError
 
 _TEXTS = ("body", "hash")
 _TEXTS_OR_NONE = ("request", "release", "release_hash")
@@ -38,10 +40,15 @@ def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
 
     Raises:
         LedgerDamagedError: a page or an index is damaged.
+        LedgerUnavailableError: the disk could not be read.
     """
     if connection.dialect.name != "sqlite":
         return
-    if connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() != "ok":
+    found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
+    unread = re.search(r"error code=([0-9]+)", found)  # of a page: SQLite reports it like damage, and goes on
+    if unread is not None and int(unread[1]) & 0xFF == sqlite3.SQLITE_IOERR:
+        raise LedgerUnavailableError(ledger, "the disk failed while its file was read. Try again.")
+    if found != "ok":
         text = "its file is damaged: a page or an index is not as SQLite writes it (PRAGMA integrity_check)."
         raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,15 +21,17 @@ from dpselect.ledger.costs import Cost
 from dpselect.ledger.managed import ManagedLedger
 from dpselect.ledger.records import Receipt
 from dpselect.ledger.refusals import refusal, refuse_seeded_release
-from dpselect.ledger.requests import answered, stored_release
-from dpselect.ledger.unsettled import (
+from dpselect.ledger.requests import (
     PASSING,
     Attempt,
     ElsewhereError,
     Patience,
     Unstored,
+    answered,
     is_paid,
+    last_charge,
     store_remembered,
+    stored_release,
 )
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
@@ -73,6 +76,11 @@ class Ledger(ManagedLedger):
 
     def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Path | None]]:
         return _opened, (*self._database.address, None if self._anchor is None else self._anchor.path)
+
+    @property
+    def last_charge(self) -> Receipt | None:
+        """The receipt of the last charge whose commit this thread has started; so an interrupt can name its entry."""
+        return last_charge()
 
     def charge(
         self,
@@ -187,7 +195,7 @@ class Ledger(ManagedLedger):
                 body = self._stamp("charge") | {"public_time": as_utc_text(time)} | charge.entry_fields
                 after = row.state.charged(row.state.total + cost, unit=charge.unit)
                 head = store.append(connection, row, after, {**body, "cost": cost.to_list(), AHEAD: True})
-                row = store.AccountRow(row.terms, after, head.hash, row.version)
+                row = replace(row, state=after, head=head.hash)
                 heads[:] = [head]
             self._database.refuse_another_file(connection)
 
@@ -209,8 +217,7 @@ class Ledger(ManagedLedger):
                 head = store.append(connection, row, after, now | beginning(charge, waiting[0]))
                 heads.append(head)
                 self._database.refuse_another_file(connection)
-                attempt.receipt, attempt.begun = waiting[0], (head.sequence, head.hash)
-                return attempt.receipt
+                return attempt.commits(waiting[0], (head.sequence, head.hash))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
             cost, total = self._allowed(row, charge)
@@ -221,8 +228,8 @@ class Ledger(ManagedLedger):
             head = store.append(connection, row, after, {**body, **charge.entry_fields, "cost": cost.to_list()})
             heads.append(head)
             self._database.refuse_another_file(connection)
-            attempt.receipt = charge.receipt(head.sequence, head.hash, body["public_time"], ledger=self._id)
-        return attempt.receipt
+            receipt = charge.receipt(head.sequence, head.hash, body["public_time"], ledger=self._id)
+            return attempt.commits(receipt, (head.sequence, head.hash))
 
     def look(
         self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
@@ -305,7 +312,7 @@ class Ledger(ManagedLedger):
     def _stored_release(self, receipt: Receipt, release: str) -> str:
         with self._current().writing() as connection:
             row = self._locked(connection, receipt.account)
-            return stored_release(connection, row, receipt, str(receipt.request), release, ledger=self._database.shown)
+            return stored_release(connection, row, receipt, release, ledger=self._database.shown)
 
     def _answered(
         self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, wait_for_others: bool
@@ -343,7 +350,7 @@ def _after_others(act: _Looking[Found], patience: Patience) -> Found:
         try:
             return act(wait_for_others=True)
         except ElsewhereError as elsewhere:
-            if not elsewhere.is_over(patience):
+            if not patience.until(elsewhere.done):
                 return act(wait_for_others=False)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -185,8 +186,8 @@ class ManagedLedger(ReadableLedger):
     def _locked(self, connection: sa.Connection, name: str) -> store.AccountRow:
         row = store.account_row(connection, name, ledger=self._database.shown, lock=True)
         check_version(row.version, self._database.shown)
-        self._refuse_behind(connection, row)
-        return row
+        noted = self._refuse_behind(connection, row)
+        return row if noted is None else replace(row, noted=noted.sequence)
 
     def _stamp(self, kind: str, now: datetime | None = None) -> dict[str, str]:
         """The fields of every entry. The time is for the ledger's holder: nothing depends on the order of clocks.

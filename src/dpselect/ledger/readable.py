@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +22,6 @@ from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Head, Verified
 from dpselect.ledger.restoring import copy_of, new_place
 from dpselect.ledger.schema import accounts, check_version, ledger_id, names, version_now
-from dpselect.ledger.unsettled import place_of
 from dpselect.ledger.verification import (
     Expected,
     refuse_behind,
@@ -40,7 +40,9 @@ class ReadableLedger:
         self._database = Database(url, wait=seconds(wait), table=names.name)
         self._id: str | None = None
         address, self._wait = self._database.address
-        self._place = place_of(address)
+        self._place = address  # the same for one file, however its path is written
+        if address.get_backend_name() == "sqlite":
+            self._place = sa.URL.create("sqlite", database=os.path.realpath(str(address.database)))
         self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._place)
 
     def __repr__(self) -> str:
@@ -159,7 +161,7 @@ class ReadableLedger:
                 for account in names:
                     if account not in noted:
                         raise self._anchor.unknown(account)
-            return verified(connection, name, ledger=shown, noted=noted, only_new=only_new)
+            return verified(connection, name, ledger=shown, noted=noted, anchor=self._anchor, only_new=only_new)
 
     def export(self, name: str | None = None) -> Iterator[str]:
         """The entries of one or all accounts as JSON, one object on each line, with all that the hashes cover."""
@@ -197,13 +199,15 @@ class ReadableLedger:
         """The heads in the anchor, by account."""
         return {} if self._anchor is None or self._id is None else self._anchor.heads(self._id)
 
-    def _refuse_behind(self, connection: sa.Connection, row: store.AccountRow) -> None:
-        """Compare the account with the anchor, if there is one; the anchor has to know it."""
-        if self._anchor is not None:
-            noted = self._noted().get(row.terms.name)
-            if noted is None:
-                raise self._anchor.unknown(row.terms.name)
-            refuse_behind(connection, row, noted, ledger=self._database.shown)
+    def _refuse_behind(self, connection: sa.Connection, row: store.AccountRow) -> Head | None:
+        """Compare the account with the anchor, if there is one, and return its head; the anchor has to know it."""
+        if self._anchor is None:
+            return None
+        noted = self._noted().get(row.terms.name)
+        if noted is None:
+            raise self._anchor.unknown(row.terms.name)
+        refuse_behind(connection, row, noted, ledger=self._database.shown)
+        return noted
 
     def _check_tables(self, connection: sa.Connection) -> None:
         if not (has_table(connection, accounts.name) and has_table(connection, names.name)):

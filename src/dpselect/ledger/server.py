@@ -113,7 +113,7 @@ class Server:
         try:
             connection, fsync = self._pinned(isolation, is_reader=is_reader)
         except (SQLAlchemyError, psycopg.Error) as error:
-            raise failed(error, self._shown) from None
+            raise failed(error, self._shown, beginning=True) from None
         try:
             self._warn_of(fsync)
             yield connection

@@ -26,6 +26,11 @@ _Fault = tuple[type[LedgerError], str]
 
 _AGAIN = "Nothing was written; try again, or wait longer."
 _SLOW = (LedgerBusyError, f"the server took longer than the time to wait. {_AGAIN}")
+_CUT_SHORT = (
+    LedgerUnavailableError,
+    "the server ends this user's statements before they are done: its own statement_timeout is too short. Nothing was"
+    " written; raise it for this user.",
+)
 _CROWDED = (LedgerBusyError, "all of this process's connections are in use. Nothing was written; wait longer.")
 _FULL_HOUSE = (LedgerBusyError, f"the server has as many connections as it allows. {_AGAIN}")
 _SILENT = (LedgerUnavailableError, f"the server did not answer within the time to wait. {_AGAIN}")
@@ -86,9 +91,17 @@ def is_passing(error: Exception) -> bool:
     return _refusal(error) in (_FULL_HOUSE, _NOT_READY)
 
 
-def failed(error: Exception, ledger: str, *, committing: bool = False) -> LedgerError:
-    """The error for a failed transaction; `committing`: the server had been asked to commit it."""
+def failed(error: Exception, ledger: str, *, committing: bool = False, beginning: bool = False) -> LedgerError:
+    """The error for a failed transaction.
+
+    Args:
+        error: what the driver raised.
+        ledger: the ledger's address in messages.
+        committing: whether the server had been asked to commit.
+        beginning: whether the transaction had not set its own time limits yet.
+    """
     kind, text = _failure(error, committing=committing)
+    kind, text = _CUT_SHORT if beginning and (kind, text) == _SLOW else (kind, text)
     return kind(ledger, text)
 
 

@@ -54,9 +54,12 @@ class FileConnection(sqlite3.Connection):
     def close(self) -> None:
         """Close it; without effect on the file, if its log was removed or the process was forked since."""
         self.release()
-        is_lost = self.identity is not None and has_lost_log(self)
-        if is_lost:
-            _lost.add(cast(Identity, self.identity))
+        try:
+            is_lost = self.identity is not None and has_lost_log(self)
+            if is_lost:
+                _lost.add(cast(Identity, self.identity))
+        except OSError:  # of the disk, which does not say; whoever looks next may see the log
+            is_lost = True
         reader = None
         if self.path is not None and (is_lost or self.process != os.getpid()):
             with suppress(sqlite3.Error):  # it takes its lock first; what it then reads, of two logs, does not matter
@@ -146,6 +149,9 @@ def has_lost_log(opened: FileConnection) -> bool:
     As long as a connection is open and holds its locks, nobody deletes the log. If somebody did, the locks were lost
     (this process opened and closed the file by other means, which drops them) or it was deleted by hand; what was
     written to it since is in no file any more.
+
+    Raises:
+        OSError: the disk does not say.
     """
     return opened.log is not None and opened.log != _log_of(opened)
 
@@ -155,17 +161,24 @@ def refuse_lost_log(opened: FileConnection, *, ledger: str) -> None:
 
     Raises:
         LedgerDamagedError: it is gone, or another one.
+        LedgerUnavailableError: the disk does not say.
     """
+    try:
+        now = _log_of(opened)
+    except OSError:
+        text = "the disk failed. A charge may have been recorded; none was used."
+        raise LedgerUnavailableError(ledger, text) from None
     if opened.log is None:
-        opened.log = _log_of(opened)
-    elif has_lost_log(opened):
+        opened.log = now
+    elif opened.log != now:
         raise LedgerDamagedError(ledger, LOST)
 
 
 def _log_of(opened: FileConnection) -> Identity | None:
+    """The log beside the file now; None if there is none."""
     try:
         found = os.stat(f"{opened.path}-wal")
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_dev, found.st_ino
 

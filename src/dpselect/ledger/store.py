@@ -53,12 +53,17 @@ meanwhile, the row is still the same. Comparing it is as strict as checking the 
 
 @dataclass(frozen=True, slots=True)
 class AccountRow:
-    """An account as it is in the database, with its seal checked."""
+    """An account as it is in the database, with its seal checked.
+
+    `noted` is the number of its entry that the anchor knew when the account was locked; entries contain it, so that an
+    anchor that was cut back is noticed.
+    """
 
     terms: AccountTerms
     state: State
     head: str
     version: int | None
+    noted: int | None = None
 
 
 def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool = False) -> AccountRow:
@@ -151,6 +156,7 @@ def entry_at(connection: sa.Connection, terms: AccountTerms, sequence: int, *, l
 def append(connection: sa.Connection, before: AccountRow, after: State, body: Mapping[str, Any]) -> Head:
     """Write the account's next entry, update the account, and return its new head."""
     terms = before.terms
+    body = dict(body) if before.noted is None else {**body, "noted": before.noted}
     text = canonical({**body, "account": terms.name, "sequence": before.state.entries})
     head, state = entry_hash(before.head, text), after.to_text()
     place = {"account": terms.number, "sequence": before.state.entries}

@@ -12,6 +12,7 @@ from dpselect.accounting.events import Run, from_json
 from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError
 from dpselect.ledger import store
 from dpselect.ledger.accounts import AccountTerms, State
+from dpselect.ledger.anchor import FileAnchor
 from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost, fraction_of
@@ -107,14 +108,21 @@ class _WrongEntryError(Exception):
 
 
 def verified(
-    connection: sa.Connection, name: str | None, *, ledger: str, noted: Mapping[str, Head], only_new: bool
+    connection: sa.Connection,
+    name: str | None,
+    *,
+    ledger: str,
+    noted: Mapping[str, Head],
+    anchor: FileAnchor | None,
+    only_new: bool,
 ) -> list[Verified]:
-    """Check one account, or all accounts and that none is missing, also against the heads in `noted`.
+    """Check one account, or all accounts and that none is missing, also against the heads that the anchor has `noted`.
 
     Raises:
         LedgerDamagedError: an entry is not what was written. The error names the first account and entry.
         LedgerRolledBackError: an account has fewer entries than noted.
         LedgerForkedError: a noted entry, or the state after it, is a different one here.
+        AnchorError: the anchor had noted more once.
     """
     if not only_new:
         refuse_unsound_file(connection, ledger=ledger)
@@ -128,10 +136,16 @@ def verified(
         raise LedgerDamagedError(ledger, "an account is missing.")
     refuse_missing_accounts(held, noted, ledger=ledger)
     own_id = ledger_id(connection, ledger=ledger)
-    return [
-        _verified_account(connection, each, ledger=ledger, noted=noted.get(each), only_new=only_new, own_id=own_id)
-        for each in names
-    ]
+    found: list[Verified] = []
+    for each in names:
+        head = noted.get(each)
+        verified, once = _verified_account(
+            connection, each, ledger=ledger, noted=head, only_new=only_new, own_id=own_id
+        )
+        if anchor is not None and head is not None and once > head.sequence:
+            raise anchor.cut_back(head, once)
+        found.append(verified)
+    return found
 
 
 def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
@@ -146,11 +160,12 @@ def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
 
 def _verified_account(
     connection: sa.Connection, name: str, *, ledger: str, noted: Head | None, only_new: bool, own_id: str
-) -> Verified:
+) -> tuple[Verified, int]:
+    """The account, and the largest number that its entries say that an anchor had noted."""
     row = store.account_row(connection, name, ledger=ledger)
     refuse_behind(connection, row, noted, ledger=ledger)
     state: State | None = None
-    head, place, after = FIRST, 0, None
+    head, place, after, once = FIRST, 0, None, -1
     if only_new and noted is not None:
         state = _state_of(noted, row.terms, ledger=ledger)
         head, place, after = noted.hash, noted.sequence + 1, noted.sequence
@@ -161,7 +176,8 @@ def _verified_account(
                     ledger, f"account {name!r} has an entry {found['sequence']}, before its first."
                 )
             with readable(ledger, name, place):
-                state = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=own_id)
+                state, known = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=own_id)
+            once = max(once, known)
             head, place = found["hash"], place + 1
         if place < row.state.entries:
             raise _WrongEntryError("is missing")
@@ -169,7 +185,7 @@ def _verified_account(
             raise _WrongEntryError("does not follow from the ones before it")
     except _WrongEntryError as wrong:
         raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
-    return Verified(account=name, entries=place, head=head)
+    return Verified(account=name, entries=place, head=head), once
 
 
 def _state_of(noted: Head, terms: AccountTerms, *, ledger: str) -> State:
@@ -188,8 +204,8 @@ def _followed(
     place: int,
     previous: str,
     own_id: str,
-) -> State:
-    """The state after the entry at `place`, which is checked completely."""
+) -> tuple[State, int]:
+    """The state after the entry at `place`, which is checked completely, and the number that it says was noted."""
     if found["sequence"] != place:
         raise _WrongEntryError("is missing")
     if entry_hash(previous, found["body"]) != found["hash"]:
@@ -203,7 +219,10 @@ def _followed(
         raise _WrongEntryError("belongs to another ledger")
     if found["release"] is not None and release_hash(found["hash"], found["release"]) != found["release_hash"]:
         raise _WrongEntryError("has another release than was stored")
-    return _after(body, state, terms)
+    noted = body.get("noted", -1)
+    if type(noted) is not int or not -1 <= noted < max(place, 0):
+        raise _WrongEntryError("says what no anchor noted")
+    return _after(body, state, terms), noted
 
 
 def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) -> State:
