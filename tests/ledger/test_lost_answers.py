@@ -26,7 +26,7 @@ from dpselect.errors import (
     RequestReusedError,
     SelectionError,
 )
-from dpselect.ledger import requests, sqlite_database
+from dpselect.ledger import database, requests
 from dpselect.ledger.chain import release_hash
 from dpselect.ledger.sqlite_file import FileConnection
 from dpselect.mechanisms import PermuteAndFlip
@@ -138,7 +138,7 @@ def test_no_failure_of_a_disk_loses_an_answer(
         ask, ledger = asking(path, table, wait=0.02 if lasting else 30)
         with monkeypatch.context() as patch, dps.Ledger(path) as truth, ledger:
             truth.account("clicks")  # by a connection that does not fail
-            patch.setattr(sqlite_database, "FileConnection", faulty_connection(fault, CODES[code]))
+            patch.setattr(database, "FileConnection", faulty_connection(fault, CODES[code]))
             outcomes.append(check_that_nothing_is_lost(ask, fault, truth, draws))
         if not fault.hit:
             break
@@ -177,7 +177,7 @@ def unknown(opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         path = Path(shutil.copy(opened, tmp_path / f"{at}.db"))
         fault = Fault(at, "after", lasting=True)
         with monkeypatch.context() as patch, dps.Ledger(path, wait=0.01) as ledger:
-            patch.setattr(sqlite_database, "FileConnection", faulty_connection(fault, sqlite3.SQLITE_IOERR))
+            patch.setattr(database, "FileConnection", faulty_connection(fault, sqlite3.SQLITE_IOERR))
             with pytest.raises(SelectionError) as failed:
                 ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
             fault.lift()
@@ -247,7 +247,7 @@ def test_an_interrupted_commit_is_no_lost_budget(opened: Path, tmp_path: Path, m
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
-            patch.setattr(sqlite_database, "refuse_lost_log", interrupted)  # right after the commit
+            patch.setattr(database, "refuse_lost_log", interrupted)  # right after the commit
             with pytest.raises(KeyboardInterrupt) as caught:
                 ledger.charge("clicks", half)
         assert "entry 2 of account 'clicks' was being recorded" in caught.value.__notes__[0]
@@ -269,7 +269,7 @@ def read_only(ledger: dps.Ledger, patch: pytest.MonkeyPatch) -> None:
             return super().cursor(Cursor)
 
     ledger.disconnect()
-    patch.setattr(sqlite_database, "FileConnection", ReadOnly)
+    patch.setattr(database, "FileConnection", ReadOnly)
 
 
 def test_an_answer_that_cannot_be_stored_is_given_and_kept(

@@ -23,9 +23,10 @@ from dpselect.errors import (
     LedgerDamagedError,
     LedgerUnavailableError,
 )
-from dpselect.ledger import Ledger, server
+from dpselect.ledger import Ledger
+from dpselect.ledger import postgres as server
 from dpselect.ledger.anchor import FileAnchor, line_of
-from dpselect.ledger.damage import refuse_unsound_file
+from dpselect.ledger.verification import refuse_unsound_file
 
 EIGHTH = PureEvent(epsilon=0.125)
 ASKED: dict[str, Any] = {"request": "november", "question": "top page"}

@@ -20,10 +20,10 @@ from dpselect.errors import (
     LedgerReadOnlyError,
     LedgerUnavailableError,
 )
-from dpselect.ledger import Ledger, server
-from dpselect.ledger.schema import accounts
-from dpselect.ledger.server_connections import NoAnswerError
-from dpselect.ledger.server_errors import failed, refused
+from dpselect.ledger import Ledger
+from dpselect.ledger import postgres as server
+from dpselect.ledger.postgres import NoAnswerError, failed, refused
+from dpselect.ledger.store import accounts
 
 TENTH = PureEvent(epsilon=0.125)
 NOTHING = "Nothing was written"

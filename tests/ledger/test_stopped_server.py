@@ -17,8 +17,8 @@ from sqlalchemy import event
 from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerBusyError, LedgerUnavailableError
 from dpselect.ledger import Ledger
-from dpselect.ledger.schema import accounts
-from dpselect.ledger.server import Server
+from dpselect.ledger.postgres import Server
+from dpselect.ledger.store import accounts
 from tests.ledger.servers import settled, stopped
 from tests.ledger.tampering import engine_of
 

@@ -23,10 +23,10 @@ import sqlalchemy as sa
 
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import State
-from dpselect.ledger.addresses import names_a_server
+from dpselect.ledger.arguments import names_a_server
 from dpselect.ledger.chain import anchor_check, canonical
-from dpselect.ledger.durable import folder_to_disk, to_disk
 from dpselect.ledger.records import Head
+from dpselect.ledger.sqlite_file import folder_to_disk, to_disk
 from dpselect.server_urls import HIDDEN
 
 try:

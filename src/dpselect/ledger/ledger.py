@@ -14,13 +14,11 @@ import sqlalchemy as sa
 from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import store
-from dpselect.ledger.ahead import AHEAD, beginning, charged_ahead
+from dpselect.ledger.accounts import Cost
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
-from dpselect.ledger.charge_request import ChargeRequest
-from dpselect.ledger.costs import Cost
+from dpselect.ledger.charging import AHEAD, ChargeRequest, beginning, charged_ahead, refusal, refuse_seeded_release
 from dpselect.ledger.managed import ManagedLedger
 from dpselect.ledger.records import Receipt
-from dpselect.ledger.refusals import refusal, refuse_seeded_release
 from dpselect.ledger.requests import (
     PASSING,
     Attempt,

@@ -38,11 +38,9 @@ from dpselect.errors import (
     Shown,
 )
 from dpselect.ledger import store
-from dpselect.ledger.chain import release_hash
-from dpselect.ledger.charge_request import ChargeRequest
-from dpselect.ledger.damage import readable
-from dpselect.ledger.reading import question_of, receipt_of
-from dpselect.ledger.records import Receipt
+from dpselect.ledger.chain import readable, release_hash
+from dpselect.ledger.charging import ChargeRequest
+from dpselect.ledger.records import Receipt, question_of, receipt_of
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
 """Errors that may pass, and that do not put earlier commits in doubt."""

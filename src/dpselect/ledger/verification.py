@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Run, from_json
-from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError
+from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, State
+from dpselect.ledger.accounts import AccountTerms, Cost, State
 from dpselect.ledger.anchor import FileAnchor
 from dpselect.ledger.arguments import short_text
-from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
-from dpselect.ledger.costs import Cost, fraction_of
-from dpselect.ledger.damage import damaged_account, readable, refuse_unsound_file
+from dpselect.ledger.chain import (
+    FIRST,
+    account_seal,
+    canonical,
+    damaged_account,
+    entry_hash,
+    fraction_of,
+    readable,
+    release_hash,
+)
 from dpselect.ledger.records import Head, Verified
-from dpselect.ledger.schema import accounts, entries, ledger_id, releases
+from dpselect.ledger.store import accounts, entries, ledger_id, releases
 
 _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
@@ -146,6 +155,24 @@ def verified(
             raise anchor.cut_back(head, once)
         found.append(verified)
     return found
+
+
+def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
+    """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again.
+
+    Raises:
+        LedgerDamagedError: a page or an index is damaged.
+        LedgerUnavailableError: the disk could not be read.
+    """
+    if connection.dialect.name != "sqlite":
+        return
+    found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
+    unread = re.search(r"error code=([0-9]+)", found)  # of a page: SQLite reports it like damage, and goes on
+    if unread is not None and int(unread[1]) & 0xFF == sqlite3.SQLITE_IOERR:
+        raise LedgerUnavailableError(ledger, "the disk failed while its file was read. Try again.")
+    if found != "ok":
+        text = "its file is damaged: a page or an index is not as SQLite writes it (PRAGMA integrity_check)."
+        raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
 
 
 def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:

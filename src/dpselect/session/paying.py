@@ -161,6 +161,7 @@ class Spending(Payer[Release]):
         """
         return self.answers([asked])[0]
 
+    @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
     def answers(self, questions: Sequence[TableQuestion[Any]]) -> list[Release]:
         """The answers to all questions, in order; the account is charged only if all of them fit together.
 
@@ -175,37 +176,35 @@ class Spending(Payer[Release]):
         """
         before = None if self._ledger is None else self._ledger.last_charge
         try:
-            return self._answers(questions)
+            time = public_time(datetime.now(UTC), self._times)
+            for each in questions:
+                self.ledger_for(each.request)
+            if self._ledger is not None:
+                refuse_seeded()
+            _, seeded_before = seeded_draws()
+            looked = self._looked(questions)
+            known = [
+                None if each is None or each.release is None else Release.from_json(each.release) for each in looked
+            ]
+            new = [place for place, release in enumerate(known) if release is None]
+            with ExitStack() as held:
+                gathered = _gathered([questions[place] for place in new], held)
+                drafts: list[_Draft] = []
+                for place, values in zip(new, gathered, strict=True):
+                    ahead = looked[place]  # charged before a crash, on the day on which it was asked
+                    since = time if ahead is None else datetime.fromisoformat(ahead.time)
+                    drafts.append(_draft(questions[place], values, time=since, seeded=seeded_before))
+                if len(questions) > 1:
+                    self._looked(questions)  # reading may have taken long, and others charge meanwhile
+                    self._charge_ahead(drafts)
+                answers = (self._answer(draft) for draft in drafts)
+                return [next(answers) if release is None else release for release in known]
         except BaseException as error:
             if not isinstance(error, Exception) and self._ledger is not None and not hasattr(error, "__notes__"):
                 last = self._ledger.last_charge
                 if last is not None and last is not before:
                     error.add_note(str(_lost(last, "It was interrupted.")))
             raise
-
-    @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
-    def _answers(self, questions: Sequence[TableQuestion[Any]]) -> list[Release]:
-        time = public_time(datetime.now(UTC), self._times)
-        for each in questions:
-            self.ledger_for(each.request)
-        if self._ledger is not None:
-            refuse_seeded()
-        _, seeded_before = seeded_draws()
-        looked = self._looked(questions)
-        known = [None if each is None or each.release is None else Release.from_json(each.release) for each in looked]
-        new = [place for place, release in enumerate(known) if release is None]
-        with ExitStack() as held:
-            gathered = _gathered([questions[place] for place in new], held)
-            drafts: list[_Draft] = []
-            for place, values in zip(new, gathered, strict=True):
-                ahead = looked[place]  # charged before a crash, on the day on which it was asked
-                since = time if ahead is None else datetime.fromisoformat(ahead.time)
-                drafts.append(_draft(questions[place], values, time=since, seeded=seeded_before))
-            if len(questions) > 1:
-                self._looked(questions)  # reading may have taken long, and others charge meanwhile
-                self._charge_ahead(drafts)
-            answers = (self._answer(draft) for draft in drafts)
-            return [next(answers) if release is None else release for release in known]
 
     def _charge_ahead(self, drafts: Sequence[_Draft]) -> None:
         """Charge all questions in one transaction, if an interruption could then find what was charged."""

@@ -99,7 +99,7 @@ def restore(copy: str, /, *, to: Path, anchor: str, as_json: Json = False) -> No
         as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.ledger import Ledger
-    from dpselect.ledger.restoring import new_place
+    from dpselect.ledger.sqlite_file import new_place
 
     place = new_place(to, "to")
     with Ledger(copy, anchor=anchor) as restored:
