@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
 from dpselect.backends.postgres import table_name
-from dpselect.ledger.addresses import Address
+from dpselect.ledger.arguments import Address
 from dpselect.server_urls import UNKNOWN, may_hold_password, without_password
 
 ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)

@@ -204,7 +204,7 @@ class LedgerUnavailableError(LedgerError):
 
 
 class LedgerVersionError(LedgerError):
-    """A later version of this package wrote the ledger, with entries unknown to this one; nothing was written."""
+    """Another version of this package wrote the ledger; nothing was written."""
 
 
 class LedgerDamagedError(LedgerError):
@@ -223,14 +223,21 @@ class AnchorError(LedgerError):
     """An anchor is missing, cannot be read or written, is damaged, or belongs to another ledger.
 
     Messages name its location, without a password.
+
+    Attributes:
+        sequence: number of the entry that was recorded in the ledger and could not be noted here, or None.
     """
 
-    def __init__(self, anchor: str, what: str) -> None:
+    def __init__(self, anchor: str, what: str, sequence: int | None = None) -> None:
         super().__init__(anchor, what)
-        self.anchor = anchor
+        self.anchor, self.sequence = anchor, sequence
 
     def __str__(self) -> str:
         return f"anchor {self.anchor}: {self.what}"
+
+
+class AnchorUnavailableError(AnchorError):
+    """An anchor cannot be read or written at this moment: its lock is held, the disk failed, or files ran out."""
 
 
 class AnswerLostError(SelectionError):

@@ -34,8 +34,8 @@ def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[st
         "- Only 2 units will take part: the answer would be mostly noise.",
         "- 98 of 100 rows (98.0%): a number with marks that are not read, such as '1,000' (line 2), '1,001' (line 3),"
         " '1,002' (line 4).",
-        "- Try --thousands ',': all of them are read then, and none as something else. Or --decimal ',': the cells do not"
-        " tell.",
+        "- Try --thousands ',': all of them are read then, and none as something else. Or --decimal ',': the cells do"
+        " not tell.",
     ]
 
 

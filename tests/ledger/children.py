@@ -28,7 +28,7 @@ from dpselect.accounting import PureEvent
 from dpselect.cli import main
 from dpselect.errors import ChargeRefusedError, LedgerError
 from dpselect.ledger import Ledger
-from dpselect.ledger.schema import accounts
+from dpselect.ledger.store import accounts
 
 
 def charge_until_refused(url: str, epsilon: float, write: Callable[[bytes], object]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator
+import re
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -44,6 +46,19 @@ def run_at(url: str, *statements: str) -> None:
         engine.dispose()
 
 
+def roles_of_the_page(schema: str, prefix: str, users: Mapping[str, str]) -> str:
+    """The SQL that docs/ledger.md shows, for a ledger in this schema, and for these roles and users."""
+    page = Path("docs/ledger.md").read_text(encoding="utf-8")
+    sql = page.partition("<!-- roles:start -->\n```sql\n")[2].partition("\n```\n<!-- roles:end -->")[0]
+    assert "CREATE TRIGGER" in sql
+    for shown, may in (("ann, bob", "charge"), ("steward", "manage"), ("auditor", "read")):
+        assert f"GRANT dpselect_{may} TO {shown};" in sql
+        sql = sql.replace(f" TO {shown};", f' TO "{users[may]}";')
+    sql = re.sub(r"\bdpselect_(charge|manage|read)\b", rf"{prefix}_\1", sql)
+    sql = re.sub(r"\bSCHEMA public\b", f"SCHEMA {schema}", sql).replace("public.", f"{schema}.")
+    return re.sub(r"(BEGIN|COMMIT);\n?$", "", sql, flags=re.MULTILINE).replace("%", "%%")
+
+
 @contextmanager
 def granting(postgres: sa.Engine, server_url: str) -> Generator[Granted]:
     """Until the block ends."""
@@ -55,14 +70,12 @@ def granting(postgres: sa.Engine, server_url: str) -> Generator[Granted]:
             connection.execute(sa.text(f"CREATE ROLE {user} LOGIN"))
     url = sa.make_url(server_url)
     urls = {may: url.set(username=user).render_as_string(hide_password=False) for may, user in users.items()}
+    schema = server_url.partition("search_path%3D")[2]
     with Ledger(server_url, wait=20) as owner:
         owner.open_account("clicks", epsilon=1, delta=1e-6)
         owner.charge("clicks", EIGHTH)
-        roles = owner.grant(**{may: [user] for may, user in users.items()}, roles=prefix)
-        assert [(role.name, role.may, role.users) for role in roles] == [
-            (f"{prefix}_{may}", may, (user,)) for may, user in users.items()
-        ]
-        yield Granted(owner, server_url.partition("search_path%3D")[2], prefix, urls)
+        run_at(server_url, roles_of_the_page(schema, prefix, users))
+        yield Granted(owner, schema, prefix, urls)
     with postgres.connect() as connection:
         for user in (*quoted, *(f"{prefix}_{may}" for may in users)):
             connection.execute(sa.text(f"DROP OWNED BY {user}"))

@@ -14,7 +14,7 @@ import pytest
 from dpselect import Neighbours
 from dpselect.accounting import PureEvent, Run
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, LedgerUnavailableError, RequestReusedError
-from dpselect.ledger import Ledger, unsettled
+from dpselect.ledger import Ledger, requests
 from dpselect.testing import seeded
 from tests.ledger.granted import Granted
 
@@ -88,7 +88,7 @@ def test_one_too_many_charges_none(ledger: Ledger) -> None:
 
 def test_what_is_no_account_or_no_time_is_refused_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no failure of the database, after which another attempt might succeed."""
-    monkeypatch.setattr(unsettled.Patience, "lasts", lambda _: pytest.fail("it tried again"))
+    monkeypatch.setattr(requests.Patience, "lasts", lambda _: pytest.fail("it tried again"))
     opened(ledger)
     for account in (Fraction(1, 3), b"plans", None, ["plans"]):
         for ask in (ledger.charge_ahead, ledger.look_at_all):
@@ -124,7 +124,7 @@ def test_a_begun_draw_whose_commit_is_in_doubt_is_not_begun_twice(
     monkeypatch.setattr(Ledger, "_charged", lost)
     assert drawn_for(ledger) == 1
     assert kinds(ledger) == ["open", "charge", "charge", "begin"]
-    assert unsettled._charges == []  # pyright: ignore
+    assert requests._attempts == []  # pyright: ignore
 
 
 def test_a_beginning_whose_commit_failed_is_written_before_the_draw(

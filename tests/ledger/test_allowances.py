@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from dpselect import Neighbours
 from dpselect.accounting import BoundedRangeEvent, PureEvent
-from dpselect.ledger.accounts import AccountTerms
-from dpselect.ledger.costs import Cost
-from dpselect.ledger.filters import allowances
+from dpselect.ledger.accounts import AccountTerms, Cost, allowances
 
 
 def _terms(epsilon: Fraction, delta: Fraction) -> AccountTerms:

@@ -21,8 +21,9 @@ from dpselect.errors import (
     LedgerForkedError,
     LedgerRolledBackError,
 )
-from dpselect.ledger import FileAnchor, Head, Ledger, anchor_file
-from dpselect.ledger.chain import anchor_check, canonical
+from dpselect.ledger import Head, Ledger
+from dpselect.ledger import anchor as anchor_module
+from dpselect.ledger.anchor import FileAnchor, line_of
 
 EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
 
@@ -126,7 +127,7 @@ def test_a_note_that_fails_names_the_entry_which_the_process_uses_when_asked_aga
         assert ledger.account("clicks").entries == 3
 
 
-@pytest.mark.parametrize("harm", ["lower total", "higher number", "same number, other state"])
+@pytest.mark.parametrize("harm", ["lower total", "higher number", "same number, other state", "no state", "two totals"])
 def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str, tmp_path: Path, harm: str) -> None:
     older = Path(shutil.copy(place, tmp_path / "older.db"))
     with Ledger(place, anchor=anchor) as ledger:
@@ -136,9 +137,11 @@ def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str,
     with Ledger(older) as back:
         (old,) = back.anchor(tmp_path / "old anchor")
     forged = {
-        "lower total": replace(old, written_off=known.sequence),
-        "higher number": replace(old, written_off=known.sequence + 5),
-        "same number, other state": replace(old, state=known.state, written_off=known.sequence),
+        "lower total": replace(old, sequence=known.sequence + 1),
+        "higher number": replace(old, sequence=known.sequence + 5),
+        "same number, other state": replace(old, state=known.state),
+        "no state": replace(known, sequence=known.sequence + 1, state="{}"),
+        "two totals": replace(old, sequence=known.sequence + 1, state=known.state[:-1] + "," + old.state[1:]),
     }[harm]
     with suppress(AnchorError):  # its own writer looks at what it wrote
         FileAnchor(anchor).note(identity, forged)
@@ -148,7 +151,10 @@ def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str,
         assert rolled_back.account("clicks").entries == 2
 
 
-@pytest.mark.parametrize("forgery", ["before the copy", "by way of a small number", "by way of a large number"])
+@pytest.mark.parametrize(
+    "forgery",
+    ["before the copy", "by way of a fork", "by way of a fork, with the true state", "by way of a large number"],
+)
 def test_no_sequence_of_added_lines_lets_an_older_copy_be_charged(
     place: Path, anchor: str, tmp_path: Path, forgery: str
 ) -> None:
@@ -160,23 +166,29 @@ def test_no_sequence_of_added_lines_lets_an_older_copy_be_charged(
         opening = next(iter(ledger.entries("clicks")))
     hn = FileAnchor(anchor).heads(identity)["clicks"]
     last = hn.sequence
+    with Ledger(older) as back:  # has more entries than the ledger, and has spent less
+        for _ in range(5 if "fork" in forgery else 0):
+            back.set_limit("clicks", epsilon=10)
+        fork = back.anchor(tmp_path / "fork anchor")[0]
+        before = replace(fork, sequence=fork.sequence - 1, hash=back.history("clicks")[-2].hash)
     h0 = replace(h1, sequence=0, hash=opening.hash)
     lines = {
-        "before the copy": [replace(h0, state=hn.state, written_off=last)],
-        "by way of a small number": [replace(hn, sequence=-1, written_off=last), h1],
-        "by way of a large number": [replace(h1, sequence=last + 1), replace(h1, written_off=last + 1)],
+        "before the copy": [replace(h0, state=hn.state)],
+        "by way of a fork": [fork],
+        "by way of a fork, with the true state": [replace(before, state=hn.state)],
+        "by way of a large number": [replace(h1, sequence=last + 1), h1],
     }[forgery]
     for line in lines:
-        add_line(anchor, line.to_line())
+        add_line(anchor, line_of(line))
     refused = pytest.raises((AnchorError, LedgerRolledBackError, LedgerForkedError))
     with Ledger(older, anchor=anchor) as rolled_back, refused:
         rolled_back.charge("clicks", EIGHTH)
     with Ledger(older) as alone:
-        assert alone.account("clicks").entries == 2
+        assert alone.account("clicks").entries == (7 if "fork" in forgery else 2)
 
 
 def test_a_note_that_is_not_kept_is_no_note(place: Path, anchor: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of an object that forgets, or of a line that somebody else's bytes have swallowed."""
+    """As of a line that somebody else's bytes have swallowed."""
     with Ledger(place, anchor=anchor) as ledger:
         monkeypatch.setattr(FileAnchor, "note", lambda *_: None)
         with pytest.raises(AnchorError, match="it did not keep the note"):
@@ -187,17 +199,17 @@ def test_what_only_begins_like_a_line_of_before_is_damage(place: Path, anchor: s
     with Ledger(place, anchor=anchor) as ledger:
         identity = str(ledger.charge("clicks", EIGHTH).ledger)
     head = FileAnchor(anchor).heads(identity)["clicks"]
-    add_line(anchor, '{"all":' + replace(head, sequence=9).to_line())
+    add_line(anchor, '{"all":' + line_of(replace(head, sequence=9)))
     with pytest.raises(AnchorError, match="damaged"):
         FileAnchor(anchor).heads(identity)
 
 
-@pytest.mark.parametrize("number", [2**63, -2, -(10**30)])
+@pytest.mark.parametrize("number", [2**63, -1, -(10**30)])
 def test_numbers_that_no_entry_has_are_damage(place: Path, anchor: str, number: int) -> None:
     with Ledger(place, anchor=anchor) as ledger:
         identity = str(ledger.charge("clicks", EIGHTH).ledger)
     head = FileAnchor(anchor).heads(identity)["clicks"]
-    add_line(anchor, replace(head, sequence=number, written_off=head.sequence).to_line())
+    add_line(anchor, line_of(replace(head, sequence=number)))
     with pytest.raises(AnchorError, match="damaged"):
         FileAnchor(anchor).heads(identity)
 
@@ -205,7 +217,7 @@ def test_numbers_that_no_entry_has_are_damage(place: Path, anchor: str, number: 
 def test_the_ledger_itself_is_no_anchor_of_it(place: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(place)
-    for given in (place, f"{place}-wal", link, FileAnchor(place)):
+    for given in (place, f"{place}-wal", link):
         with pytest.raises(InvalidParameterError, match="another file than the ledger's"):
             Ledger(place, anchor=given)
 
@@ -221,7 +233,7 @@ def test_a_url_is_no_anchor(alone: Ledger, tmp_path: Path, monkeypatch: pytest.M
     for act in (lambda: Ledger(tmp_path / "budget.db", anchor=given), lambda: alone.anchor(given)):
         with pytest.raises(InvalidParameterError) as caught:
             act()
-        assert str(caught.value) == "anchor=<URL>: expected the path of a file, or an anchor object."
+        assert str(caught.value) == "anchor=<URL>: expected the path of a file."
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -289,30 +301,6 @@ def add_line(anchor: str, line: str) -> None:
         file.write(f"{line}\n")
 
 
-def summary_of(*heads: Head) -> str:
-    """A line as earlier versions wrote, which repeats all heads."""
-    told = [head.to_line() for head in heads]
-    return canonical({"all": told, "check": anchor_check(canonical({"all": told}))})
-
-
-def test_a_line_that_repeats_older_heads_sends_no_anchor_back(place: Path, anchor: str, tmp_path: Path) -> None:
-    """Neither for a process that has read the anchor before nor for one that starts."""
-    older = Path(shutil.copy(place, tmp_path / "older.db"))
-    with Ledger(older) as back:
-        (old,) = back.anchor(tmp_path / "old anchor")
-    with Ledger(place, anchor=anchor) as ledger:
-        identity = str(ledger.charge("clicks", EIGHTH).ledger)
-        known = FileAnchor(anchor).heads(identity)
-        assert known["clicks"].sequence > old.sequence
-        add_line(anchor, summary_of(old))
-        assert FileAnchor(anchor).heads(identity) == known
-        with Ledger(older, anchor=anchor) as rolled_back, pytest.raises(LedgerRolledBackError):
-            rolled_back.charge("clicks", EIGHTH)
-        add_line(anchor, summary_of())
-        assert ledger.charge("clicks", EIGHTH).sequence == 3
-    assert FileAnchor(anchor).heads(identity)["clicks"].sequence == 3
-
-
 def test_a_long_anchor_is_read_in_blocks(place: Path, anchor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger(place, anchor=anchor) as ledger:
         identity = str(ledger.charge("clicks", EIGHTH).ledger)
@@ -323,5 +311,5 @@ def test_a_long_anchor_is_read_in_blocks(place: Path, anchor: str, monkeypatch: 
     known = writer.heads(identity)
     assert [known[f"account {rest}"].sequence for rest in range(7)] == [35, 36, 37, 38, 39, 33, 34]
     for size in (1, 100, 1000, 4096):
-        monkeypatch.setattr(anchor_file, "_BLOCK", size)
+        monkeypatch.setattr(anchor_module, "_BLOCK", size)
         assert FileAnchor(anchor).heads(identity) == known

@@ -1,4 +1,4 @@
-"""A ledger that goes back is seen, wherever its anchor lies; so is damage to either of them."""
+"""A ledger that goes back is seen by its anchor; so is damage to either of them."""
 
 from __future__ import annotations
 
@@ -24,27 +24,11 @@ from dpselect.errors import (
     LedgerForkedError,
     LedgerRolledBackError,
 )
-from dpselect.ledger import Anchor, FileAnchor, Head, Ledger
+from dpselect.ledger import Ledger
+from dpselect.ledger.anchor import FileAnchor
 from tests.slow import EXAMPLES, SLOW
 
 EVENT = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
-
-
-class KeptInMemory:
-    """The smallest anchor of a caller's own."""
-
-    def __init__(self) -> None:
-        self.noted: list[tuple[str, Head]] = []
-
-    def heads(self, ledger: str) -> dict[str, Head]:
-        heads: dict[str, Head] = {}
-        for of, head in self.noted:
-            if of == ledger and (head.account not in heads or head.sequence > heads[head.account].sequence):
-                heads[head.account] = head
-        return heads
-
-    def note(self, ledger: str, head: Head) -> None:
-        self.noted.append((ledger, head))
 
 
 @pytest.fixture
@@ -107,20 +91,6 @@ def test_an_older_copy_in_its_place_is_refused(ledger: Ledger, place: Path, tmp_
         whole.verify()  # the copy that lost a charge of the other account meanwhile
     with Ledger(place) as unanchored:
         unanchored.verify()  # control: the anchor is what knows
-
-
-@pytest.mark.parametrize("kind", ["path", "text", "file", "own"])
-def test_a_file_or_an_object_notices_an_older_copy(kind: str, place: Path, anchor: Path, tmp_path: Path) -> None:
-    given: dict[str, str | Path | Anchor] = {"path": anchor, "text": str(anchor), "file": FileAnchor(anchor)}
-    given["own"] = KeptInMemory()
-    with Ledger(place, anchor=given[kind]) as ledger:
-        ledger.open_account("clicks", epsilon=10)
-        older = copied(ledger, place, tmp_path / "older.db")
-        for number in (1, 2):
-            assert ledger.charge("clicks", EVENT).sequence == number
-        assert ledger.verify(only_new=True)[0].entries == 3
-    with Ledger(older, anchor=given[kind]) as behind, pytest.raises(LedgerRolledBackError):
-        behind.charge("clicks", EVENT)
 
 
 def test_a_fork_is_told_from_a_rollback(ledger: Ledger, place: Path, tmp_path: Path, anchor: Path) -> None:
@@ -237,7 +207,7 @@ def test_a_line_that_a_crash_cut_off_is_no_damage(tmp_path: Path, place: Path) -
 
 
 def test_every_character_of_an_anchor_counts(tmp_path: Path, place: Path) -> None:
-    """Also those that no ledger disagrees with, such as the totals that are taken where entries are written off."""
+    """Also those that no ledger disagrees with."""
     anchor = tmp_path / "anchor"
     with Ledger(place, anchor=anchor) as ledger:
         ledger.open_account("clicks", epsilon=1)
@@ -298,15 +268,10 @@ def test_processes_share_an_anchor(tmp_path: Path, place: Path) -> None:
     assert sorted(json.loads(line)["sequence"] for line in lines[1:]) == list(range(1 + 20 * number))
 
 
-@pytest.mark.parametrize("given", [3, "", b"x", "mysql://host/x", "a\0b", object()])
+@pytest.mark.parametrize("given", [3, "", b"x", "mysql://host/x", "a\0b", object(), FileAnchor("a")])
 def test_what_is_no_anchor_is_refused(given: object, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError, match="anchor"):
         Ledger(tmp_path / "budget.db", anchor=given)  # type: ignore[arg-type]
-
-
-def test_anchors_keep_to_the_protocol() -> None:
-    assert all(isinstance(each, Anchor) for each in (FileAnchor("a"), KeptInMemory()))
-    assert not isinstance("a", Anchor)
 
 
 Meaning = list[tuple[str, int, str, str]] | None

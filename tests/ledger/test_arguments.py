@@ -14,7 +14,7 @@ from dpselect.accounting import ComposedEvent, PureEvent, Run
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import AccountTerms, State, described
-from dpselect.ledger.refusals import refusal
+from dpselect.ledger.charging import refusal
 
 HALF = PureEvent(epsilon=0.5)
 NO_TEXTS: list[Any] = [None, b"x", 7, ["x"], "\ud800", "a\x00b"]

@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerNotStoredWarning, LedgerVersionError
-from dpselect.ledger import Receipt, unsettled
+from dpselect.ledger import Receipt, requests
 
 EVENT = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
 ASKED: dict[str, Any] = {"request": "november", "question": "top page"}
@@ -67,14 +67,15 @@ class Storing:
 
 def going_on_when_waited_for(held: Storing, patch: pytest.MonkeyPatch) -> list[str]:
     """Lets the thread go on as soon as another one waits for it, and notes that it does."""
-    until, waits = unsettled.Patience.until, list[str]()
+    until, waits = requests.Patience.until, list[str]()
 
-    def noted(patience: unsettled.Patience, done: threading.Event) -> bool:
+    def noted(patience: requests.Patience, done: threading.Event | None) -> bool:
+        assert done is not None
         waits.append("waits")
         held.goes_on.set()
         return until(patience, done)
 
-    patch.setattr(unsettled.Patience, "until", noted)
+    patch.setattr(requests.Patience, "until", noted)
     return waits
 
 
@@ -103,7 +104,7 @@ def test_an_answer_that_then_cannot_be_stored_is_given_with_a_warning(
     held.ends()
     said = " ".join(str(each.message) for each in warned)
     assert (waits, len(warned)) == (["waits"], 2)
-    assert "a later dpselect brought it up to date meanwhile" in said
+    assert "another dpselect wrote it meanwhile" in said
     assert "another try just now failed as well" in said
     assert found is not None
     assert found.release == "answer"
@@ -129,4 +130,4 @@ def test_what_was_stored_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.M
     waits = going_on_when_waited_for(held, monkeypatch)
     assert charged(held.ledger) == looked(held.ledger)
     assert not waits
-    assert not unsettled._storing  # pyright: ignore[reportPrivateUsage]
+    assert not requests._storing  # pyright: ignore[reportPrivateUsage]

@@ -171,7 +171,7 @@ CARRIED = """
 import os, sys
 from dpselect.accounting.events import PureEvent
 from dpselect.ledger import Ledger
-from dpselect.ledger.sqlite_connections import raw_of
+from dpselect.ledger.database import raw_of
 
 path, event = sys.argv[1], PureEvent(epsilon=0.125)
 ledger = Ledger(path)

@@ -20,9 +20,7 @@ from dpselect.accounting import (
     compose,
 )
 from dpselect.accounting.rounding import fraction_down
-from dpselect.ledger.accounts import AccountTerms
-from dpselect.ledger.costs import UNIT, Cost, cost_of, nothing
-from dpselect.ledger.filters import Order, conversion, orders_for
+from dpselect.ledger.accounts import UNIT, AccountTerms, Cost, Order, conversion, cost_of, nothing, orders_for
 
 MILLIONTH = Fraction(1, 10**6)
 

@@ -174,9 +174,9 @@ def test_terms_that_prove_nothing_are_damage(
 def test_a_version_that_is_no_number_is_damage(damaged: str, version: str) -> None:
     by_hand(
         damaged,
-        "DROP TABLE dpselect_migrations",
-        "CREATE TABLE dpselect_migrations (version, time TEXT)",
-        f"INSERT INTO dpselect_migrations VALUES ({version}, '')",
+        "DROP TABLE dpselect_ledger",
+        "CREATE TABLE dpselect_ledger (id TEXT, version)",
+        f"INSERT INTO dpselect_ledger VALUES ('{'0' * 32}', {version})",
     )
     with Ledger(damaged) as ledger:
         for act in (ledger.verify, lambda: ledger.charge("clicks", TENTH)):

@@ -26,7 +26,7 @@ from dpselect.errors import (
     RequestReusedError,
     SelectionError,
 )
-from dpselect.ledger import sqlite_database, unsettled
+from dpselect.ledger import database, requests
 from dpselect.ledger.chain import release_hash
 from dpselect.ledger.sqlite_file import FileConnection
 from dpselect.mechanisms import PermuteAndFlip
@@ -138,7 +138,7 @@ def test_no_failure_of_a_disk_loses_an_answer(
         ask, ledger = asking(path, table, wait=0.02 if lasting else 30)
         with monkeypatch.context() as patch, dps.Ledger(path) as truth, ledger:
             truth.account("clicks")  # by a connection that does not fail
-            patch.setattr(sqlite_database, "FileConnection", faulty_connection(fault, CODES[code]))
+            patch.setattr(database, "FileConnection", faulty_connection(fault, CODES[code]))
             outcomes.append(check_that_nothing_is_lost(ask, fault, truth, draws))
         if not fault.hit:
             break
@@ -177,7 +177,7 @@ def unknown(opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         path = Path(shutil.copy(opened, tmp_path / f"{at}.db"))
         fault = Fault(at, "after", lasting=True)
         with monkeypatch.context() as patch, dps.Ledger(path, wait=0.01) as ledger:
-            patch.setattr(sqlite_database, "FileConnection", faulty_connection(fault, sqlite3.SQLITE_IOERR))
+            patch.setattr(database, "FileConnection", faulty_connection(fault, sqlite3.SQLITE_IOERR))
             with pytest.raises(SelectionError) as failed:
                 ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
             fault.lift()
@@ -228,7 +228,7 @@ def test_a_charge_that_was_recorded_unseen_belongs_to_one_process(
     """Of a process and its fork only one may draw for it."""
     with dps.Ledger(unknown) as ledger:
         with monkeypatch.context() as forked:
-            forked.setattr(unsettled.os, "getpid", lambda: -1)
+            forked.setattr(requests.os, "getpid", lambda: -1)
             with pytest.raises(ChargeRefusedError):
                 ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
             with pytest.raises(ChargeRefusedError):
@@ -247,9 +247,10 @@ def test_an_interrupted_commit_is_no_lost_budget(opened: Path, tmp_path: Path, m
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
-            patch.setattr(sqlite_database, "refuse_lost_log", interrupted)  # right after the commit
-            with pytest.raises(KeyboardInterrupt):
+            patch.setattr(database, "refuse_lost_log", interrupted)  # right after the commit
+            with pytest.raises(KeyboardInterrupt) as caught:
                 ledger.charge("clicks", half)
+        assert "entry 2 of account 'clicks' was being recorded" in caught.value.__notes__[0]
         assert ledger.account("clicks").entries == 3
         assert ledger.charge("clicks", half).sequence == 2
 
@@ -268,7 +269,7 @@ def read_only(ledger: dps.Ledger, patch: pytest.MonkeyPatch) -> None:
             return super().cursor(Cursor)
 
     ledger.disconnect()
-    patch.setattr(sqlite_database, "FileConnection", ReadOnly)
+    patch.setattr(database, "FileConnection", ReadOnly)
 
 
 def test_an_answer_that_cannot_be_stored_is_given_and_kept(
@@ -315,7 +316,7 @@ def test_an_answer_that_another_process_stored_first_is_the_answer(
             f"INSERT INTO dpselect_releases VALUES (1, 2, 'theirs', '{release_hash(theirs.hash, 'theirs')}')",
         )
         assert ledger.charge("clicks", half, **ASKED).release == "theirs"  # type: ignore[arg-type]
-        assert unsettled.answer_of(mine.hash) is None
+        assert mine.hash not in requests._answers
 
 
 def ask_with_a_charge_gone(opened: Path, table: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -344,7 +345,7 @@ def test_an_answer_whose_charge_is_gone_is_not_shown(
     """An older copy was put in the ledger's place: nothing that is left there pays for the answer."""
     said = ask_with_a_charge_gone(opened, table, tmp_path / "budget.db", monkeypatch)
     assert "charged as entry 1 of account 'clicks', but no answer was shown" in said
-    assert not unsettled._answers
+    assert not requests._answers
 
 
 @pytest.mark.filterwarnings("error::dpselect.errors.AnswerNotStoredWarning")

@@ -16,7 +16,7 @@ from dpselect.accounting import BoundedRangeEvent, ComposedEvent, Event, NonAdap
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import AccountTerms, State
-from dpselect.ledger.refusals import refusal, scaled, sure_share
+from dpselect.ledger.charging import refusal, scaled, sure_share
 from dpselect.mechanisms import plan_top_k
 from tests.slow import crossed
 

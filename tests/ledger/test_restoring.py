@@ -1,4 +1,4 @@
-"""Copies of a ledger, and what they lack: refused, or written off as spent."""
+"""Copies of a ledger: a copy that lacks charges is refused."""
 
 from __future__ import annotations
 
@@ -14,15 +14,9 @@ import pytest
 import dpselect as dps
 from dpselect.cli import main
 from dpselect.errors import (
-    ChargeRefusedError,
     InvalidParameterError,
-    LedgerDamagedError,
-    LedgerForkedError,
-    LedgerRolledBackError,
 )
 from dpselect.ledger import Ledger
-from dpselect.ledger.chain import canonical, entry_hash
-from tests.ledger.tampering import by_hand
 
 EVENT = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
 SELECTION = dps.ExponentialMechanism(epsilon=0.25, sensitivity=1).event
@@ -61,85 +55,6 @@ def test_a_backup_overwrites_nothing(ledger: Ledger, tmp_path: Path, there: str)
     assert (tmp_path / there).read_text() == "mine"
 
 
-def test_what_a_copy_lacks_is_written_off(ledger: Ledger, tmp_path: Path, anchor: Path) -> None:
-    copy = tmp_path / "copy.db"
-    ledger.backup(copy)
-    ledger.set_limit("clicks", epsilon=0.75)
-    ledger.charge("clicks", EVENT)
-    ledger.charge("pets", SELECTION)
-    before = {each.name: each for each in ledger.accounts()}
-    ledger.disconnect()
-    with Ledger(copy, anchor=anchor) as restored:
-        with pytest.raises(LedgerRolledBackError, match="write-off"):
-            restored.charge("clicks", EVENT)
-        assert {each.name for each in restored.write_off()} == {"clicks", "pets"}
-        for name, lost in before.items():
-            now = restored.account(name)
-            assert (now.spent, now.epsilon, now.unit, now.is_open) == (lost.spent, lost.epsilon, lost.unit, True)
-        assert restored.account("clicks").spent == Fraction(1, 4)
-        assert restored.history("clicks")[-1].kind == "written-off"
-        assert restored.write_off() == []
-        assert [each.entries for each in restored.verify()] == [3, 3]
-        assert [each.entries for each in restored.verify(only_new=True)] == [3, 3]
-        restored.charge("clicks", EVENT)
-        for _ in range(3):
-            restored.charge("clicks", EVENT)
-        with pytest.raises(ChargeRefusedError):
-            restored.charge("clicks", EVENT)
-        restored.verify()
-    with Ledger(tmp_path / "budget.db", anchor=anchor) as found_again, pytest.raises(LedgerRolledBackError):
-        found_again.verify()  # from now on the restored one is the ledger
-
-
-def test_an_account_that_a_copy_lacks_stays_gone(ledger: Ledger, tmp_path: Path, anchor: Path) -> None:
-    copy = tmp_path / "copy.db"
-    ledger.backup(copy)
-    ledger.open_account("late", epsilon=3)
-    with Ledger(copy, anchor=anchor) as restored:
-        assert restored.write_off() == []
-        assert len(restored.verify()) == 2
-        with pytest.raises(LedgerRolledBackError, match="account 'late' is missing"):
-            restored.open_account("late", epsilon=3)
-        assert restored.open_account("late again", epsilon=3).entries == 1
-
-
-def test_another_history_is_not_written_off(ledger: Ledger, tmp_path: Path, anchor: Path) -> None:
-    copy = tmp_path / "copy.db"
-    ledger.backup(copy)
-    ledger.charge("clicks", EVENT)
-    with Ledger(copy) as other:
-        other.charge("clicks", EVENT, note="elsewhere")
-    with Ledger(copy, anchor=anchor) as other, pytest.raises(LedgerForkedError):
-        other.write_off()
-    with Ledger(copy) as unanchored, pytest.raises(InvalidParameterError, match="anchor"):
-        unanchored.write_off()
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [("total", ["0", "0", ""]), ("epsilon", "1/16"), ("open", "x"), ("unit", 3)],
-    ids=["gives back", "a limit below what is spent", "no state", "no unit"],
-)
-def test_a_written_off_entry_by_hand_is_found(
-    ledger: Ledger, tmp_path: Path, anchor: Path, edit: tuple[str, object]
-) -> None:
-    """Also where the hash of the entry was computed anew."""
-    copy = tmp_path / "copy.db"
-    ledger.backup(copy)
-    ledger.charge("clicks", EVENT)
-    with Ledger(copy, anchor=anchor) as restored:
-        restored.write_off()
-        *_, before, entry = restored.history("clicks")
-    body = dict(entry.body)
-    body["state"] = canonical(json.loads(body["state"]) | {edit[0]: edit[1]})
-    text = canonical(body)
-    head, quoted = entry_hash(before.hash, text), text.replace("'", "''")
-    place = "WHERE account=1 AND sequence=2"
-    by_hand(f"sqlite:///{copy}", f"UPDATE dpselect_entries SET body='{quoted}', hash='{head}' {place}")
-    with Ledger(copy) as damaged, pytest.raises(LedgerDamagedError, match="entry 2 of account 'clicks'"):
-        damaged.verify()
-
-
 def test_the_commands(tmp_path: Path, ledger: Ledger, anchor: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*words: object) -> tuple[int, str, str]:
         status = main([*map(str, words)])
@@ -163,8 +78,10 @@ def test_the_commands(tmp_path: Path, ledger: Ledger, anchor: Path, capsys: pyte
     for each in tmp_path.glob("budget.db*"):
         shutil.move(each, tmp_path / f"lost-{each.name}")
     status, _, err = run("ledger", "restore", copy, "--to", place, "--anchor", anchor)
-    assert (status, "--write-off" in err, place.exists()) == (2, True, False)
-    status, out, _ = run("ledger", "restore", copy, "--to", place, "--anchor", anchor, "--write-off")
+    assert (status, "Find the complete ledger" in err, place.exists()) == (2, True, False)
+    with Ledger(tmp_path / "lost-budget.db") as lost:
+        lost.backup(tmp_path / "whole.db")
+    status, out, _ = run("ledger", "restore", tmp_path / "whole.db", "--to", place, "--anchor", anchor)
     assert (status, "clicks" in out) == (0, True)
     with Ledger(place) as restored:
         assert restored.account("clicks").spent == Fraction(1, 4)

@@ -7,7 +7,7 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from dpselect.errors import InvalidParameterError, LedgerDamagedError
+from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
 from dpselect.ledger.chain import canonical, entry_hash, release_hash
 from tests.ledger.granted import EIGHTH, Granted, run_at
@@ -106,90 +106,3 @@ def test_an_entry_that_the_account_does_not_count_answers_no_request(granted: Gr
             assert (receipt.sequence, receipt.release) == (3, None)
         with pytest.raises(LedgerDamagedError):
             charger.verify()
-
-
-POWERS = (
-    "GRANT UPDATE (terms) ON {place}.dpselect_accounts TO {user}",
-    "GRANT INSERT (name) ON {place}.dpselect_accounts TO {user}",
-    "GRANT UPDATE (body) ON {place}.dpselect_entries TO {user}",
-    "GRANT UPDATE (hash) ON {place}.dpselect_releases TO {user}",
-    "GRANT UPDATE (id) ON {place}.dpselect_ledger TO {user}",
-    "GRANT INSERT (id) ON {place}.dpselect_ledger TO {user}",
-    "GRANT INSERT (version) ON {place}.dpselect_migrations TO {user}",
-    "GRANT UPDATE (time) ON {place}.dpselect_migrations TO {user}",
-    "GRANT DELETE ON {place}.dpselect_entries TO {user}",
-    "GRANT REFERENCES (number) ON {place}.dpselect_accounts TO {user}",
-    "GRANT TRIGGER ON {place}.dpselect_accounts TO {user}",
-    "GRANT CREATE ON SCHEMA {place} TO {user}",
-)
-OF_ONE = (
-    "GRANT SET ON PARAMETER session_replication_role TO {user}",
-    "GRANT ALTER SYSTEM ON PARAMETER search_path TO {user}",
-    "GRANT pg_execute_server_program TO {user}",
-    "GRANT pg_write_server_files TO {user}",
-    "GRANT pg_read_server_files TO {user}",
-    "GRANT pg_write_all_data TO {user}",
-    "ALTER ROLE {user} NOINHERIT; GRANT pg_write_all_data TO {user}",
-    "ALTER ROLE {user} REPLICATION",
-    "ALTER SCHEMA {place} OWNER TO {user}",
-    "GRANT {prefix}_manage TO {user} WITH ADMIN OPTION",
-    "CREATE ROLE {user}_group; GRANT UPDATE (terms) ON {place}.dpselect_accounts TO {user}_group;"
-    " ALTER ROLE {user} NOINHERIT; GRANT {user}_group TO {user}",
-)
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize(
-    ("power", "has_all"), [*((each, True) for each in POWERS), *((each, False) for each in POWERS + OF_ONE)]
-)
-def test_rights_from_elsewhere_are_found(granted: Granted, postgres: sa.Engine, power: str, has_all: bool) -> None:
-    user = f"{granted.prefix}_other"
-    words = {"place": granted.schema, "user": "PUBLIC" if has_all else user, "prefix": granted.prefix}
-    with postgres.connect() as connection:
-        connection.exec_driver_sql(f"CREATE ROLE {user} LOGIN")
-        granted.owner.grant(charge=[user], roles=granted.prefix)
-        connection.exec_driver_sql(power.format(**words))
-    try:
-        with pytest.raises(
-            InvalidParameterError, match=r"users whose rights their roles can limit|only its owner may create"
-        ):
-            granted.owner.grant(charge=[user], roles=granted.prefix)
-    finally:
-        with postgres.connect() as connection:
-            connection.exec_driver_sql(f"ALTER SCHEMA {granted.schema} OWNER TO postgres")
-            for role in (user, *([f"{user}_group"] if "_group" in power else [])):
-                connection.exec_driver_sql(f"DROP OWNED BY {role}; DROP ROLE {role}")
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("name", ["dpselect_manage", "{prefix}_manage", "{prefix}_charge"])
-def test_a_role_of_the_ledgers_is_no_user(granted: Granted, name: str) -> None:
-    role = name.format(prefix=granted.prefix)
-    with pytest.raises(InvalidParameterError, match=r"charge=.*(users that the server knows|not a role of the ledger)"):
-        granted.owner.grant(charge=[role], roles=granted.prefix)
-
-
-def test_names_of_roles_that_the_server_keeps_for_itself_are_refused(granted: Granted) -> None:
-    with pytest.raises(InvalidParameterError, match=r"roles=.*pg_"):
-        granted.owner.grant(roles="pg_x")
-
-
-def test_whoever_made_the_roles_is_no_user_of_theirs(granted: Granted, postgres: sa.Engine) -> None:
-    """PostgreSQL 16 and later make them a member, who may give the role to others and has none of its rights."""
-    prefix = f"{granted.prefix}_theirs"
-    place, owner, user = f"{prefix}_place", f"{prefix}_owner", f"{prefix}_user"
-    with postgres.connect() as connection:
-        connection.exec_driver_sql(f"CREATE ROLE {owner} LOGIN CREATEROLE; CREATE ROLE {user} LOGIN")
-        connection.exec_driver_sql(f"CREATE SCHEMA {place} AUTHORIZATION {owner}")
-    url = sa.make_url(granted.urls["read"]).set(username=owner)
-    with Ledger(url.update_query_dict({"options": f"-csearch_path={place}"}), wait=20) as ledger:
-        ledger.open_account("clicks", epsilon=1)
-        for _ in range(2):
-            roles = ledger.grant(charge=[user], roles=prefix)
-        with postgres.connect() as connection:  # by another grantor: the server holds two rows of it
-            connection.exec_driver_sql(f"GRANT {prefix}_charge TO {user}")
-        assert [role.users for role in ledger.grant(charge=[user], roles=prefix)] == [(user,), (), ()]
-        assert [role.users for role in roles] == [(user,), (), ()]
-    with postgres.connect() as connection:
-        names = ", ".join([owner, user, *(f"{prefix}_{may}" for may in ("charge", "manage", "read"))])
-        connection.exec_driver_sql(f"DROP SCHEMA {place} CASCADE; DROP OWNED BY {names}; DROP ROLE {names}")

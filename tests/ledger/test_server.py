@@ -20,10 +20,10 @@ from dpselect.errors import (
     LedgerReadOnlyError,
     LedgerUnavailableError,
 )
-from dpselect.ledger import Ledger, server
-from dpselect.ledger.schema import migrations
-from dpselect.ledger.server_connections import NoAnswerError
-from dpselect.ledger.server_errors import failed, refused
+from dpselect.ledger import Ledger
+from dpselect.ledger import postgres as server
+from dpselect.ledger.postgres import NoAnswerError, failed, refused
+from dpselect.ledger.store import accounts
 
 TENTH = PureEvent(epsilon=0.125)
 NOTHING = "Nothing was written"
@@ -177,7 +177,7 @@ def terminate(server: sa.Engine, connection: sa.Connection) -> None:
 def test_a_connection_lost_before_the_commit_has_written_nothing(postgres: sa.Engine, server_url: str) -> None:
     def lose(ledger: Ledger) -> None:
         with ledger._database.writing() as connection:
-            connection.execute(migrations.delete())
+            connection.execute(accounts.update().values(state=""))
             terminate(postgres, connection)
             connection.exec_driver_sql("SELECT 1")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.ledger import store, unsettled
+from dpselect.ledger import requests, store
 from dpselect.ledger.database import Database
 from dpselect.session import paying
 from tests.plans.test_plan import folder, left  # noqa: F401 - a fixture
@@ -65,8 +65,8 @@ class Steps:
         except Killed:
             return False
         finally:
-            unsettled._charges.clear()  # pyright: ignore[reportPrivateUsage]
-            unsettled._answers.clear()  # pyright: ignore[reportPrivateUsage]
+            requests._attempts.clear()  # pyright: ignore[reportPrivateUsage]
+            requests._answers.clear()  # pyright: ignore[reportPrivateUsage]
         return True
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from dpselect import Neighbours
 from dpselect.accounting import PureEvent
-from dpselect.ledger.accounts import AccountTerms
-from dpselect.ledger.costs import Cost, nothing
+from dpselect.ledger.accounts import AccountTerms, Cost, nothing
 from tests.reference.adaptive_spending import Counts, worst_delta
 
 EXP_EPSILON = Fraction(27, 20)  # epsilon = 0.300...

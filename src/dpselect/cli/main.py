@@ -1,4 +1,4 @@
-"""From arguments to an exit status: 0, 2 for bad input, 130 for Ctrl-C, 1 for anything unforeseen.
+"""From arguments to an exit status: 0, 2 for bad input, 128 and its number for a signal (130 for Ctrl-C), 1 otherwise.
 
 Also 2 for a dry run of a question that the account would refuse, and 1 for a `doctor` who finds that nothing works.
 """
@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
     from dpselect.errors import SelectionError
 
-BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+BAD_INPUT, UNFORESEEN, BROKEN_PIPE = 2, 1, 141
+
+
+class _EndedError(KeyboardInterrupt):
+    """A signal asked the process to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,11 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report(text, BAD_INPUT)
     encode_anything(sys.stdout)
     try:
+        if arguments is None and given[:1] != ["serve"]:  # whose server listens to signals itself
+            _end_like_an_interrupt("SIGTERM", "SIGHUP")
         return _run(given)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        number = error.number if isinstance(error, _EndedError) else signal.SIGINT
         if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-        return INTERRUPTED
+            signal.signal(number, signal.SIG_IGN)
+        _name_entry(error)
+        return 128 + number
     except BrokenPipeError:
         _drop_output()  # the reader has closed it
         return BROKEN_PIPE
@@ -91,6 +103,31 @@ def _run(given: list[str]) -> int:
         status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
         return _report(_in_words(error, given), status)
     return status if isinstance(status, int) else 0
+
+
+def _end_like_an_interrupt(*names: str) -> None:
+    """Let signals end the command as Ctrl-C does, so that it can name what was charged; not ones that are ignored."""
+
+    def end(number: int, _frame: object) -> None:
+        raise _EndedError(number)
+
+    for name in names:
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+def _name_entry(error: KeyboardInterrupt) -> None:
+    """Name the entry of the ledger, if an interrupt came after a charge."""
+    notes: list[str] = getattr(error, "__notes__", [])
+    if not notes and "dpselect.ledger.requests" in sys.modules:
+        from dpselect.ledger.requests import last_charge
+
+        charged = last_charge()
+        if charged is not None:
+            notes = [f"interrupted after entry {charged.sequence} of account {charged.account!r} was charged."]
+    for note in notes:
+        _report(note, 0)
 
 
 def _unforeseen(error: Exception) -> int:

@@ -5,23 +5,17 @@ from typing import TYPE_CHECKING
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
-    from dpselect.ledger.anchor_file import FileAnchor as FileAnchor
-    from dpselect.ledger.anchors import Anchor as Anchor
-    from dpselect.ledger.anchors import Head as Head
     from dpselect.ledger.ledger import Ledger as Ledger
     from dpselect.ledger.records import Account as Account
     from dpselect.ledger.records import Entry as Entry
+    from dpselect.ledger.records import Head as Head
     from dpselect.ledger.records import Receipt as Receipt
     from dpselect.ledger.records import Verified as Verified
-    from dpselect.ledger.roles import Role as Role
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
-            "dpselect.ledger.anchor_file": "FileAnchor",
-            "dpselect.ledger.anchors": "Anchor Head",
             "dpselect.ledger.ledger": "Ledger",
-            "dpselect.ledger.records": "Account Entry Receipt Verified",
-            "dpselect.ledger.roles": "Role",
+            "dpselect.ledger.records": "Account Entry Head Receipt Verified",
         },
     )

@@ -11,7 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
+
+from dpselect.errors import LedgerDamagedError, LedgerError, SelectionError
 
 FIRST = "0" * 64
 """The hash before an account's first entry."""
@@ -22,6 +28,25 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 def canonical(held: dict[str, Any]) -> str:
     """JSON that is the same text for equal objects: one line, keys sorted."""
     return _ENCODER.encode(held)
+
+
+_FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
+_LONGEST = 8000
+"""Characters. A limit has at most 4000 bits above and below the bar, a sum of doubles fewer."""
+
+
+def fraction_of(text: object) -> Fraction:
+    """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long.
+
+    Raises:
+        ValueError: `text` is not what ``str`` writes for a fraction.
+
+    >>> fraction_of("-3/10")
+    Fraction(-3, 10)
+    """
+    if not isinstance(text, str) or len(text) > _LONGEST or not _FRACTION.fullmatch(text):
+        raise ValueError("not a fraction of a ledger")
+    return Fraction(text)
 
 
 def entry_hash(previous: str, body: str) -> str:
@@ -54,3 +79,56 @@ def _digest(*parts: str) -> str:
     encoded = [part.encode() for part in parts]
     joined = b"".join([b"%d:%b" % (len(each), each) for each in encoded])
     return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()
+
+
+_TEXTS = ("body", "hash")
+_TEXTS_OR_NONE = ("request", "release", "release_hash")
+_UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
+
+
+def damaged_account(ledger: str, name: str) -> LedgerDamagedError:
+    """The error for an account whose row is not the one that the ledger wrote."""
+    text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
+    return LedgerDamagedError(ledger, text)
+
+
+def damaged_entry(ledger: str, account: str, place: object) -> LedgerDamagedError:
+    """The error for an entry that no ledger wrote."""
+    place = place if isinstance(place, int) else "?"
+    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
+
+
+def damaged_text(ledger: str) -> LedgerDamagedError:
+    """The error for a file whose description of its own tables is not text."""
+    text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
+    return LedgerDamagedError(ledger, text)
+
+
+def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
+    """Check the types in rows of entries, because SQLite stores anything in any column.
+
+    Raises:
+        LedgerDamagedError: a value has another type than the ledger writes. The error names the first such entry.
+    """
+    for row in rows:
+        texts = all(isinstance(row[name], str) for name in _TEXTS)
+        texts_or_none = all(isinstance(row[name], (str, type(None))) for name in _TEXTS_OR_NONE)
+        pair = (row["release"] is None) == (row["release_hash"] is None)
+        if not (texts and texts_or_none and pair and isinstance(row["sequence"], int)):
+            raise damaged_entry(ledger, account, row["sequence"])
+        yield row
+
+
+@contextmanager
+def readable(ledger: str, account: str, place: object) -> Generator[None]:
+    """A block in which the text of an entry is read.
+
+    Raises:
+        LedgerDamagedError: in place of any error that comes from a text that no ledger wrote.
+    """
+    try:
+        yield
+    except LedgerError:
+        raise
+    except _UNREADABLE:
+        raise damaged_entry(ledger, account, place) from None

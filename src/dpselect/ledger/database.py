@@ -1,18 +1,308 @@
-"""A ledger's database, in a file or on a server: its transactions and its locks."""
+"""A ledger's database, in a file here or on a server: its transactions and its locks.
+
+SQLite's locks belong to a process, and SQLite remembers which ones it holds. A child that used an inherited connection
+would write without the locks that it believes it holds, and a mutex of SQLite that another thread held during the fork
+would stay locked in the child for ever. So a fork waits until no connection is being opened or returned, and closes the
+idle ones. A child is refused if its parent was using a ledger during the fork.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, TypeVar, cast
+from weakref import WeakSet
 
 import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import QueuePool
 
-from dpselect.errors import MissingExtraError
-from dpselect.ledger.addresses import Address
-from dpselect.ledger.sqlite_database import SqliteDatabase
+from dpselect.errors import LedgerBusyError, LedgerError, LedgerUnavailableError, MissingExtraError
+from dpselect.ledger.arguments import Address
+from dpselect.ledger.chain import damaged_text
+from dpselect.ledger.sqlite_file import (
+    FileConnection,
+    Identity,
+    identity_of,
+    refuse_lost,
+    refuse_lost_log,
+    refuse_moved,
+    refuse_replaced,
+    size_of,
+    standing_still,
+    translated,
+    uri_of,
+)
+
+_FORKED = (
+    "this process was forked from one that was using a ledger at that moment, in another thread, and cannot lock it"
+    " safely. Nothing was written; start such processes by 'spawn' or 'forkserver', or fork before ledgers are used."
+)
+
+Opened = TypeVar("Opened")
+
+
+class SqliteConnections:
+    """The connections of one ledger.
+
+    Args:
+        ledger: the ledger's address in messages.
+        open_file: opens another connection.
+    """
+
+    __slots__ = ("__weakref__", "_engine", "_ledger")
+
+    def __init__(self, ledger: str, open_file: Callable[[], FileConnection]) -> None:
+        self._ledger = ledger
+        # A pool size of 0 means no limit: threads never wait for a connection, only for their turn to write.
+        self._engine = sa.create_engine(
+            "sqlite://", creator=open_file, poolclass=QueuePool, pool_size=0, pool_use_lifo=True
+        )
+        with _guard:
+            _all.add(self)
+
+    @contextmanager
+    def one(self) -> Generator[sa.Connection]:
+        """A connection for this block alone; closed for good if the block fails.
+
+        Raises:
+            LedgerUnavailableError: a ledger was in use when this process was forked, or there is no file.
+            LedgerDamagedError: the file's log was lost under this process.
+        """
+        with in_use(self._ledger, self._engine.connect, sa.Connection.close) as connection:
+            raw = raw_of(connection)
+            try:
+                refuse_lost(cast(Identity, raw.identity), ledger=self._ledger)
+                yield connection
+            except BaseException:
+                connection.invalidate()
+                raise
+            if raw.still is not None:
+                connection.invalidate()  # SQLite would not read the file again, and would miss what others write
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        with _guard:  # not `engine.dispose`: connections in use would return to a pool that is never closed
+            self._engine.pool.dispose()
+
+
+def raw_of(connection: sa.Connection) -> FileConnection:
+    """The connection of SQLite's driver."""
+    return cast(FileConnection, connection.connection.dbapi_connection)
+
+
+@contextmanager
+def in_use(ledger: str, open_one: Callable[[], Opened], close: Callable[[Opened], None]) -> Generator[Opened]:
+    """What `open_one` returns, counted as in use until it is closed, because SQLite may hold locks through it.
+
+    Raises:
+        LedgerUnavailableError: a ledger was in use when this process was forked.
+    """
+    with _guard:
+        if os.getpid() != _process:
+            _leave_to_parent()  # forked without Python's hooks
+        if _is_forked_amid_use:
+            raise LedgerUnavailableError(ledger, _FORKED)
+        opened = open_one()
+        _used.add(opened)
+    try:
+        yield opened
+    finally:
+        with _guard:
+            close(opened)
+            _used.discard(opened)
+
+
+_guard = threading.RLock()
+"""Held while a connection is opened, closed or returned, and while the process forks."""
+_all: WeakSet[SqliteConnections] = WeakSet()
+_used: WeakSet[object] = WeakSet()
+"""Weak references: after an interrupt, an object counts as in use only while somebody can still use it."""
+_process = os.getpid()
+_is_forked_amid_use = False
+
+
+def _before_fork() -> None:
+    _guard.acquire()  # nobody opens or returns a connection until the fork is over
+    for each in list(_all):
+        each.close()
+
+
+def _in_parent() -> None:
+    _guard.release()
+
+
+def _in_child() -> None:
+    global _guard, _is_forked_amid_use
+    _guard = threading.RLock()
+    _is_forked_amid_use |= bool(_used)
+    _used.clear()
+    _leave_to_parent()
+
+
+def _leave_to_parent() -> None:
+    """In a child: close connections that were idle in the parent, which does nothing to the file."""
+    global _process
+    _process = os.getpid()
+    for each in list(_all):
+        each.close()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+
+
+_CROWDED = "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
+_NO_ROOM = "no file can be made in the folder for temporary files (TMPDIR). Nothing was written."
+_DURABLE = (
+    "PRAGMA synchronous=EXTRA",  # FULL, and for a file without a write-ahead log its folder too
+    "PRAGMA fullfsync=ON",  # macOS: an fsync alone stops at the disk's own memory; elsewhere these two change nothing
+    "PRAGMA checkpoint_fullfsync=ON",
+)
+
+
+class SqliteDatabase:
+    """The way to one file. Safe to use from several threads.
+
+    A forked process may go on using it, unless it was forked while another thread was using a SQLite file; then it is
+    refused.
+
+    Args:
+        path: of the file, all links followed.
+        shown: how messages speak of it.
+        wait: seconds to wait for whoever else is writing.
+        read_only: whether the caller asked not to write.
+    """
+
+    def __init__(self, path: Path, shown: str, *, wait: float, read_only: bool) -> None:
+        self._path, self._shown, self._wait, self._read_only = path, shown, wait, read_only
+        self._connections = SqliteConnections(shown, self._open)
+        self._turn = threading.RLock()  # one that knows its owner: see `writing`
+        self._opened: Identity | None = None
+
+    def close(self) -> None:
+        """Let go of connections; the next use opens new ones."""
+        self._connections.close()
+        self._opened = None
+
+    @contextmanager
+    def reading(self) -> Generator[sa.Connection]:
+        """A transaction that sees one state of the file and does not wait for writers."""
+        with self._connected() as connection:
+            raw = raw_of(connection)
+            connection.exec_driver_sql("BEGIN")
+            refuse_replaced(self._path, raw, ledger=self._shown)
+            try:
+                yield connection
+            finally:
+                refuse_moved(raw, ledger=self._shown)  # also where what was read looked damaged
+            refuse_lost_log(raw, ledger=self._shown)
+
+    @contextmanager
+    def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
+        """A transaction that is the only writer from its start, and on disk when the block ends without an error."""
+        if create:
+            self._create_file()
+        with self._connected() as connection:
+            raw = raw_of(connection)
+            try:
+                if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
+                    raise LedgerBusyError(self._shown, _CROWDED)
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                yield connection
+                refuse_replaced(self._path, raw, ledger=self._shown)
+                connection.commit()
+                refuse_lost_log(raw, ledger=self._shown)
+            except BaseException:
+                raw.release()  # before it is another's turn
+                raise
+            finally:
+                with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
+                    self._turn.release()
+
+    def checkpoint(self) -> None:
+        """Copy what was committed from the write-ahead log into the file, so that both have to be lost to lose it.
+
+        It is in the log already: where this fails, nothing is missing, and whoever writes next is told why.
+        """
+        with suppress(LedgerError), self._connected() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def refuse_another_file(self, connection: sa.Connection) -> None:
+        """Look for the file once more: the last thing before a commit that can fail for certain, without effect.
+
+        Raises:
+            LedgerDamagedError: another file has its name now.
+            LedgerUnavailableError: there is none, or it has several names.
+        """
+        refuse_replaced(self._path, raw_of(connection), ledger=self._shown)
+
+    @contextmanager
+    def _connected(self) -> Generator[sa.Connection]:
+        try:
+            with self._connections.one() as connection:
+                yield connection
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            raise translated(error, self._shown) from None
+        except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
+            raise damaged_text(self._shown) from None
+
+    def _open(self) -> FileConnection:
+        found = identity_of(self._path, ledger=self._shown)
+        refuse_lost(found, ledger=self._shown)
+        self._opened = self._opened or found  # that of the first connection, until `close`
+        still = standing_still(self._path, ledger=self._shown)
+        options = {"mode": "ro" if self._read_only else "rw"}
+        connection = sqlite3.connect(
+            uri_of(self._path, **(options if still is None else {"mode": "ro", "immutable": "1"})),
+            uri=True,
+            timeout=self._wait,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=FileConnection,
+        )
+        connection.opened(self._path, self._opened, still).text_factory = _text
+        for setting in _DURABLE:
+            connection.execute(setting)
+        connection.execute("PRAGMA foreign_keys=ON")
+        return connection
+
+    def _create_file(self) -> None:
+        """For its owner alone, with a write-ahead log: a commit is one write, and readers do not wait for it."""
+        if self._read_only or size_of(self._path):
+            return
+        try:
+            with NamedTemporaryFile(prefix="dpselect-") as private:  # whose permissions SQLite gives the new file
+                uri = uri_of(self._path, modeof=private.name)
+
+                def connect() -> FileConnection:
+                    opened = sqlite3.connect(uri, uri=True, timeout=self._wait, factory=FileConnection)
+                    return opened.opened(self._path)
+
+                with in_use(self._shown, connect, FileConnection.close) as connection:
+                    for setting in (*_DURABLE, "PRAGMA journal_mode=WAL"):
+                        connection.execute(setting)
+        except sqlite3.Error as error:
+            raise translated(error, self._shown) from None
+        except OSError:
+            raise LedgerUnavailableError(self._shown, _NO_ROOM) from None
+
+
+def _text(raw: bytes) -> str | bytes:
+    """A text of SQLite. Text that is not UTF-8 stays bytes, so that readers of the row do not take it for text."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
 
 if TYPE_CHECKING:
-    from dpselect.ledger.server import Server
+    from dpselect.ledger.postgres import Server
 
 
 class Database:
@@ -64,7 +354,7 @@ class Database:
         self._at.close()
 
     def lock_whole(self, connection: sa.Connection) -> None:
-        """Lock the creation and migration of tables until the transaction ends. Any user may hold this lock."""
+        """Lock the creation of tables until the transaction ends. Any user may hold this lock."""
         if not isinstance(self._at, SqliteDatabase):
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
 
@@ -91,7 +381,7 @@ def schema_of(connection: sa.Connection) -> str | None:
 
 def _server(address: Address, *, wait: float, table: str) -> Server:
     try:
-        from dpselect.ledger.server import Server
+        from dpselect.ledger.postgres import Server
     except ModuleNotFoundError:
         raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
     return Server(address.url, address.shown, wait=wait, table=table)

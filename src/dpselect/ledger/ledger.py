@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
 import sqlalchemy as sa
@@ -12,24 +14,22 @@ import sqlalchemy as sa
 from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import store
-from dpselect.ledger.ahead import AHEAD, beginning, charged_ahead
-from dpselect.ledger.anchoring import head_of
-from dpselect.ledger.anchors import Anchor
+from dpselect.ledger.accounts import Cost
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
-from dpselect.ledger.charge_request import ChargeRequest
-from dpselect.ledger.costs import Cost
+from dpselect.ledger.charging import AHEAD, ChargeRequest, beginning, charged_ahead, refusal, refuse_seeded_release
 from dpselect.ledger.managed import ManagedLedger
 from dpselect.ledger.records import Receipt
-from dpselect.ledger.refusals import refusal, refuse_seeded_release
-from dpselect.ledger.requests import answered, stored_release
-from dpselect.ledger.unsettled import (
+from dpselect.ledger.requests import (
     PASSING,
     Attempt,
     ElsewhereError,
     Patience,
     Unstored,
+    answered,
     is_paid,
+    last_charge,
     store_remembered,
+    stored_release,
 )
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
@@ -48,8 +48,8 @@ class Ledger(ManagedLedger):
             ``"postgresql://user@host/database"``, for which the extra ``postgres`` is needed; or the path of a file.
         wait: seconds to wait for another process that holds the lock.
         anchor: where the latest entry of each account is noted, so that an older copy of the ledger is refused: the
-            path of a file, best on another disk; or an object with the methods of `dpselect.ledger.Anchor`. Every
-            process that charges has to name the same one. None: an older copy is not noticed.
+            path of a file, best on another disk. Every process that charges has to name the same one. None: an older
+            copy is not noticed.
 
     Raises:
         InvalidParameterError: `url` or `anchor` is not one of these.
@@ -72,8 +72,13 @@ class Ledger(ManagedLedger):
 
     __slots__ = ()
 
-    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Anchor | None]]:
-        return _opened, (*self._database.address, self._anchor)
+    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Path | None]]:
+        return _opened, (*self._database.address, None if self._anchor is None else self._anchor.path)
+
+    @property
+    def last_charge(self) -> Receipt | None:
+        """The receipt of the last charge whose commit this thread has started; so an interrupt can name its entry."""
+        return last_charge()
 
     def charge(
         self,
@@ -180,7 +185,7 @@ class Ledger(ManagedLedger):
                 and not charged_ahead(connection, row, charge, ledger=ledger)[0]
             ]
             if not unpaid:
-                heads.append(head_of(row.terms, row.state, row.head))
+                heads.append(store.head_of(row.terms, row.state, row.head))
                 return
             self._allowed(row, *(charge for charge, _ in unpaid))
             for charge, time in unpaid:
@@ -188,7 +193,7 @@ class Ledger(ManagedLedger):
                 body = self._stamp("charge") | {"public_time": as_utc_text(time)} | charge.entry_fields
                 after = row.state.charged(row.state.total + cost, unit=charge.unit)
                 head = store.append(connection, row, after, {**body, "cost": cost.to_list(), AHEAD: True})
-                row = store.AccountRow(row.terms, after, head.hash, row.version)
+                row = replace(row, state=after, head=head.hash)
                 heads[:] = [head]
             self._database.refuse_another_file(connection)
 
@@ -201,7 +206,7 @@ class Ledger(ManagedLedger):
                 return known
             standing = attempt.standing(connection, row, ledger=self._database.shown)
             if standing is not None:
-                heads.append(head_of(row.terms, row.state, row.head))
+                heads.append(store.head_of(row.terms, row.state, row.head))
                 return standing
             waiting, begun = charged_ahead(connection, row, charge, ledger=self._database.shown)
             if waiting:
@@ -210,8 +215,7 @@ class Ledger(ManagedLedger):
                 head = store.append(connection, row, after, now | beginning(charge, waiting[0]))
                 heads.append(head)
                 self._database.refuse_another_file(connection)
-                attempt.receipt, attempt.begun = waiting[0], (head.sequence, head.hash)
-                return attempt.receipt
+                return attempt.commits(waiting[0], (head.sequence, head.hash))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
             cost, total = self._allowed(row, charge)
@@ -222,8 +226,8 @@ class Ledger(ManagedLedger):
             head = store.append(connection, row, after, {**body, **charge.entry_fields, "cost": cost.to_list()})
             heads.append(head)
             self._database.refuse_another_file(connection)
-            attempt.receipt = charge.receipt(head.sequence, head.hash, body["public_time"], ledger=self._id)
-        return attempt.receipt
+            receipt = charge.receipt(head.sequence, head.hash, body["public_time"], ledger=self._id)
+            return attempt.commits(receipt, (head.sequence, head.hash))
 
     def look(
         self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
@@ -306,7 +310,7 @@ class Ledger(ManagedLedger):
     def _stored_release(self, receipt: Receipt, release: str) -> str:
         with self._current().writing() as connection:
             row = self._locked(connection, receipt.account)
-            return stored_release(connection, row, receipt, str(receipt.request), release, ledger=self._database.shown)
+            return stored_release(connection, row, receipt, release, ledger=self._database.shown)
 
     def _answered(
         self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, wait_for_others: bool
@@ -344,9 +348,9 @@ def _after_others(act: _Looking[Found], patience: Patience) -> Found:
         try:
             return act(wait_for_others=True)
         except ElsewhereError as elsewhere:
-            if not elsewhere.is_over(patience):
+            if not patience.until(elsewhere.done):
                 return act(wait_for_others=False)
 
 
-def _opened(url: sa.URL, wait: float, anchor: Anchor | None = None) -> Ledger:
+def _opened(url: sa.URL, wait: float, anchor: Path | None = None) -> Ledger:
     return Ledger(url, wait=wait, anchor=anchor)

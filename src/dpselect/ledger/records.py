@@ -1,15 +1,18 @@
-"""The frozen values that a ledger returns: accounts, entries and receipts."""
+"""The frozen values that a ledger returns (accounts, entries, receipts), and how they are read from rows."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
+from dpselect.accounting.events import Run, from_json
 from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.ledger.chain import FIRST, canonical, fraction_of, readable
 from dpselect.privacy import Neighbours
 
 _DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
@@ -28,7 +31,7 @@ class Receipt:
         question: hash of the certificate without its answer, if the charge was for one, or None.
         request: the request id of the charge, or None.
         release: the stored answer of the request, if it was answered before. Nothing was charged then.
-        ledger: id of the ledger, which its copies share; None for charges made before ledgers had an id.
+        ledger: id of the ledger, which its copies share.
     """
 
     account: str
@@ -45,6 +48,25 @@ class Receipt:
         held = {"account": self.account, "sequence": self.sequence, "hash": self.hash, "time": self.time}
         optional = {"question": self.question, "request": self.request, "ledger": self.ledger}
         return held | {name: value for name, value in optional.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """How far an account had come.
+
+    Attributes:
+        account: its name.
+        sequence: of its last entry.
+        hash: of that entry and all before it.
+        state: what the account said then, as the ledger writes it: its limit and all that is spent.
+        seal: of the account's row then, which covers its terms, too.
+    """
+
+    account: str
+    sequence: int
+    hash: str
+    state: str
+    seal: str
 
 
 _HARDLY_ANYTHING = 1e-9
@@ -146,7 +168,7 @@ class Entry:
 
     Attributes:
         sequence: number of the entry. Entries are ordered by it, because clocks may jump.
-        kind: ``"open"``, ``"charge"``, ``"begin"``, ``"limit"``, ``"close"`` or ``"written-off"``. A ``"begin"`` costs
+        kind: ``"open"``, ``"charge"``, ``"begin"``, ``"limit"`` or ``"close"``. A ``"begin"`` costs
             nothing: a charge that was made ahead is drawn for after it.
         time: the time by the clock of the process that wrote it; for the ledger's holder only
             (``docs/sharp-edges.md``).
@@ -215,3 +237,92 @@ def as_written(exact: Fraction) -> float:
     except OverflowError:
         return fraction_down(exact)
     return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)
+
+
+def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
+    """The entry of a row of the entries.
+
+    Raises:
+        LedgerDamagedError: no ledger wrote such a row.
+    """
+    with readable(ledger, account, row["sequence"]):
+        return _entry_of(row)
+
+
+def _entry_of(row: Mapping[Any, Any]) -> Entry:
+    body = _body(row)
+    epsilon, delta, what = 0.0, 0.0, ""
+    kind = "begin" if "begins" in body else _text(body["kind"])
+    if kind == "charge":
+        run = from_json(body["event"])
+        event = run.event if isinstance(run, Run) else run
+        epsilon, delta = event.epsilon, event.delta
+        what = run.mechanism if isinstance(run, Run) else type(event).__name__
+    elif kind in ("open", "limit"):
+        epsilon = fraction_down(fraction_of(body["epsilon"]))
+    elif kind == "begin":
+        what = f"the draw for entry {int(body['begins'])}"
+    if kind == "open":
+        delta = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
+    return Entry(
+        sequence=row["sequence"],
+        kind=kind,
+        time=_text(body["time"]),
+        epsilon=epsilon,
+        delta=delta,
+        what=what,
+        request=row["request"],
+        note=_text(body.get("note", "")),
+        hash=row["hash"],
+        body=body,
+        release=row["release"],
+        receipt=_receipt(row, body) if kind == "charge" else None,
+    )
+
+
+def receipt_of(row: Mapping[Any, Any]) -> Receipt:
+    """The receipt of a charge, with its stored release if there is one."""
+    return replace(_receipt(row, _body(row)), release=row["release"])
+
+
+def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
+    """The receipt given for the charge."""
+    question = body.get("question")
+    return Receipt(
+        account=_text(body["account"]),
+        sequence=row["sequence"],
+        hash=row["hash"],
+        time=_text(body["public_time"]),
+        request=row["request"],
+        question=None if question is None else _text(question),
+        ledger=_text(body["ledger"]),
+    )
+
+
+def question_of(row: Mapping[Any, Any]) -> str:
+    """The hash of the question under a charge's request id."""
+    return _text(_body(row)["asked"])
+
+
+def exported(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[str]:
+    """An account's entries as JSON, with all that each hash covers."""
+    previous = FIRST
+    for row in rows:
+        with readable(ledger, account, row["sequence"]):
+            held = {"entry": _body(row), "previous": previous, "hash": row["hash"]}
+            line = canonical(held if row["release"] is None else held | {"release": row["release"]})
+        yield line
+        previous = row["hash"]
+
+
+def _body(row: Mapping[Any, Any]) -> dict[str, Any]:
+    body = json.loads(row["body"])
+    if not isinstance(body, dict):
+        raise TypeError("not an entry")
+    return cast(dict[str, Any], body)
+
+
+def _text(held: object) -> str:
+    if not isinstance(held, str):
+        raise TypeError("not text")
+    return held

@@ -1,19 +1,277 @@
-"""The answer of a request id: looked up before a charge, and stored after a draw."""
+"""Each charge and its answer, until both are certainly on disk.
+
+Every charge has an id of its own, 128 random bits in its entry, which the entry's hash covers. A commit that fails may
+have taken effect all the same: the connection broke before the answer arrived. Then the id is looked up in a new
+connection, with the account locked, so that a commit still in progress is waited for. Nothing was drawn for it yet,
+because a draw begins only after its charge has returned. So an entry that is found may be used once, by this process
+alone.
+
+An answer that cannot be stored was charged, and may be shown. This process keeps it until it can be stored; another
+thread that asks for it meanwhile waits. Proof: ``proofs/ledger.md``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from dpselect.errors import InvalidCertificateError, LedgerDamagedError, RequestReusedError, Shown
+from dpselect.errors import (
+    AnchorError,
+    AnchorUnavailableError,
+    AnswerNotStoredWarning,
+    InvalidCertificateError,
+    LedgerBusyError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerFullError,
+    LedgerReadOnlyError,
+    LedgerUnavailableError,
+    LedgerVersionError,
+    RequestReusedError,
+    SelectionError,
+    Shown,
+)
 from dpselect.ledger import store
-from dpselect.ledger.chain import release_hash
-from dpselect.ledger.charge_request import ChargeRequest
-from dpselect.ledger.damage import readable
-from dpselect.ledger.reading import question_of, receipt_of
-from dpselect.ledger.records import Receipt
-from dpselect.ledger.unsettled import answer_of, being_stored, warn_of
+from dpselect.ledger.chain import readable, release_hash
+from dpselect.ledger.charging import ChargeRequest
+from dpselect.ledger.records import Receipt, question_of, receipt_of
+
+PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
+"""Errors that may pass, and that do not put earlier commits in doubt."""
+NOT_STORED = (*PASSING, LedgerVersionError)
+"""Errors that keep an answer from being stored although its charge is. After any other, the charge may be lost."""
+
+_WHY: dict[type[LedgerError], str] = {
+    LedgerBusyError: "another process holds its lock",
+    LedgerFullError: "there is no room left on its disk",
+    LedgerReadOnlyError: "it cannot be written to, only read",
+    LedgerVersionError: "another dpselect wrote it meanwhile",
+    AnchorUnavailableError: "its anchor could not be read",
+}
+_BROKEN = "the disk or the connection failed"
+_COMMITS = 3
+_SHORTEST, _LONGEST = 0.02, 1.0
+
+
+class Patience:
+    """A time limit for repeated attempts: `wait` seconds from now."""
+
+    __slots__ = ("_end", "_pause")
+
+    def __init__(self, wait: float) -> None:
+        self._end, self._pause = time.monotonic() + wait, _SHORTEST
+
+    def lasts(self) -> bool:
+        """Whether there is time for another attempt. Pauses before it, longer each time."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(left, self._pause))
+        self._pause = min(2 * self._pause, _LONGEST)
+        return True
+
+    def until(self, done: threading.Event | None) -> bool:
+        """Whether `done` is set in time, which is waited for; without an event as `lasts`."""
+        return self.lasts() if done is None else done.wait(max(0.0, self._end - time.monotonic()))
+
+
+class ElsewhereError(Exception):
+    """Somebody else is at work on the answer to this question: look again after `done`, or after a pause."""
+
+    def __init__(self, done: threading.Event | None = None) -> None:
+        super().__init__()
+        self.done = done
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A charge in progress.
+
+    Attributes:
+        place: the ledger's identity in this process.
+        charge: the requested charge.
+        note: its note.
+        receipt: receipt of the charge whose commit was started and not confirmed, or None.
+        entry: number and hash of the entry that this commit writes: of the charge, or one that begins its draw.
+        process: the process that remembers it.
+    """
+
+    place: sa.URL
+    charge: ChargeRequest
+    note: str
+    receipt: Receipt | None = None
+    entry: tuple[int, str] = (0, "")
+    process: int = 0
+    _commits: int = 0
+    _failed: LedgerError | None = None
+
+    @classmethod
+    def new(cls, place: sa.URL, charge: ChargeRequest, *, note: str, time: str | None) -> Attempt:
+        """A new attempt, or the remembered one at the same charge, if its receipt has this time or `time` is None."""
+        for each in list(_attempts):
+            same = (each.place, each.charge, each.note, each.process) == (place, charge, note, os.getpid())
+            if same and each.receipt is not None and time in (None, each.receipt.time):
+                try:
+                    _attempts.remove(each)
+                except ValueError:  # another thread was faster
+                    continue
+                return cls(place, charge, note, each.receipt, each.entry)
+        return cls(place, charge, note)
+
+    def commits(self, receipt: Receipt, entry: tuple[int, str]) -> Receipt:
+        """Say that the commit of this entry starts now; returns the receipt."""
+        self.receipt, self.entry = receipt, entry
+        _last.receipt = receipt
+        return receipt
+
+    def standing(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> Receipt | None:
+        """The receipt of the entry whose commit failed, if it was recorded. The transaction has locked the account."""
+        if self.receipt is None or self.is_in(connection, row, ledger=ledger):
+            return self.receipt
+        self.receipt = None
+        if self._commits >= _COMMITS and self._failed is not None:
+            raise self._failed
+        return None
+
+    def is_in(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> bool:
+        """Whether the entry whose commit was started is in the ledger."""
+        found = store.entry_at(connection, row.terms, self.entry[0], ledger=ledger)
+        return found is not None and found["hash"] == self.entry[1]
+
+    def settled(self, act: Callable[[], Receipt], *, wait: float, ledger: str) -> Receipt:
+        """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
+
+        Raises:
+            LedgerUnavailableError: after `wait` seconds it is unknown whether the entry was recorded. This error and
+                any interrupt name the entry, and this process remembers it in case the same question is asked again.
+        """
+        patience = Patience(wait)
+        try:
+            while True:
+                try:
+                    return act()
+                except PASSING as error:
+                    if self.receipt is None:
+                        raise
+                    self._commits, self._failed = self._commits + 1, error
+                    if patience.lasts():
+                        continue
+                    if isinstance(error, AnchorError) and error.sequence is not None:
+                        raise
+                    raise LedgerUnavailableError(ledger, f"it failed while {_being_recorded(self.receipt)}") from None
+        except BaseException as error:
+            if self.receipt is not None:
+                self.process = os.getpid()
+                _attempts.append(self)
+                if not isinstance(error, Exception):
+                    error.add_note(f"interrupted while {_being_recorded(self.receipt)}")
+            raise
+
+
+def _being_recorded(receipt: Receipt) -> str:
+    return (
+        f"entry {receipt.sequence} of account {receipt.account!r} was being recorded, and whether it was cannot be"
+        " determined. Nothing was drawn. Ask the same again in this process: if it was recorded, it is used, and"
+        " nothing more is charged."
+    )
+
+
+def last_charge() -> Receipt | None:
+    """The receipt of the last charge whose commit this thread has started; so an interrupt can name its entry."""
+    return getattr(_last, "receipt", None)
+
+
+_last = threading.local()
+_attempts: list[Attempt] = []
+"""Those that may be recorded, and for which nothing was drawn."""
+_answers: dict[str, Unstored] = {}
+"""Answers that are not stored, by the hash of the charge's entry."""
+_storing: dict[str, threading.Event] = {}
+"""Of these a thread is storing the answer at this moment; the event is set when it has, or has given up."""
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_attempts.clear)  # otherwise both processes would draw for one charge
+    os.register_at_fork(after_in_child=_storing.clear)  # only the thread that forks goes on in the child
+
+
+def is_paid(
+    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, place: sa.URL, ledger: str
+) -> bool:
+    """Whether the charge would use a recorded entry that this process remembers."""
+    charge = replace(charge, certificate_hash=None)
+    for each in list(_attempts):
+        same = (each.place, replace(each.charge, certificate_hash=None), each.process) == (place, charge, os.getpid())
+        if same and each.receipt is not None:
+            return each.is_in(connection, row, ledger=ledger)
+    return False
+
+
+Store = Callable[[Receipt, str], str]
+"""Stores an answer for its charge, and returns the answer that is now stored for the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unstored:
+    """An answer that is not stored yet, with the receipt of its charge."""
+
+    place: sa.URL
+    receipt: Receipt
+    release: str
+
+    def given_out(self, keep: Store, *, wait: float, ledger: str) -> str:
+        """The result of `keep`, tried for `wait` seconds; after that the answer itself, with a warning.
+
+        A charge keeps its first answer, which is remembered until it is stored.
+        """
+        held = _answers.setdefault(self.receipt.hash, self)
+        patience, done = Patience(wait), threading.Event()
+        _storing[self.receipt.hash] = done
+        try:
+            while True:
+                try:
+                    return held.stored(keep)
+                except NOT_STORED as error:
+                    if not (isinstance(error, PASSING) and patience.lasts()):
+                        _warn(self.receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
+                        return held.release
+        finally:
+            _storing.pop(self.receipt.hash, None)
+            done.set()
+
+    def stored(self, keep: Store) -> str:
+        """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
+        try:
+            answer = keep(self.receipt, self.release)
+        except NOT_STORED:
+            raise
+        except Exception:
+            _answers.pop(self.receipt.hash, None)
+            raise
+        _answers.pop(self.receipt.hash, None)
+        return answer
+
+
+def store_remembered(place: sa.URL, keep: Store) -> None:
+    """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
+    mine = [held for held in list(_answers.values()) if held.place == place and held.receipt.hash not in _storing]
+    for each in mine:
+        try:
+            each.stored(keep)
+        except NOT_STORED:
+            return  # the next would fail too, and each would wait
+        except SelectionError:
+            continue  # its charge is lost, and `stored` has forgotten the answer
+
+
+def _warn(receipt: Receipt, why: str, *, ledger: str) -> None:
+    """Warn that an answer is returned although it is not stored."""
+    warnings.warn(AnswerNotStoredWarning(ledger, receipt.account, receipt.sequence, why), stacklevel=2)
 
 
 def answered(
@@ -34,7 +292,7 @@ def answered(
     Raises:
         RequestReusedError: the request id belongs to another question.
         LedgerDamagedError: the answer, or a charge under the id, is not what was written.
-        BeingStoredError: another thread is storing the answer.
+        ElsewhereError: another thread is storing the answer.
     """
     if charge.request is None:
         return None
@@ -51,33 +309,33 @@ def answered(
         if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
             text = f"the release for request {charge.request!r} was changed after it was stored."
             raise LedgerDamagedError(ledger, text)
-    unstored = [entry for entry in held if answer_of(entry["hash"]) is not None]
-    if not found and not unstored:
-        return None
-    first = (found or unstored)[0]
-    with readable(ledger, name, first["sequence"]):
-        receipt = receipt_of(first)
-    if found:
-        return receipt
-    storing = being_stored(receipt.hash)
-    if storing is not None and wait_for_others:
-        raise storing
-    why = "another try just now failed as well" if storing is None else "another thread has not been able to, so far"
-    warn_of(receipt, why, ledger=ledger)
-    return replace(receipt, release=answer_of(receipt.hash))
+    for entry in found or [entry for entry in held if entry["hash"] in _answers]:
+        with readable(ledger, name, entry["sequence"]):
+            receipt = receipt_of(entry)
+        if found:
+            return receipt
+        done, kept = _storing.get(receipt.hash), _answers.get(receipt.hash)
+        if done is not None and wait_for_others:
+            raise ElsewhereError(done)
+        if kept is not None:
+            why = "another thread has not been able to, so far" if done else "another try just now failed as well"
+            _warn(receipt, why, ledger=ledger)
+            return replace(receipt, release=kept.release)
+        if wait_for_others:
+            raise ElsewhereError  # it was stored since the entries were read
+    return None
 
 
 def stored_release(
-    connection: sa.Connection, row: store.AccountRow, receipt: Receipt, request: str, release: str, *, ledger: str
+    connection: sa.Connection, row: store.AccountRow, receipt: Receipt, release: str, *, ledger: str
 ) -> str:
     """`release`, now stored for the charge of `receipt`; or the release that its request had already.
 
     Raises:
         InvalidCertificateError: the receipt is not one of this ledger's.
     """
-    held = store.entries_under(connection, row, request, ledger=ledger)
-    mine = [entry for entry in held if entry["sequence"] == receipt.sequence]
-    if not mine or mine[0]["hash"] != receipt.hash:
+    held = store.entries_under(connection, row, str(receipt.request), ledger=ledger)
+    if receipt.hash not in [entry["hash"] for entry in held if entry["sequence"] == receipt.sequence]:
         raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
     for entry in held:
         if entry["release"] is not None:

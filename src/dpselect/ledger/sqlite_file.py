@@ -8,12 +8,96 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Self, cast
 from urllib.parse import quote, urlencode
 
-from dpselect.errors import LedgerBusyError, LedgerDamagedError, LedgerUnavailableError
+from sqlalchemy.exc import DBAPIError
+
+from dpselect.errors import (
+    InvalidParameterError,
+    LedgerBusyError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerFullError,
+    LedgerReadOnlyError,
+    LedgerUnavailableError,
+    Shown,
+)
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None
+
+
+def to_disk(file: int) -> None:
+    """Flush an open file to disk, except its times. On macOS `fsync` stops at the drive's cache."""
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if fcntl is not None and full is not None:
+        fcntl.fcntl(file, full)
+    else:
+        getattr(os, "fdatasync", os.fsync)(file)
+
+
+def file_to_disk(path: Path) -> None:
+    """Flush the file at `path` to disk."""
+    opened = os.open(path, os.O_RDWR)
+    try:
+        to_disk(opened)
+    finally:
+        os.close(opened)
+
+
+def folder_to_disk(folder: Path) -> None:
+    """Flush the names in a folder to disk; Windows does this by itself."""
+    if hasattr(os, "O_DIRECTORY"):
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+BUSY = (LedgerBusyError, "another process holds its lock. Nothing was written; try again, or wait longer.")
+READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
+FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
+TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way. Nothing was written; verify it.")
+FOREIGN = (LedgerDamagedError, "its tables are not those of a ledger. Nothing was written.")
+"""Faults that servers have as well."""
+
+_DAMAGED = (LedgerDamagedError, "this is not an intact SQLite file. Nothing was written; restore it and verify it.")
+_CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
+_BROKEN = (LedgerUnavailableError, "the disk or the connection failed. A charge may have been recorded; none was used.")
+
+_SQLITE = {
+    sqlite3.SQLITE_ERROR: FOREIGN,
+    sqlite3.SQLITE_BUSY: BUSY,
+    sqlite3.SQLITE_LOCKED: BUSY,
+    sqlite3.SQLITE_READONLY: READ_ONLY,
+    sqlite3.SQLITE_PERM: READ_ONLY,
+    sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_CONSTRAINT: TAMPERED,
+    sqlite3.SQLITE_MISMATCH: TAMPERED,
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
+    sqlite3.SQLITE_AUTH: _CLOSED,
+    sqlite3.SQLITE_IOERR: _BROKEN,
+}
+
+
+def translated(error: Exception, ledger: str) -> LedgerError:
+    """The error to raise instead. It never quotes the driver's text, which contains statements and their values."""
+    cause: object = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, sqlite3.Error):
+        kind, text = _BROKEN
+        return kind(ledger, text)
+    primary = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR)) & 0xFF
+    kind, text = _SQLITE.get(primary, _BROKEN)
+    return kind(ledger, text)
+
 
 Identity = tuple[int, int]
 Still = tuple[Identity, int, int, int, int]
@@ -54,9 +138,12 @@ class FileConnection(sqlite3.Connection):
     def close(self) -> None:
         """Close it; without effect on the file, if its log was removed or the process was forked since."""
         self.release()
-        is_lost = self.identity is not None and has_lost_log(self)
-        if is_lost:
-            _lost.add(cast(Identity, self.identity))
+        try:
+            is_lost = self.identity is not None and has_lost_log(self)
+            if is_lost:
+                _lost.add(cast(Identity, self.identity))
+        except OSError:  # of the disk, which does not say; whoever looks next may see the log
+            is_lost = True
         reader = None
         if self.path is not None and (is_lost or self.process != os.getpid()):
             with suppress(sqlite3.Error):  # it takes its lock first; what it then reads, of two logs, does not matter
@@ -146,6 +233,9 @@ def has_lost_log(opened: FileConnection) -> bool:
     As long as a connection is open and holds its locks, nobody deletes the log. If somebody did, the locks were lost
     (this process opened and closed the file by other means, which drops them) or it was deleted by hand; what was
     written to it since is in no file any more.
+
+    Raises:
+        OSError: the disk does not say.
     """
     return opened.log is not None and opened.log != _log_of(opened)
 
@@ -155,17 +245,24 @@ def refuse_lost_log(opened: FileConnection, *, ledger: str) -> None:
 
     Raises:
         LedgerDamagedError: it is gone, or another one.
+        LedgerUnavailableError: the disk does not say.
     """
+    try:
+        now = _log_of(opened)
+    except OSError:
+        text = "the disk failed. A charge may have been recorded; none was used."
+        raise LedgerUnavailableError(ledger, text) from None
     if opened.log is None:
-        opened.log = _log_of(opened)
-    elif has_lost_log(opened):
+        opened.log = now
+    elif opened.log != now:
         raise LedgerDamagedError(ledger, LOST)
 
 
 def _log_of(opened: FileConnection) -> Identity | None:
+    """The log beside the file now; None if there is none."""
     try:
         found = os.stat(f"{opened.path}-wal")
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_dev, found.st_ino
 
@@ -215,3 +312,36 @@ def _stand(path: Path) -> Still:
         return (0, 0), 0, 0, 0, 0
     identity = found.st_dev, found.st_ino
     return identity, found.st_size, found.st_mtime_ns, size_of(path, "-wal"), size_of(path, "-journal")
+
+
+def new_place(to: object, name: str) -> Path:
+    """The path of a new copy. Nothing may exist there.
+
+    Raises:
+        InvalidParameterError: `to` is not a path, or something exists there.
+    """
+    if not isinstance(to, (str, Path)) or not str(to) or "://" in str(to) or "\0" in str(to):
+        raise InvalidParameterError(name, to, "the path of a file")
+    place = Path(os.path.abspath(to))
+    for each in (place, Path(f"{place}-wal"), Path(f"{place}-shm"), Path(f"{place}-journal")):
+        if os.path.lexists(each):
+            hint = "A ledger is never overwritten: move what is there away first."
+            raise InvalidParameterError(name, Shown(f"<{each.name}>"), "a path where nothing exists yet", hint)
+    return place
+
+
+def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
+    """Copy a SQLite ledger, with its log, as it is now, while others go on charging.
+
+    Raises:
+        LedgerUnavailableError: the copy cannot be written.
+    """
+    try:
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(place)) as copy:
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")  # a single file that is complete wherever it is moved
+        file_to_disk(place)
+        folder_to_disk(place.parent)
+    except (OSError, sqlite3.Error):
+        raise LedgerUnavailableError(ledger, "the copy cannot be written: no permission, or no room.") from None

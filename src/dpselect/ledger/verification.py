@@ -1,25 +1,33 @@
-"""Verifies accounts: reads all entries in order, and recomputes everything that was derived from them."""
+"""Whether a ledger is what it was: compared with what is known of it elsewhere, and followed entry by entry."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Run, from_json
-from dpselect.errors import LedgerDamagedError
+from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, State
-from dpselect.ledger.anchoring import refuse_behind, refuse_missing_accounts
-from dpselect.ledger.anchors import Head
+from dpselect.ledger.accounts import AccountTerms, Cost, State
+from dpselect.ledger.anchor import FileAnchor
 from dpselect.ledger.arguments import short_text
-from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
-from dpselect.ledger.costs import Cost, fraction_of
-from dpselect.ledger.damage import damaged_account, readable, refuse_unsound_file
-from dpselect.ledger.records import Verified
-from dpselect.ledger.schema import accounts, entries, ledger_id, releases
+from dpselect.ledger.chain import (
+    FIRST,
+    account_seal,
+    canonical,
+    damaged_account,
+    entry_hash,
+    fraction_of,
+    readable,
+    release_hash,
+)
+from dpselect.ledger.records import Head, Verified
+from dpselect.ledger.store import accounts, entries, ledger_id, releases
 
 _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
@@ -30,19 +38,100 @@ _CHARGE = (entries.c.account == releases.c.account) & (entries.c.sequence == rel
 _WITHOUT_CHARGE = sa.select(releases.c.sequence).outerjoin(entries, _CHARGE).where(entries.c.sequence.is_(None))
 
 
+_BEHIND = (
+    "an older copy was put in its place, its log was lost, or entries were cut off. Nothing was drawn."
+    " Find the complete ledger."
+)
+_BESIDE = (
+    "two copies of the ledger were used, or its history was rewritten. Nothing was drawn. Use only the copy that its"
+    " anchor and receipts belong to."
+)
+
+
+class Expected(NamedTuple):
+    """An entry that is known from elsewhere."""
+
+    account: str
+    sequence: int
+    hash: str
+
+
+def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head | None, *, ledger: str) -> None:
+    """Compare an account with the head that was noted of it.
+
+    Raises:
+        LedgerRolledBackError: it has not come as far.
+        LedgerForkedError: it came there by another way.
+    """
+    if noted is None:
+        return
+    if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
+        if noted.state != row.state.to_text():
+            text = f"account {row.terms.name!r} differs from its anchor: {_BESIDE}"
+            raise LedgerForkedError(ledger, text)
+        return  # nearly always: no entry has to be read
+    refuse_unless_there(connection, row, [Expected(noted.account, noted.sequence, noted.hash)], ledger=ledger)
+    with readable(ledger, noted.account, noted.sequence):
+        known = State.from_text(noted.state)
+        has_spent_less = not row.state.total.covers(known.total)
+    if has_spent_less:
+        raise LedgerRolledBackError(
+            ledger, f"account {row.terms.name!r} has spent less than its anchor says: {_BEHIND}"
+        )
+
+
+def refuse_unless_there(
+    connection: sa.Connection, row: store.AccountRow, expected: Iterable[Expected], *, ledger: str
+) -> None:
+    """Look up entries of one account that are known from elsewhere.
+
+    Raises:
+        LedgerRolledBackError: one is missing.
+        LedgerForkedError: one is another.
+    """
+    name = row.terms.name
+    for each in expected:
+        if each.sequence >= row.state.entries:
+            last = row.state.entries - 1
+            text = f"account {name!r} ends at entry {last}, and once had entry {each.sequence}: {_BEHIND}"
+            raise LedgerRolledBackError(ledger, text)
+        found = store.entry_at(connection, row.terms, each.sequence, ledger=ledger)
+        if found is None or found["hash"] != each.hash:
+            raise LedgerForkedError(ledger, f"entry {each.sequence} of account {name!r} is a different one: {_BESIDE}")
+
+
+def refuse_missing_accounts(held: Iterable[str], noted: Iterable[str], *, ledger: str) -> None:
+    """Accounts that are known from elsewhere have to be there.
+
+    Raises:
+        LedgerRolledBackError: one is not.
+    """
+    there = set(held)
+    missing = sorted(name for name in noted if name not in there)
+    if missing:
+        raise LedgerRolledBackError(ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
+
+
 class _WrongEntryError(Exception):
     """The message says what is wrong with the current entry."""
 
 
 def verified(
-    connection: sa.Connection, name: str | None, *, ledger: str, noted: Mapping[str, Head], only_new: bool
+    connection: sa.Connection,
+    name: str | None,
+    *,
+    ledger: str,
+    noted: Mapping[str, Head],
+    anchor: FileAnchor | None,
+    only_new: bool,
 ) -> list[Verified]:
-    """Check one account, or all accounts and that none is missing, also against the heads in `noted`.
+    """Check one account, or all accounts and that none is missing, also against the heads that the anchor has `noted`.
 
     Raises:
         LedgerDamagedError: an entry is not what was written. The error names the first account and entry.
         LedgerRolledBackError: an account has fewer entries than noted.
         LedgerForkedError: a noted entry, or the state after it, is a different one here.
+        AnchorError: the anchor had noted more once.
     """
     if not only_new:
         refuse_unsound_file(connection, ledger=ledger)
@@ -56,10 +145,34 @@ def verified(
         raise LedgerDamagedError(ledger, "an account is missing.")
     refuse_missing_accounts(held, noted, ledger=ledger)
     own_id = ledger_id(connection, ledger=ledger)
-    return [
-        _verified_account(connection, each, ledger=ledger, noted=noted.get(each), only_new=only_new, own_id=own_id)
-        for each in names
-    ]
+    found: list[Verified] = []
+    for each in names:
+        head = noted.get(each)
+        verified, once = _verified_account(
+            connection, each, ledger=ledger, noted=head, only_new=only_new, own_id=own_id
+        )
+        if anchor is not None and head is not None and once > head.sequence:
+            raise anchor.cut_back(head, once)
+        found.append(verified)
+    return found
+
+
+def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
+    """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again.
+
+    Raises:
+        LedgerDamagedError: a page or an index is damaged.
+        LedgerUnavailableError: the disk could not be read.
+    """
+    if connection.dialect.name != "sqlite":
+        return
+    found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
+    unread = re.search(r"error code=([0-9]+)", found)  # of a page: SQLite reports it like damage, and goes on
+    if unread is not None and int(unread[1]) & 0xFF == sqlite3.SQLITE_IOERR:
+        raise LedgerUnavailableError(ledger, "the disk failed while its file was read. Try again.")
+    if found != "ok":
+        text = "its file is damaged: a page or an index is not as SQLite writes it (PRAGMA integrity_check)."
+        raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
 
 
 def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
@@ -73,12 +186,13 @@ def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
 
 
 def _verified_account(
-    connection: sa.Connection, name: str, *, ledger: str, noted: Head | None, only_new: bool, own_id: str | None
-) -> Verified:
+    connection: sa.Connection, name: str, *, ledger: str, noted: Head | None, only_new: bool, own_id: str
+) -> tuple[Verified, int]:
+    """The account, and the largest number that its entries say that an anchor had noted."""
     row = store.account_row(connection, name, ledger=ledger)
     refuse_behind(connection, row, noted, ledger=ledger)
     state: State | None = None
-    head, place, after = FIRST, 0, None
+    head, place, after, once = FIRST, 0, None, -1
     if only_new and noted is not None:
         state = _state_of(noted, row.terms, ledger=ledger)
         head, place, after = noted.hash, noted.sequence + 1, noted.sequence
@@ -89,7 +203,8 @@ def _verified_account(
                     ledger, f"account {name!r} has an entry {found['sequence']}, before its first."
                 )
             with readable(ledger, name, place):
-                state = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=own_id)
+                state, known = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=own_id)
+            once = max(once, known)
             head, place = found["hash"], place + 1
         if place < row.state.entries:
             raise _WrongEntryError("is missing")
@@ -97,7 +212,7 @@ def _verified_account(
             raise _WrongEntryError("does not follow from the ones before it")
     except _WrongEntryError as wrong:
         raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
-    return Verified(account=name, entries=place, head=head)
+    return Verified(account=name, entries=place, head=head), once
 
 
 def _state_of(noted: Head, terms: AccountTerms, *, ledger: str) -> State:
@@ -115,9 +230,9 @@ def _followed(
     terms: AccountTerms,
     place: int,
     previous: str,
-    own_id: str | None,
-) -> State:
-    """The state after the entry at `place`, which is checked completely."""
+    own_id: str,
+) -> tuple[State, int]:
+    """The state after the entry at `place`, which is checked completely, and the number that it says was noted."""
     if found["sequence"] != place:
         raise _WrongEntryError("is missing")
     if entry_hash(previous, found["body"]) != found["hash"]:
@@ -127,11 +242,14 @@ def _followed(
         raise _WrongEntryError("is not written as entries are")
     if (body["account"], body["sequence"], body.get("request")) != (terms.name, place, found["request"]):
         raise _WrongEntryError("belongs elsewhere")
-    if body.get("ledger", own_id) != own_id:
+    if body["ledger"] != own_id:
         raise _WrongEntryError("belongs to another ledger")
     if found["release"] is not None and release_hash(found["hash"], found["release"]) != found["release_hash"]:
         raise _WrongEntryError("has another release than was stored")
-    return _after(body, state, terms)
+    noted = body.get("noted", -1)
+    if type(noted) is not int or not -1 <= noted < max(place, 0):
+        raise _WrongEntryError("says what no anchor noted")
+    return _after(body, state, terms), noted
 
 
 def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) -> State:
@@ -150,23 +268,11 @@ def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) ->
             limited = state.limited(fraction_of(body["epsilon"]))
         case "close":
             limited = state.closed()
-        case "written-off":
-            return _written_off(body, state, terms)
         case _:
             raise _WrongEntryError("is of an unknown kind")
     if not terms.allow(limited.epsilon, limited.total):
         raise _WrongEntryError("sets a limit below what was spent")
     return limited
-
-
-def _written_off(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
-    """The state after lost entries were counted as spent. It is one that an anchor knew, and has spent no less."""
-    lost = state.written_off(State.from_text(body["state"]))
-    if not lost.total.covers(state.total):
-        raise _WrongEntryError("gives back what was spent")
-    if state.unit not in (None, lost.unit) or not terms.allow(lost.epsilon, lost.total):
-        raise _WrongEntryError("is about another account")
-    return lost
 
 
 def _begun(body: Mapping[str, Any], state: State) -> State:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from dpselect.accounting.events import Event
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.ledger.limits import NewAccount
+from dpselect.ledger.accounts import NewAccount
 from dpselect.plans.planned_question import PlannedQuestion
 from dpselect.questions import Terms
 from dpselect.questions.question import as_text

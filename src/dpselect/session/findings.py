@@ -22,8 +22,8 @@ from dpselect.questions.question import counted
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 WARNING = (
-    "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table. Acting on"
-    " them is outside the guarantee: choose candidates, bounds and epsilon without them."
+    "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table."
+    " Acting on them is outside the guarantee: choose candidates, bounds and epsilon without them."
 )
 FEW_UNITS = 20
 _LARGE = 0.05
@@ -33,7 +33,8 @@ _RARE = 0.03
 _GAP = "[ \u00a0\u202f]?"
 _SYMBOL = "([A-Za-z]{0,3}[$€£¥₹₽₩₺₪₫%‰]|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr|zł)"
 _NUMBER = re.compile(
-    f"[+-]?{_SYMBOL}?{_GAP}[+-]?(?:[0-9]+(?:[.,'’_ \u00a0\u202f][0-9]+)*[.,]?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?{_GAP}{_SYMBOL}?"
+    f"[+-]?{_SYMBOL}?{_GAP}[+-]?(?:[0-9]+(?:[.,'’_ \u00a0\u202f][0-9]+)*[.,]?|[.,][0-9]+)"
+    f"(?:[eE][+-]?[0-9]+)?{_GAP}{_SYMBOL}?"
 )
 _READ = {
     CandidateKind.NUMBER: re.compile(r"[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*"),
@@ -145,8 +146,8 @@ class Findings:
         found, unit = self._found, self._unit
         if found.left_out:
             yield (
-                f"{found.left_out:,} of {found.rows + found.left_out:,} lines are no rows: another number of fields than"
-                f" the first line, or quotes that do not pair up{self._lines(self._others)}"
+                f"{found.left_out:,} of {found.rows + found.left_out:,} lines are no rows: another number of fields"
+                f" than the first line, or quotes that do not pair up{self._lines(self._others)}"
             )
         if not found.rows:
             yield "The table has no rows."
@@ -155,7 +156,8 @@ class Findings:
             what = f"have no {unit}" if each.text is not None else f"have no {unit} that can be read"
             yield f"{_share(each.rows, found.rows)} {what}: they do not count{self._shown(each)}"
         if 0 < found.units <= FEW_UNITS and found.rows >= 10 * found.units:
-            yield f"There {'is' if found.units == 1 else 'are'} only {counted(found.units, 'unit')}. Is {unit} whose a row is?"
+            there = "is" if found.units == 1 else "are"
+            yield f"There {there} only {counted(found.units, 'unit')}. Is {unit} whose a row is?"
         elif found.usable_units <= FEW_UNITS and found.rows >= 10 * max(1, found.usable_units):
             yield f"Only {counted(found.usable_units, 'unit')} will take part: the answer would be mostly noise."
         elif found.largest.rows > max(FEW_UNITS, _LARGE * found.rows, 10 * found.rows / found.units):
@@ -246,7 +248,8 @@ class Findings:
             named = ", ".join(sorted(filter(None, symbols)))
             return (
                 [],
-                f"Numbers with {named} stand beside others: no option makes them mean the same. Write them in one way first.",
+                f"Numbers with {named} stand beside others: no option makes them mean the same."
+                " Write them in one way first.",
             )
         ways = list[dict[str, Any]]()
         for marks in _MARKS:

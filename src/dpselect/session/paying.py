@@ -156,8 +156,7 @@ class Spending(Payer[Release]):
         Warns:
             AnswerNotStoredWarning: the answer could not be stored.
         """
-        (release,) = self.answers([asked])
-        return release
+        return self.answers([asked])[0]
 
     @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
     def answers(self, questions: Sequence[TableQuestion[Any]]) -> list[Release]:
@@ -170,8 +169,19 @@ class Spending(Payer[Release]):
 
         If all have a request, all are charged in one transaction; otherwise one after another. Then each is drawn and
         stored before the next is drawn: a crash can cost at most the question in progress, and those with a request are
-        free when they are asked again.
+        free when they are asked again. An interrupt after a charge gets a note that names the last entry.
         """
+        before = None if self._ledger is None else self._ledger.last_charge
+        try:
+            return self._answers(questions)
+        except BaseException as error:
+            if not isinstance(error, Exception) and self._ledger is not None and not hasattr(error, "__notes__"):
+                last = self._ledger.last_charge
+                if last is not None and last is not before:
+                    error.add_note(str(_lost(last, "It was interrupted.")))
+            raise
+
+    def _answers(self, questions: Sequence[TableQuestion[Any]]) -> list[Release]:
         time = public_time(datetime.now(UTC), self._times)
         for each in questions:
             self.ledger_for(each.request)
@@ -217,11 +227,8 @@ class Spending(Payer[Release]):
         charges: list[Receipt] = []
         try:
             return self._answered(draft, charges)
-        except BaseException as error:
+        except Exception as error:
             if not charges:
-                raise
-            if not isinstance(error, Exception):
-                error.add_note(str(_lost(charges[0], "It was interrupted.")))
                 raise
             foreseen = isinstance(error, (SelectionError, AnswerNotStoredWarning))
             why = str(error) if foreseen else f"An unexpected {type(error).__name__}; please report it."

@@ -80,7 +80,7 @@ def _line(entry: Entry) -> Line:
         time=entry.time.partition(".")[0].replace("T", " "),
         kind=entry.kind,
         what=f"{asked} ({entry.what})" if asked else entry.what,
-        epsilon="" if entry.kind in ("close", "written-off") else f"{entry.epsilon:.6g}",
+        epsilon="" if entry.kind == "close" else f"{entry.epsilon:.6g}",
         note=entry.note,
         release=request.removeprefix(PREFIX) if is_page else "",
     )

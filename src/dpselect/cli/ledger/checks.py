@@ -87,35 +87,25 @@ def backup(ledger: str, /, *, to: Path, as_json: Json = False) -> None:
 
 
 @ledger_app.command
-def restore(copy: str, /, *, to: Path, anchor: str, write_off: Flag = False, as_json: Json = False) -> None:
-    """Replace a lost ledger by a copy.
+def restore(copy: str, /, *, to: Path, anchor: str, as_json: Json = False) -> None:
+    """Replace a lost ledger by a copy, unless charges are missing in it.
 
-    Charges that were made after the copy are missing in it. The anchor knows
-    their total. Without --write-off such a copy is refused; with it they are
-    counted as spent.
+    The anchor knows whether charges were made after the copy.
 
     Args:
         copy: Copy made by `ledger backup`.
         to: File of the ledger. Move away an existing file first.
         anchor: File that records the latest entry of each account.
-        write_off: Count what the copy lacks as spent.
         as_json: Print one JSON object per line instead of a table.
     """
-    from dpselect.errors import LedgerRolledBackError
     from dpselect.ledger import Ledger
-    from dpselect.ledger.restoring import new_place
+    from dpselect.ledger.sqlite_file import new_place
 
     place = new_place(to, "to")
     with Ledger(copy, anchor=anchor) as restored:
-        try:
-            restored.verify()
-        except LedgerRolledBackError:
-            if not write_off:
-                raise
+        restored.verify()
         restored.backup(place)
     with Ledger(place, anchor=anchor) as restored:
-        if write_off:
-            restored.write_off()
         restored.verify()
         found = restored.accounts()
     show_accounts(found, as_json=as_json)

@@ -1,11 +1,11 @@
-"""``dpselect ledger open|show|history|limit|close|export|grant``; `checks.py` has the others."""
+"""``dpselect ledger open|show|history|limit|close|export``; `checks.py` has the others."""
 
 from __future__ import annotations
 
 from cyclopts import App
 
-from dpselect.cli.ledger.output import show_accounts, show_history, show_roles
-from dpselect.cli.options import Exact, Flag, Json, Names, Whole, exact, in_one_piece
+from dpselect.cli.ledger.output import show_accounts, show_history
+from dpselect.cli.options import Exact, Flag, Json, Whole, exact, in_one_piece
 from dpselect.privacy import Neighbours
 
 ledger_app = App(
@@ -163,40 +163,3 @@ def export(ledger: str, account: str | None = None, /) -> None:
     with Ledger(ledger) as opened:
         for line in opened.export(account):
             print(line)
-
-
-@ledger_app.command
-@in_one_piece
-def grant(
-    ledger: str,
-    /,
-    *,
-    charge: Names = None,
-    manage: Names = None,
-    read: Names = None,
-    roles: str = "dpselect",
-    as_json: Json = False,
-) -> None:
-    """Set up roles on a PostgreSQL server, so that whoever charges cannot raise a limit.
-
-    dpselect ledger grant postgresql://owner@host/database \\
-        --charge ann --charge bob --manage steward --read auditor
-
-    Makes the roles dpselect_charge, dpselect_manage and dpselect_read unless
-    they exist, gives them their rights, and gives the roles to the users. Run it
-    as the owner of the tables, who has to be allowed to create roles. To take a
-    role away: REVOKE dpselect_charge FROM ann.
-
-    Args:
-        ledger: URL of the ledger on a PostgreSQL server.
-        charge: User who may charge. May be given several times.
-        manage: User who may open accounts, change limits, close accounts and write off. May be given several times.
-        read: User who may only read. May be given several times.
-        roles: Prefix of the names of the roles.
-        as_json: Print one JSON object per line instead of a table.
-    """
-    from dpselect.ledger import Ledger
-
-    with Ledger(ledger) as opened:
-        found = opened.grant(charge=charge or (), manage=manage or (), read=read or (), roles=roles)
-    show_roles(found, as_json=as_json)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpselect.ledger import Account, Entry, Head, Role, Verified
+    from dpselect.ledger import Account, Entry, Head, Verified
 
 Rows = Sequence[Sequence[str]]
 
@@ -55,7 +55,7 @@ def _line(entry: Entry) -> list[str]:
         entry.time.partition(".")[0].replace("T", " "),
         entry.kind,
         entry.what,
-        "" if entry.kind in ("close", "written-off") else _number(entry.epsilon),
+        "" if entry.kind == "close" else _number(entry.epsilon),
         entry.request or "",
         entry.note,
     ]
@@ -74,14 +74,6 @@ def show_heads(heads: Sequence[Head], *, as_json: bool) -> None:
     if as_json:
         return _objects([{"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads])
     _table(["account", "noted up to entry", "hash"], [[each.account, str(each.sequence), each.hash] for each in heads])
-    return None
-
-
-def show_roles(found: Sequence[Role], *, as_json: bool) -> None:
-    """Who may do what."""
-    if as_json:
-        return _objects([{"role": each.name, "may": each.may, "users": each.users} for each in found])
-    _table(["role", "may", "users"], [[each.name, each.may, ", ".join(each.users)] for each in found])
     return None
 
 

@@ -1,0 +1,376 @@
+"""The anchor: a file that remembers how far each account had come, so that an older copy of a ledger is noticed.
+
+A ledger cannot prove its own age. Its anchor can: it only ever moves forward, and lies where whoever restores, loses or
+rewrites the ledger does not restore, lose or rewrite it with it. The file is only appended to. Its first line names the
+ledger, each other one is a head with a hash of its own. Proof: ``proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
+from dpselect.ledger.accounts import State
+from dpselect.ledger.arguments import names_a_server
+from dpselect.ledger.chain import anchor_check, canonical
+from dpselect.ledger.records import Head
+from dpselect.ledger.sqlite_file import folder_to_disk, to_disk
+from dpselect.server_urls import HIDDEN
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None
+
+EXPECTED = "the path of a file"
+_FORMAT = "dpselect anchor 1"
+_START = b'{"format":"dpselect anchor 1","ledger":"'
+_BLOCK = 1 << 20
+_PAUSE = 0.005
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
+_MOMENTARY = {
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.EIO,
+    errno.EINTR,
+    errno.EAGAIN,
+    errno.ENOLCK,
+    errno.ESTALE,
+}
+"""Failures after which the next attempt may succeed."""
+_TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?","((?:\d+ ?)*)"\]', re.ASCII)
+"""What is spent, in the text of a state: epsilon, delta, and the divergences."""
+
+
+def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> FileAnchor | None:
+    """The anchor at a path that a caller gives; None without one.
+
+    Args:
+        given: the caller's argument.
+        wait: seconds to wait for the lock of the anchor's file.
+        ledger: address of the ledger, which cannot be its own anchor.
+
+    Raises:
+        InvalidParameterError: `given` is not a path of another file.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str) and "://" in given:
+        raise InvalidParameterError("anchor", Shown("<URL>"), EXPECTED)
+    if isinstance(given, (str, Path)) and names_a_server(str(given)):
+        raise InvalidParameterError("anchor", Shown(HIDDEN), EXPECTED, "A new file has no name like a server's.")
+    if not (isinstance(given, (str, Path)) and str(given) and "\0" not in str(given)):
+        raise InvalidParameterError("anchor", given, EXPECTED)
+    own = [f"{ledger.database}{ending}" for ending in ("", "-wal", "-shm", "-journal")]
+    if ledger.get_backend_name() == "sqlite" and os.path.realpath(given) in own:
+        hint = "Whatever harms the ledger would harm it, too."
+        raise InvalidParameterError("anchor", Shown("<the ledger>"), "another file than the ledger's", hint)
+    return FileAnchor(given, wait=wait)
+
+
+class FileAnchor:
+    """The heads of one ledger in a file, for all processes that reach it. Safe to use from several threads.
+
+    A last line that a crash cut off is no damage: nothing was drawn after it.
+
+    Args:
+        path: of the file; it is made when the first head is noted.
+        wait: seconds to wait for another process that holds its lock.
+
+    Raises:
+        AnchorUnavailableError: by each method, if the file cannot be read or written at this moment.
+        AnchorError: by each method, if it cannot be at all, is damaged, or belongs to another ledger.
+    """
+
+    __slots__ = ("_heads", "_identity", "_is_unended", "_ledger", "_lock", "_path", "_read", "_wait")
+
+    def __init__(self, path: str | Path, *, wait: float = 30.0) -> None:
+        self._path, self._wait = Path(os.path.abspath(path)), wait
+        self._lock = threading.Lock()
+        self._forget()
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    @property
+    def path(self) -> Path:
+        """The path of the file."""
+        return self._path
+
+    def heads(self, ledger: str) -> dict[str, Head]:
+        """The head of each account of the ledger of this id: the first that was noted of the largest number."""
+        with self._lock, self._opened(os.O_RDONLY) as file:
+            if file is not None:
+                self._catch_up(file)
+            self._refuse_another(ledger)
+            return dict(self._heads)
+
+    def note(self, ledger: str, head: Head) -> None:
+        """Keep one more head; when this returns it will be found after any crash."""
+        new = 0 if self._read else os.O_CREAT  # one that was read before is not made anew
+        with self._lock, self._opened(os.O_RDWR | os.O_APPEND | new) as file:
+            if file is None:
+                raise AnchorError(str(self), "it cannot be written to.")
+            self._catch_up(file)
+            self._refuse_another(ledger)
+            if os.fstat(file).st_size > self._read:
+                os.ftruncate(file, self._read)  # what a crash left of a line
+            lines = [] if self._ledger else [canonical({"format": _FORMAT, "ledger": ledger})]
+            start = "\n" if self._is_unended else ""
+            text = (start + "".join(f"{line}\n" for line in [*lines, line_of(head)])).encode()
+            if os.write(file, text) != len(text):
+                raise AnchorError(str(self), "there is no room for another line.")
+            to_disk(file)
+            if not self._ledger:
+                folder_to_disk(self._path.parent)
+            self._catch_up(file)
+
+    def noted(self, ledger: str, head: Head) -> Head:
+        """Note the head of what was committed. Only when this returns may anything be drawn.
+
+        Returns:
+            The head that the anchor has now: another one if somebody else noted one that comes later, or came first.
+
+        Raises:
+            AnchorError: it cannot be noted, or not be read again. The error names the entry, which stays.
+        """
+        try:
+            self.note(ledger, head)
+            now = self.heads(ledger)[head.account]
+            if now.sequence < head.sequence:
+                raise AnchorError(str(self), "it did not keep the note.")
+            return now
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller has to learn of the entry
+            why = error.what if isinstance(error, AnchorError) else f"An unexpected {type(error).__name__}."
+            text = (
+                f"entry {head.sequence} of account {head.account!r} was recorded and stays, but could not be noted"
+                " here, and nothing was drawn. If you ask the same again in this process, that entry is used. The"
+                f" reason: {why}"
+            )
+            kind = AnchorUnavailableError if isinstance(error, AnchorUnavailableError) else AnchorError
+            raise kind(str(self), text, head.sequence) from None
+
+    def unknown(self, account: str) -> AnchorError:
+        """The error for an anchor that is missing or empty, or was not there when the account was opened."""
+        text = (
+            f"it knows nothing of account {account!r}: it is missing, was emptied, is another one, or the process that"
+            " opened the account ended before it was noted. Nothing was charged. Put the right one back; `dpselect"
+            " ledger anchor` notes what the ledger has now, and cannot show what was lost before."
+        )
+        return AnchorError(str(self), text)
+
+    def cut_back(self, head: Head, once: int) -> AnchorError:
+        """The error for an anchor whose last head of an account is older than one that it had noted `once`."""
+        text = (
+            f"it ends at entry {head.sequence} of account {head.account!r}, and had noted entry {once}: it was cut off,"
+            " or an older copy was put in its place. Put the whole file back; `dpselect ledger anchor` notes what the"
+            " ledger has now, and cannot show what was lost before."
+        )
+        return AnchorError(str(self), text)
+
+    def _forget(self) -> None:
+        self._identity: tuple[int, int] | None = None
+        self._ledger, self._read, self._is_unended = "", 0, False
+        self._heads: dict[str, Head] = {}
+
+    def _refuse_another(self, ledger: str) -> None:
+        if self._ledger not in ("", ledger):
+            raise AnchorError(str(self), "it belongs to another ledger. Give each ledger an anchor of its own.")
+
+    def _damaged(self, place: int) -> AnchorError:
+        text = f"its entry at {place} is damaged. Keep the damaged anchor, and restore it from a copy."
+        return AnchorError(str(self), text)
+
+    @contextmanager
+    def _opened(self, flags: int) -> Generator[int | None]:
+        """The file, locked against other processes; None if there is none and `flags` do not make one."""
+        flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+        try:
+            file = os.open(self._path, flags, 0o600)
+        except FileNotFoundError:
+            if self._read:
+                raise AnchorError(str(self), "the file is gone: put it back.") from None
+            if flags & os.O_CREAT:
+                raise AnchorError(str(self), "there is no such folder.") from None
+            yield None
+            return
+        except OSError as error:
+            raise self._failed(error, "it cannot be opened: no permission, or no file.") from None
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode):
+                raise AnchorError(str(self), "it is not a regular file.")
+            self._wait_for_lock(file, shared=not flags & (os.O_RDWR | os.O_CREAT))
+            if self._identity != (found.st_dev, found.st_ino):
+                self._forget()
+                self._identity = found.st_dev, found.st_ino
+            yield file
+        except OSError as error:
+            raise self._failed(error, "it cannot be read or written: the disk is full, or failed.") from None
+        finally:
+            os.close(file)
+
+    def _failed(self, error: OSError, lasting: str) -> AnchorError:
+        if error.errno in _MOMENTARY:
+            text = "the disk failed, or this process has too many files open: try again."
+            return AnchorUnavailableError(str(self), text)
+        return AnchorError(str(self), lasting)
+
+    def _wait_for_lock(self, file: int, *, shared: bool) -> None:
+        until = monotonic() + self._wait
+        while not _locked(file, shared=shared):
+            if monotonic() > until:
+                raise AnchorUnavailableError(str(self), "another process holds its lock: try again, or wait longer.")
+            sleep(_PAUSE)
+
+    def _catch_up(self, file: int) -> None:
+        """Read what was appended since the last look."""
+        size = os.fstat(file).st_size
+        if size < self._read:
+            raise AnchorError(str(self), "it has become shorter: put back the whole file.")
+        if not self._ledger and size:
+            self._begin(_read_from(file, 0, min(size, 1000)))
+        block, known = _BLOCK, dict(self._heads)
+        while self._read < size:
+            end = min(size, self._read + block)
+            lines = self._take_lines(_read_from(file, self._read, end), is_all=end == size)
+            if end == size:
+                break
+            block = _BLOCK if lines else 4 * block
+        for account, head in self._heads.items():
+            if head is not known.get(account) and not _is_canonical(head.state):
+                place = self._read
+                self._forget()
+                raise self._damaged(place)
+
+    def _take_lines(self, new: bytes, *, is_all: bool) -> int:
+        """Take in the lines of `new`, and return how many are whole. If it `is_all`, the last one may lack its end."""
+        if self._is_unended and new:
+            if not new.startswith(b"\n"):
+                raise self._damaged(self._read)
+            new, self._read, self._is_unended = new[1:], self._read + 1, False
+        *lines, rest = new.split(b"\n")
+        for line in lines:
+            self._take(line)
+            self._read += len(line) + 1
+        if is_all and self._ledger and _is_complete(rest):  # if more than its end is missing, this is no line
+            self._take(rest)
+            self._read, self._is_unended = self._read + len(rest), True
+        return len(lines)
+
+    def _begin(self, start: bytes) -> None:
+        """Read the first line. A part of one is left by a crash; anything else is somebody's file."""
+        line, end, _ = start.partition(b"\n")
+        if not end and not _is_complete(line):
+            if not (_START.startswith(line) or line.startswith(_START)):
+                text = "this is not an anchor. Name an anchor, or a file that does not exist yet."
+                raise AnchorError(str(self), text)
+            return
+        try:
+            held = json.loads(line)
+            if set(held) != {"format", "ledger"} or held["format"] != _FORMAT or canonical(held).encode() != line:
+                raise ValueError("no anchor")
+            self._ledger, self._read, self._is_unended = held["ledger"], len(line) + len(end), not end
+        except _UNREADABLE:
+            raise self._damaged(0) from None
+
+    def _take(self, line: bytes) -> None:
+        """Heads may be noted in another order than entries were written in. The first of one number counts.
+
+        No head gives back what was spent.
+        """
+        try:
+            head = head_of_line(line.decode())
+            known = self._heads.get(head.account)
+            if known is None or head.sequence > known.sequence:
+                if known is not None and not _covers(head.state, known.state):
+                    raise ValueError("what was spent is not given back")
+                self._heads[head.account] = head
+        except _UNREADABLE:
+            raise self._damaged(self._read) from None
+
+
+def line_of(head: Head) -> str:
+    """A head as one line of text, with a hash of its own that shows damage."""
+    held = {"account": head.account, "sequence": head.sequence, "hash": head.hash}
+    held |= {"state": head.state, "seal": head.seal}
+    return canonical(held | {"check": anchor_check(canonical(held))})
+
+
+def head_of_line(line: str) -> Head:
+    """What `line_of` wrote. Whether its state can be read is seen later, and only for the last head of an account.
+
+    Raises:
+        ValueError: `line_of` did not write this.
+    """
+    held: dict[str, Any] = json.loads(line)
+    check = held.pop("check")
+    if anchor_check(line.replace(f'"check":"{check}",', "", 1)) != check:
+        raise ValueError("damaged")
+    sequence = held.pop("sequence")
+    if type(sequence) is not int or not 0 <= sequence < 2**63 or {*map(type, held.values())} != {str}:
+        raise ValueError("not a head")
+    return Head(sequence=sequence, **held)
+
+
+def _covers(new: str, old: str) -> bool:
+    """Whether a state has spent at least what an earlier one had, read from their texts: an anchor has many lines."""
+    mine, theirs = cast("list[re.Match[str]]", [_TOTAL.search(new), _TOTAL.search(old)])
+    fractions = all(
+        int(mine[at]) * int(theirs[at + 1] or 1) >= int(theirs[at]) * int(mine[at + 1] or 1) for at in (1, 3)
+    )
+    units = zip(mine[5].split(), theirs[5].split(), strict=True)
+    return fractions and (mine[5] == theirs[5] or all(int(now) >= int(before) for now, before in units))
+
+
+def _is_canonical(state: str) -> bool:
+    """Whether it is the text of a state as a ledger writes it, of which `_covers` read the true totals."""
+    try:
+        return State.from_text(state).to_text() == state
+    except _UNREADABLE:
+        return False
+
+
+def _is_complete(rest: bytes) -> bool:
+    """Whether an unended line begins with a whole object, so that more was written than a part of it."""
+    try:
+        json.JSONDecoder().raw_decode(rest.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _read_from(file: int, start: int, end: int) -> bytes:
+    os.lseek(file, start, os.SEEK_SET)
+    parts: list[bytes] = []
+    while start < end and (part := os.read(file, end - start)):
+        parts.append(part)
+        start += len(part)
+    return b"".join(parts)
+
+
+def _locked(file: int, *, shared: bool) -> bool:
+    """Whether the lock could be had at once."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        else:
+            import msvcrt  # of Windows, which has locks of another kind
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # pyright: ignore
+    except (BlockingIOError, PermissionError):
+        return False
+    return True

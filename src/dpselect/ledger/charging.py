@@ -1,0 +1,276 @@
+"""A charge that is asked for: checked, found again if it was made ahead, and refused with what would fit.
+
+All questions of a plan are charged ahead, in one transaction, and each is drawn later. The entry of such a charge says
+so. It may be drawn for once, by the process that commits an entry that begins this draw and costs nothing. So a charge
+ahead without such an entry was never drawn for, and after a crash the next attempt uses it. One with such an entry may
+have been drawn for, and a new attempt is charged again. Proof: ``proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from dpselect.accounting.events import (
+    ComposedEvent,
+    Event,
+    LossIntervalEvent,
+    NonAdaptiveEvent,
+    PrivateCandidatesEvent,
+    Run,
+    SequenceEvent,
+    to_json,
+)
+from dpselect.accounting.events.kinds import has_direction
+from dpselect.accounting.rounding import fraction_up
+from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError
+from dpselect.ledger import store
+from dpselect.ledger.accounts import AccountTerms, Cost, State, described
+from dpselect.ledger.arguments import any_text, hash_text, short_text
+from dpselect.ledger.chain import question_digest, readable
+from dpselect.ledger.records import Receipt, as_written, epsilon_left, question_of, receipt_of, with_few_digits
+from dpselect.privacy import Neighbours
+
+_as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeRequest:
+    """A requested charge.
+
+    Attributes:
+        account: name of the account.
+        event: the event to charge.
+        text: the event, or the whole run, as JSON.
+        neighbours: neighbouring relation of a run; None for a bare event, which is assumed to fit the account.
+        unit: unit of a run; None for a bare event.
+        request: id of the request, or None.
+        request_hash: hash of the question, to recognise it when it is repeated; None if neither is given.
+        certificate_hash: hash of the certificate without its answer, or None.
+    """
+
+    account: str
+    event: Event
+    text: str
+    neighbours: Neighbours | None
+    unit: str | None
+    request: str | None
+    request_hash: str | None
+    certificate_hash: str | None
+
+    @classmethod
+    def of(
+        cls, account: object, what: object, *, request: object, question: object, certificate: object = None
+    ) -> ChargeRequest:
+        """The request from a caller's arguments.
+
+        Raises:
+            InvalidParameterError: an argument that has to be text is not, or `what` is not an event.
+        """
+        name = short_text(account, "account")
+        if not isinstance(what, (Event, Run)):  # a union of classes: no type is narrowed by it
+            raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
+        run = what if isinstance(what, Run) else None
+        text = _as_json(run if run else cast(Event, what))
+        words = any_text(question, "question")
+        under = None if request is None else short_text(request, "request")
+        return cls(
+            account=name,
+            event=cast(Event, run.event if run else what),
+            text=text,
+            neighbours=run.neighbours if run else None,
+            unit=run.unit if run else None,
+            request=under,
+            request_hash=question_digest(text, words) if words or under is not None else None,
+            certificate_hash=None if certificate is None else hash_text(certificate, "certificate"),
+        )
+
+    @property
+    def entry_fields(self) -> dict[str, str]:
+        """The fields of the charge's entry, except its cost."""
+        optional = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
+        return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
+
+    def receipt(self, sequence: int, head: str, time: str, *, ledger: str | None) -> Receipt:
+        """The receipt of the entry that records the charge."""
+        return Receipt(
+            account=self.account,
+            sequence=sequence,
+            hash=head,
+            time=time,
+            request=self.request,
+            question=self.certificate_hash,
+            ledger=ledger,
+        )
+
+    def check_for(self, terms: AccountTerms, state: State) -> None:
+        """Refuse an account that protects another unit, or under another neighbouring relation."""
+        if self.neighbours is not None and self.neighbours is not terms.neighbours:
+            expected = f"{str(terms.neighbours)!r}, which account {terms.name!r} protects against"
+            raise WrongAccountError("neighbours", Shown(repr(str(self.neighbours))), expected, "Nothing was charged.")
+        if terms.neighbours is Neighbours.REPLACE_ONE and has_direction(self.event):
+            expected = "one that also holds when a unit is replaced"
+            hint = f"Account {terms.name!r} protects against that. Nothing was charged."
+            raise WrongAccountError("event", Shown("LossIntervalEvent"), expected, hint)
+        if None not in (self.unit, state.unit) and self.unit != state.unit:
+            expected = f"{state.unit!r}, whom account {terms.name!r} protects"
+            raise WrongAccountError("unit", Shown(repr(self.unit)), expected, "Nothing was charged.")
+
+
+AHEAD, BEGINS = "ahead", "begins"
+"""Fields of entries: of a charge that was made ahead, and of one that begins the draw for it, with its number."""
+
+
+def charged_ahead(
+    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, ledger: str
+) -> tuple[list[Receipt], list[Receipt]]:
+    """The receipts of charges ahead for this question under its request: those not drawn for, and those begun.
+
+    The hash of a certificate is not compared if the charge has none.
+    """
+    if charge.request is None:
+        return [], []
+    waiting: dict[int, Receipt] = {}
+    begun: list[Receipt] = []
+    for entry in store.entries_under(connection, row, charge.request, ledger=ledger):
+        with readable(ledger, row.terms.name, entry["sequence"]):
+            body: Mapping[str, Any] = json.loads(entry["body"])
+            if question_of(entry) != charge.request_hash:
+                continue
+            if BEGINS in body:
+                found = waiting.pop(body[BEGINS], None)
+                begun += [] if found is None else [found]
+            elif AHEAD in body and charge.certificate_hash in (None, body.get("question")):
+                waiting[entry["sequence"]] = receipt_of(entry)
+    return list(waiting.values()), begun
+
+
+def beginning(charge: ChargeRequest, receipt: Receipt) -> dict[str, Any]:
+    """The fields of the entry that begins the draw for a charge ahead."""
+    return {BEGINS: receipt.sequence, "request": charge.request, "asked": charge.request_hash}
+
+
+_FINEST = 1000
+"""The fraction that would fit is a multiple of 1/1000."""
+
+_FEW = Context(prec=5, rounding=ROUND_CEILING)
+"""For a sum of divergences, whose last digits mean nothing to a reader."""
+
+
+def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledger: str) -> ChargeRefusedError:
+    """The error for `event`, which costs `cost` and does not fit."""
+    account = described(terms, state, "")
+    total = state.total + cost
+    if event.delta and total.delta > terms.set_aside:
+        text = _no_delta(event.delta, terms, account.set_aside_left)
+    else:
+        left = epsilon_left(account.left, equals="=")
+        text = f"account {terms.name!r} has {left} left of {as_written(state.epsilon)!r}; "
+        rounds = isinstance(event, (ComposedEvent, SequenceEvent, NonAdaptiveEvent))
+        if terms.orders and rounds:
+            text += f"with this, {_shown(terms.spent(total), _FEW)} would be spent"
+        else:
+            text += f"this would cost {_shown(cost.pure)}"
+            text += f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if rounds else ""
+        share = sure_share(event, terms, state) if terms.orders else 0.0
+        whose = "each of its epsilons" if isinstance(event, SequenceEvent) else "its epsilon"
+        text += f". At {share!r} times {whose} it would fit" if share else ""
+    return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
+
+
+def _no_delta(delta: float, terms: AccountTerms, left: float) -> str:
+    """What is left of the delta that is set aside, and how to get more."""
+    how = "an account is opened with a delta and a part of it set aside (set_aside, --set-aside)"
+    if not terms.set_aside:
+        return f"account {terms.name!r} has no delta set aside for questions that have one of their own: for them {how}"
+    aside = f"{as_written(terms.set_aside)!r} that it sets aside for questions that have a delta of their own"
+    text = f"account {terms.name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
+    if left > 0:
+        text += "Ask with a smaller delta. "
+    return f"{text}To set more aside, open another account: {how}, and what both accounts spend adds up"
+
+
+def sure_share(event: Event, terms: AccountTerms, state: State) -> float:
+    """The largest fraction, below 1, of the question's epsilon that would fit; 0 if unknown.
+
+    The search scales the epsilons of the event. The epsilon of a question of several rounds with a delta falls faster
+    than those of its rounds, but no faster than their squares: divided by a squared epsilon, neither a Rényi divergence
+    nor the term that converts it increases with epsilon. So for several rounds the square of the fraction is returned,
+    less the thousandth by which the search for their epsilon may miss. The parts of a question that also releases
+    numbers of units are single ones, as they were asked for: scaled by the fraction itself.
+    """
+    fits, too_much = 0, _FINEST
+    while too_much - fits > 1:
+        middle = (fits + too_much) // 2
+        if _allows(terms, state, event, Fraction(middle, _FINEST)):
+            fits = middle
+        else:
+            too_much = middle
+    if not _has_rounds(event):
+        return fits / _FINEST
+    return max(0, fits * fits // _FINEST - 1) / _FINEST
+
+
+def _has_rounds(event: Event) -> bool:
+    if isinstance(event, SequenceEvent):
+        return any(map(_has_rounds, event.events))
+    return isinstance(event, ComposedEvent | NonAdaptiveEvent)
+
+
+def _allows(terms: AccountTerms, state: State, event: Event, factor: Fraction) -> bool:
+    try:
+        smaller = scaled(event, factor)
+    except InvalidParameterError:  # too small for a double
+        return False
+    return terms.allow(state.epsilon, state.total + terms.cost(smaller))
+
+
+def scaled(event: Event, factor: Fraction) -> Event:
+    """`event` with every epsilon times `factor`.
+
+    >>> from dpselect.accounting import PureEvent
+    >>> scaled(ComposedEvent(event=PureEvent(epsilon=0.5), count=3), Fraction(1, 2))
+    ComposedEvent(event=PureEvent(epsilon=0.25), count=3)
+    """
+    match event:
+        case ComposedEvent():
+            return replace(event, event=scaled(event.event, factor))
+        case NonAdaptiveEvent():
+            return replace(event, event=replace(event.event, epsilon=float(factor * Fraction(event.event.epsilon))))
+        case SequenceEvent():
+            return replace(event, events=tuple(scaled(part, factor) for part in event.events))
+        case LossIntervalEvent():
+            ends = (float(factor * Fraction(end)) for end in (event.below, event.above))
+            return LossIntervalEvent(below=next(ends), above=next(ends))
+        case PrivateCandidatesEvent():
+            smaller = float(factor * Fraction(event.run_epsilon))
+            return PrivateCandidatesEvent(epsilon=smaller, eta=event.eta, gamma=event.gamma)
+        case _:
+            return replace(event, epsilon=float(factor * Fraction(event.epsilon)))
+
+
+def _shown(spent: Fraction, rounding: Context | None = None) -> str:
+    if rounding:
+        price = float(rounding.divide(Decimal(spent.numerator), Decimal(spent.denominator)))
+    else:
+        price = fraction_up(spent)
+    return repr(with_few_digits(price, up=True)) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
+
+
+def refuse_seeded_release(release: str) -> None:
+    """Refuse to store a certificate that says that it was drawn in a block of `dpselect.testing.seeded`."""
+    try:
+        held: object = json.loads(release) if '"seeded"' in release else None
+    except (ValueError, RecursionError):
+        return  # no certificate
+    if isinstance(held, dict) and "seeded" in held:
+        raise InvalidParameterError("release", Shown("<a seeded release>"), "one with the operating system's noise")
