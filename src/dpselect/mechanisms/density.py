@@ -14,13 +14,10 @@ import numpy.typing as npt
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import finite_bounds, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.cumulative_counts import Cells, CumulativeCounts, Histograms, Positions
-from dpselect.mechanisms.distance_shells import Shells
-from dpselect.mechanisms.noisy_histogram import bin_counts
-from dpselect.mechanisms.plans import DrawPlan
-from dpselect.mechanisms.quantile import plain_values
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.base import DrawPlan, MechanismValue
+from dpselect.mechanisms.distance_shells import Cells, CumulativeCounts, Histograms, Positions, Shells
+from dpselect.mechanisms.histograms import bin_counts
+from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.checks import finite_bounds, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.density import DensityMechanism
-from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours
 
 IntArray = npt.NDArray[np.int64]

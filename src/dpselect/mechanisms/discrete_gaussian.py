@@ -17,10 +17,10 @@ from dpselect.accounting.renyi import best_epsilon
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.integer_vectors import offsets_from, whole_value, whole_values
-from dpselect.mechanisms.partition_law import exp_minus, first_count, log_of
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.exact_coins import exp_minus, first_count, log_of
+from dpselect.mechanisms.noise import offsets_from, whole_value, whole_values
+from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _MOST_VARIANCE = 2.0**100

@@ -12,10 +12,10 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent, calibrate_rounds
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidScoresError, Shown
+from dpselect.mechanisms.base import ScaledMechanism, scale_of
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.lead import Leads, public_step
-from dpselect.mechanisms.scaled import ScaledMechanism, scale_of
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 
 Candidate = TypeVar("Candidate")
 

@@ -17,9 +17,8 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import exact_number, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.mechanisms.integer_vectors import whole_points
-from dpselect.mechanisms.native_grids import native_fraction
-from dpselect.mechanisms.scaled import ScaledMechanism
+from dpselect.mechanisms.base import ScaledMechanism, native_fraction
+from dpselect.mechanisms.noise import whole_points
 
 Number = int | float | Fraction
 

@@ -10,9 +10,8 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.base import ScaledMechanism, native_fraction
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.native_grids import native_fraction
-from dpselect.mechanisms.scaled import ScaledMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")

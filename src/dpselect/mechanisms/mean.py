@@ -22,11 +22,10 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
-from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
-from dpselect.mechanisms.quantile import refused_values, with_nan
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
+from dpselect.mechanisms.noise import draw_peak, laplace_cdf
+from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, refused_values, with_nan
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _LOW_BITS = 31

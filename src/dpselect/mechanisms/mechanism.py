@@ -23,13 +23,19 @@ from dpselect.accounting import (
 )
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidScoresError, Shown
+from dpselect.mechanisms.base import ScaledMechanism
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.laws import Gaps, Law
 from dpselect.mechanisms.lead import Lead, Noise, public_step
-from dpselect.mechanisms.scaled import ScaledMechanism
-from dpselect.mechanisms.score_rows import ScoreRows, named_matrix, native_rows
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores, score_count
+from dpselect.mechanisms.scores import (
+    ScoreRows,
+    ScoresLike,
+    finite_scores,
+    named_matrix,
+    native_rows,
+    native_scores,
+    score_count,
+)
 from dpselect.mechanisms.weights import WeightedDraws
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.geometric import GeometricMechanism
+from dpselect.mechanisms.noise import GeometricMechanism
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -11,7 +11,7 @@ from dpselect.checks import positive_count, whole_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.scores import ScoresLike, native_scores
 
 _PARTITION = "a whole number from 0 to 2**63 - 1"
 _AnyMechanism = TypeVar("_AnyMechanism", Mechanism, ExponentialNoiseTopK)

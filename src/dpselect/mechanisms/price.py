@@ -13,11 +13,9 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.base import MechanismValue, NumberPlan, scale_of
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
-from dpselect.mechanisms.plans import NumberPlan
-from dpselect.mechanisms.quantile import plain_values
-from dpselect.mechanisms.scaled import MechanismValue, scale_of
-from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.scores import ScoresLike, plain_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 

@@ -11,12 +11,11 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import finite_bounds, positive_count, quantile_level
-from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.grids import Grid
+from dpselect.mechanisms.base import MechanismValue, native_grid, shortest
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
-from dpselect.mechanisms.native_grids import native_grid
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
+from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -188,37 +187,6 @@ def moves_one_way(level: float, neighbours: Neighbours) -> bool:
     (True, False)
     """
     return level in (0.0, 1.0) and neighbours is Neighbours.ADD_REMOVE
-
-
-def shortest(number: Fraction) -> float | Fraction:
-    """The float that is written like this decimal, if there is one."""
-    return float(number) if Fraction(repr(float(number))) == number else number
-
-
-def plain_values(values: ScoresLike, name: str = "values") -> FloatArray:
-    """`values` as doubles, for planning; refused in the same cases as by a draw."""
-    try:
-        plain = native_scores(values).astype(np.float64)
-    except InvalidScoresError as refused:
-        problem = refused_values(refused, name)
-    else:
-        if not np.isnan(plain).any():
-            return plain
-        problem = with_nan(name)
-    raise problem
-
-
-def refused_values(refused: InvalidScoresError, name: str = "values") -> InvalidDataError:
-    """Refuse what a draw refuses (not infinite values)."""
-    if "NaN" in refused.got:
-        return with_nan(name)
-    expected = refused.expected.replace("score for every candidate", "number in every place")
-    return InvalidDataError(name, refused.got, expected)
-
-
-def with_nan(name: str = "values") -> InvalidDataError:
-    """The error for NaN."""
-    return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave out such rows first, by a public rule.")
 
 
 def quantile(

@@ -13,8 +13,8 @@ from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.scores import ScoresLike, native_scores
 
 _MOST_ENUMERATED = 20
 

@@ -17,7 +17,7 @@ from dpselect._native import _core
 from dpselect.accounting.candidates import expected_runs
 from dpselect.checks import decimal_fraction, one_of
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.lazy_coins import heads
+from dpselect.mechanisms.exact_coins import heads
 
 LawName = Literal["geometric", "logarithmic", "negative_binomial", "poisson"]
 

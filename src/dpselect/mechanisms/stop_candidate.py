@@ -14,13 +14,12 @@ from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.accounting.rounding import fraction_down
 from dpselect.checks import positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count, heads, log_of
 from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.integer_vectors import whole_values
-from dpselect.mechanisms.lazy_coins import heads
-from dpselect.mechanisms.partition_law import LARGEST_COUNT, compared, exp_minus, first_count, log_of
+from dpselect.mechanisms.noise import whole_values
 from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, open_delta
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 MOST_ANSWERS = 10_000_000

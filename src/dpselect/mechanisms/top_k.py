@@ -16,13 +16,12 @@ import numpy.typing as npt
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
 from dpselect.checks import boolean, delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms import laws
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.exponential import EXPONENTIAL, ExponentialMechanism
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.lead import Leads, no_gap, public_step
-from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, PermuteAndFlip
+from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
 from dpselect.mechanisms.weights import CandidateWeights
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -272,8 +271,8 @@ def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tu
         # At equal epsilon the first of noise once never has the larger error: proofs/permute_and_flip.md.
         return pure, None
     approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
-    pure_error = laws.PERMUTE_AND_FLIP.worst_case.expected_error(n)
-    approximate_error = laws.EXPONENTIAL.worst_case.expected_error(n)
+    pure_error = PERMUTE_AND_FLIP.worst_case.expected_error(n)
+    approximate_error = EXPONENTIAL.worst_case.expected_error(n)
     # Errors are in scales, and the scale is inversely proportional to epsilon.
     return pure, approximate if approximate_error * (pure / approximate) < pure_error else None
 

@@ -22,13 +22,12 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.base import ScaledMechanism
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.lazy_coins import accepts
-from dpselect.mechanisms.rank_sets import RankSets, uniform_below, uniform_subset
-from dpselect.mechanisms.scaled import ScaledMechanism
-from dpselect.mechanisms.score_vectors import NumericArray, ScoresLike, finite_scores
-from dpselect.mechanisms.weighted_sets import MOST_CELLS, RankedWeights, WeightedSets, log_sets
+from dpselect.mechanisms.exact_coins import accepts, uniform_below, uniform_subset
+from dpselect.mechanisms.laws import Gaps
+from dpselect.mechanisms.rank_sets import MOST_CELLS, RankedWeights, RankSets, WeightedSets, log_sets
+from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores
 from dpselect.mechanisms.weights import CandidateWeights, unlike
 
 Candidate = TypeVar("Candidate")

@@ -15,10 +15,9 @@ from dpselect.accounting.rounding import fraction_down
 from dpselect.checks import decimal_fraction, positive_count, positive_epsilon, probability, quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
+from dpselect.mechanisms.base import MechanismValue, scale_of, shortest
 from dpselect.mechanisms.interval import FloatArray
-from dpselect.mechanisms.quantile import plain_values, shortest
-from dpselect.mechanisms.scaled import MechanismValue, scale_of
-from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.scores import ScoresLike, plain_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 IntArray = npt.NDArray[np.int64]

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from dpselect.checks import boolean, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts
 from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, PartitionSelection, open_delta
 from dpselect.mechanisms.stop_candidate import MOST_ANSWERS, StopCandidate
-from dpselect.mechanisms.threshold_counts import ThresholdCounts
+from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts, ThresholdCounts
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 UnknownMechanism = ThresholdCounts | GaussianThresholdCounts | StopCandidate

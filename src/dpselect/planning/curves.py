@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from dpselect.checks import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
-from dpselect.mechanisms.gaps import FloatArray, Gaps
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.mechanisms.laws import FloatArray, Gaps
+from dpselect.mechanisms.scores import ScoresLike, finite_scores
 from dpselect.mechanisms.top_k import Weights
 from dpselect.mechanisms.weights import CandidateWeights, unlike
 from dpselect.planning.setting import MechanismKind, Setting

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpselect.charts import Axis, Mark, Series, lines, styles_of
 from dpselect.charts.theme import HEIGHT
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.planning.curves import checked_epsilons, error_curve
 from dpselect.planning.setting import MechanismKind, Setting
 

@@ -21,7 +21,7 @@ from dpselect.charts import Axis, Series, lines, styles_of, svg_without_title
 from dpselect.charts.theme import HEIGHT, WIDTH
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import as_written, with_few_digits
-from dpselect.mechanisms.partition_law import first_count
+from dpselect.mechanisms.exact_coins import first_count
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.question import as_text

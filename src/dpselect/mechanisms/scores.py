@@ -10,12 +10,13 @@ import array
 import functools
 import sys
 from collections.abc import Mapping, Sequence, Set
+from numbers import Number
 from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 
 
 class SupportsArrowArray(Protocol):
@@ -245,3 +246,152 @@ def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
         return np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):  # whose texts quote what they cannot convert
         raise InvalidParameterError("points", points, "numbers") from None
+
+
+class SupportsDLPack(Protocol):
+    """An array of another library (PyTorch, JAX) that NumPy can look at without a copy."""
+
+    def __dlpack__(self, *, stream: None = None) -> object: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+ScoreRows = npt.ArrayLike | SupportsDLPack | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+"""What ``matrix`` may be: two-dimensional, of real numbers, one row for each selection."""
+
+_EXPECTED_ROWS = "a two-dimensional array of float64, float32 or integers"
+
+_ONE_ROW = "For one selection use select."
+
+_NOT_ROWS: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
+
+
+def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
+    """`matrix` as a native two-dimensional NumPy array, which the core reads in place: perhaps empty or not finite.
+
+    Raises:
+        InvalidScoresError: not two-dimensional, not real numbers, nulls among them, or not representable exactly.
+    """
+    if isinstance(matrix, np.ndarray):
+        return _native_matrix(cast("npt.NDArray[Any]", matrix))
+    given = cast(Any, matrix)
+    lists = None if hasattr(given, "iloc") else _fixed_size_lists(given)
+    if lists is not None:
+        return _native_matrix(lists)
+    if hasattr(given, "__dlpack__") and hasattr(given, "__dlpack_device__"):
+        return _native_matrix(_from_dlpack(given))
+    if isinstance(given, _NOT_ROWS) or not hasattr(given, "__len__"):
+        raise _refused_rows(type(given).__name__)
+    if isinstance(given, Sequence):
+        return _from_lists(cast("Sequence[Any]", given))
+    try:
+        return _native_matrix(np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given))
+    except InvalidScoresError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
+        raise _refused_rows(type(given).__name__) from None
+
+
+def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
+    """What the core says of scores, said of the argument `matrix`."""
+    return InvalidScoresError("matrix", error.got, error.expected, error.hint)
+
+
+def _native_matrix(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if matrix.ndim != 2:
+        hint = _ONE_ROW if matrix.ndim == 1 else ""
+        raise _refused_rows(f"{type(matrix).__name__} of shape {matrix.shape}", hint=hint)
+    if has_masked(matrix):
+        raise _rows_with_nulls()
+    kind, itemsize = matrix.dtype.kind, matrix.dtype.itemsize
+    if kind not in "fiu" or itemsize > 8:
+        raise _refused_rows(f"{type(matrix).__name__} of {matrix.dtype.type.__name__}")
+    native = np.dtype("f4") if (kind, itemsize) == ("f", 2) else np.dtype(f"{kind}{itemsize}")
+    return np.asarray(matrix, dtype=native)
+
+
+def _fixed_size_lists(given: Any) -> npt.NDArray[Any] | None:
+    """Arrow lists of one size each as a matrix; one chunk is not copied. None if it is no such thing."""
+    if not (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
+        return None
+    chunks = arrow_chunks(given)
+    if chunks is None:
+        return None
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, so that only Arrow data cost the time to load it
+
+    pa: Any = pyarrow
+    if not pa.types.is_fixed_size_list(chunks.type):
+        return None
+    lists = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
+    if isinstance(lists, pa.ChunkedArray):  # without a chunk
+        return np.empty((0, chunks.type.list_size))
+    if lists.null_count:
+        raise _rows_with_nulls()
+    values = lists.flatten()
+    if values.null_count:
+        raise _rows_with_nulls()
+    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
+        raise _refused_rows("Arrow lists of no numbers")
+    return values.to_numpy().reshape(len(lists), chunks.type.list_size)
+
+
+def _from_dlpack(given: Any) -> npt.NDArray[Any]:
+    try:
+        return np.from_dlpack(given)
+    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
+        hint = "Give numbers in the processor's memory, as in tensor.detach().cpu(), and bfloat16 as float32."
+        raise _refused_rows(f"{type(given).__name__} whose DLPack export fails", hint=hint) from None
+
+
+def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
+    """Lists of numbers, or vectors of any kind, each exactly."""
+    if not rows:
+        return np.empty((0, 0))
+    if isinstance(rows[0], Number):
+        raise _refused_rows("a list of numbers", hint=_ONE_ROW)
+    try:
+        vectors = [native_scores(row) for row in rows]
+    except InvalidScoresError as error:
+        raise named_matrix(error) from None
+    if len({vector.size for vector in vectors}) > 1:
+        raise _refused_rows("rows of different lengths", hint="Every row needs a score for each candidate.")
+    if len({vector.dtype for vector in vectors}) == 1:
+        return np.stack(vectors)
+    flat = [number for vector in vectors for number in vector.tolist()]
+    try:
+        return native_scores(flat).reshape(len(vectors), -1)
+    except InvalidScoresError as error:
+        raise named_matrix(error) from None
+
+
+def _rows_with_nulls() -> InvalidScoresError:
+    return InvalidScoresError("matrix", Shown("<array with nulls>"), "a score for every candidate in every row")
+
+
+def _refused_rows(got: str, hint: str = "") -> InvalidScoresError:
+    return InvalidScoresError("matrix", Shown(f"<{got}>"), _EXPECTED_ROWS, hint)
+
+
+def plain_values(values: ScoresLike, name: str = "values") -> npt.NDArray[np.float64]:
+    """`values` as doubles, for planning; refused in the same cases as by a draw."""
+    try:
+        plain = native_scores(values).astype(np.float64)
+    except InvalidScoresError as refused:
+        problem = refused_values(refused, name)
+    else:
+        if not np.isnan(plain).any():
+            return plain
+        problem = with_nan(name)
+    raise problem
+
+
+def refused_values(refused: InvalidScoresError, name: str = "values") -> InvalidDataError:
+    """Refuse what a draw refuses (not infinite values)."""
+    if "NaN" in refused.got:
+        return with_nan(name)
+    expected = refused.expected.replace("score for every candidate", "number in every place")
+    return InvalidDataError(name, refused.got, expected)
+
+
+def with_nan(name: str = "values") -> InvalidDataError:
+    """The error for NaN."""
+    return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave out such rows first, by a public rule.")
