@@ -238,7 +238,5 @@ def test_a_plan_with_weights_costs_what_its_rounds_do() -> None:
 
 def test_what_does_not_go_together_is_refused() -> None:
     asked: dict[str, Any] = {"epsilon": 1.0, "sensitivity": 1.0}
-    with pytest.raises(InvalidParameterError, match="with_gap"):
-        dps.top_k([1, 2, 3], 2, weights=[1, 1, 1], with_gap=True, **asked)
     with pytest.raises(InvalidParameterError, match="delta"):
         dps.top_k([1, 2, 3], 2, method="set", delta=1e-6, **asked)

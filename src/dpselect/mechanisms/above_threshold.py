@@ -27,6 +27,7 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
 from dpselect.mechanisms.base import native_fraction, scale_of
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
@@ -173,13 +174,12 @@ def _best_offset(epsilon: float, limits: list[tuple[Fraction, int]], budget: Fra
 
 FloatArray = npt.NDArray[np.float64]
 
-_EXACT = 2**53
-"""Whole numbers up to this are doubles."""
-
+_EXACT = 2**53  # whole numbers up to this are doubles
 _LARGEST = Fraction(sys.float_info.max)
 _SMALLEST = math.ulp(0.0)
 
 
+@explained
 class AboveThreshold:
     r"""A stream of questions "is this number above the threshold?", of which only those answered with yes cost.
 
@@ -204,7 +204,6 @@ class AboveThreshold:
             Those with a direction also compose better.
         level: with ``moves="suffix"``, the caller subtracts ``level * sensitivity`` times the private number of units
             from each query; from 0 to 1. The promise about moves is about queries before that.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `moves` contradicts another argument.
@@ -360,9 +359,6 @@ class AboveThreshold:
 
         That is: whatever is answered with yes is at most this far below the threshold, and whatever is answered with no
         is at most this far above it. It depends on public arguments only, so it may be published.
-
-        Raises:
-            InvalidParameterError: an argument is out of range.
 
         Proof: ``proofs/above_threshold.md``, claim 7.
 

@@ -14,17 +14,34 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent
+from dpselect.accounting import BoundedRangeEvent, Event
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity
 from dpselect.grids import Grid
+from dpselect.mechanisms.explained import CHECKS, explained
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
 
 class MechanismValue:
-    """A frozen dataclass whose arguments are checked and set once, and which never carries a generator's state."""
+    """A frozen dataclass whose arguments are checked and set once, and which never carries a generator's state.
+
+    Arguments that many have are explained and checked in one place, `explained`.
+    """
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        explained(cls)
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            if name in CHECKS:
+                self._set(**{name: CHECKS[name](getattr(self, name))})
+
+    @property
+    def event(self) -> Event:
+        """What one draw costs, for accounting; it does not depend on the data."""
+        raise NotImplementedError
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
@@ -41,19 +58,7 @@ def _rebuild(kind: type[MechanismValue], arguments: Mapping[str, Any]) -> Mechan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaledMechanism(MechanismValue):
-    """A mechanism that weighs an answer by :math:`e^{score/b}`, with the four arguments that the scale b comes from.
-
-    Args:
-        epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
-        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
-            Rounded up if it is not a double.
-        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
-            when a unit is added or removed, never when one is replaced (``proofs/counting.md``).
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
-    """
+    """A mechanism that weighs an answer by :math:`e^{score/b}`, with the four arguments that the scale b comes from."""
 
     epsilon: float
     sensitivity: float
@@ -79,6 +84,15 @@ class ScaledMechanism(MechanismValue):
         return _known_scale(self.epsilon, self.sensitivity, self._factor)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangedMechanism(ScaledMechanism):
+    """One whose losses lie in a range of `epsilon`: the exponential mechanism in all its forms."""
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        return BoundedRangeEvent(epsilon=self.epsilon)
+
+
 def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
     """``factor * sensitivity / epsilon``; infinite or 0 if a double cannot hold it.
 
@@ -102,6 +116,7 @@ def _known_scale(epsilon: float, sensitivity: float, factor: Literal[1, 2]) -> f
 Prepared = TypeVar("Prepared")
 
 
+@explained
 class DrawPlan(Generic[Prepared]):
     """The base of all plans: the prepared data, and the cost of each draw. The data are never shown or pickled."""
 
@@ -116,11 +131,7 @@ class DrawPlan(Generic[Prepared]):
         """Draw once, at the cost of one `event`."""
 
     def draw_many(self, size: int) -> npt.NDArray[Any]:
-        """Draw `size` times independently, each at the cost of one `event`; a row for each.
-
-        Raises:
-            InvalidParameterError: `size` is not a whole number >= 1. Nothing is drawn.
-        """
+        """Draw `size` times independently, each at the cost of one `event`; a row for each."""
         return np.stack([self.draw() for _ in range(positive_count(size, "size"))])
 
     @property

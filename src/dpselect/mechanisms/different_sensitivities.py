@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,12 @@ from numpy.polynomial.legendre import leggauss
 
 from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
-from dpselect.checks import boolean, one_of, positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.checks import one_of, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Gaps
-from dpselect.mechanisms.lead import Lead, no_gap, public_step
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import (
     ScoresLike,
@@ -64,16 +64,10 @@ class GeneralizedSelection(MechanismValue):
     public numbers only; `reason` says why.
 
     Args:
-        epsilon: privacy loss of one selection, > 0. Rounded down if it is not a double.
         sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public.
             Rounded up if they are not doubles. A list, or any NumPy, Arrow, pandas or Polars vector without nulls.
-        monotonic: between any two neighbours all scores change in the same direction.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
         method: ``"auto"``, or one of the rules.
         confidence: at which the error bounds hold, strictly between 0 and 1. It sets t.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` contradicts `neighbours`.
 
     Proof: ``proofs/different_sensitivities.md``. Source: Raskhodnikova & Smith (2016), for the generalized rule.
 
@@ -112,15 +106,10 @@ class GeneralizedSelection(MechanismValue):
 
     @property
     def event(self) -> LaplaceProfileEvent:
-        """What one selection costs, for accounting; it does not depend on the data."""
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
     def event_of_many(self, size: int) -> ComposedEvent:
-        """What one call of `select_many` costs.
-
-        Raises:
-            InvalidParameterError: `size` is not a whole number >= 1.
-        """
+        """What one call of `select_many` costs."""
         return ComposedEvent(event=self.event, count=positive_count(size, "size", at_most=sys.maxsize))
 
     @property
@@ -154,7 +143,6 @@ class GeneralizedSelection(MechanismValue):
 
         Args:
             scores: one for each sensitivity, finite floats or integers; higher is better.
-            candidates: what the scores belong to; see `Mechanism.select`.
 
         Returns:
             The selected candidate, or its index if no candidates were given.
@@ -162,7 +150,6 @@ class GeneralizedSelection(MechanismValue):
         Raises:
             InvalidScoresError: `scores` is not one-dimensional, not finite, of another length than the sensitivities,
                 or contains integers beyond 2^53 that are not doubles.
-            InvalidCandidatesError: as for `Mechanism.select`.
 
         Proof that the draw is exact: ``proofs/different_sensitivities.md``, claim 5.
         """
@@ -172,21 +159,12 @@ class GeneralizedSelection(MechanismValue):
         return index if pick is None else pick(index)
 
     def select_many(self, scores: ScoresLike, size: int) -> npt.NDArray[np.int64]:
-        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
-
-        Raises:
-            InvalidScoresError: as for `select`.
-            InvalidParameterError: `size` is not a whole number >= 1.
-        """
+        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`."""
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._draws(self._checked_scores(scores), size)
 
     def pmf(self, scores: ScoresLike) -> FloatArray:
-        """Probability of each candidate. For planning with public scores and for tests: it depends on every score.
-
-        Raises:
-            InvalidScoresError: as for `select`.
-        """
+        """Probability of each candidate. For planning with public scores and for tests: it depends on every score."""
         doubles = self._checked_scores(scores)
         if self.rule == "largest" or (self.rule == "own_scales" and self.monotonic):
             return self._by_largest.pmf(doubles)  # if monotonic, all own scales are the same
@@ -196,11 +174,7 @@ class GeneralizedSelection(MechanismValue):
         return permute_and_flip_probabilities(exponents)
 
     def expected_error(self, scores: ScoresLike) -> float:
-        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
-
-        Raises:
-            InvalidScoresError: as for `select`.
-        """
+        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
         return Gaps.below_best(self._checked_scores(scores)).mean(self.pmf(scores))
 
     def _draws(self, doubles: FloatArray, size: int) -> npt.NDArray[np.int64]:
@@ -367,37 +341,20 @@ Sensitivity = (
 _USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
 
 
+class _OfSelect(TypedDict):
+    epsilon: float
+    sensitivity: Sensitivity
+    monotonic: NotRequired[bool]
+    neighbours: NotRequired[Neighbours | str]
+
+
 @overload
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: None = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> int: ...
+def select(scores: ScoresLike, *, candidates: None = None, **terms: Unpack[_OfSelect]) -> int: ...
 @overload
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: Sequence[Candidate],
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> Candidate: ...
+def select(scores: ScoresLike, *, candidates: Sequence[Candidate], **terms: Unpack[_OfSelect]) -> Candidate: ...
 @overload
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: object,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> Any: ...
-@overload
+def select(scores: ScoresLike, *, candidates: object, **terms: Unpack[_OfSelect]) -> Any: ...
+@explained
 def select(
     scores: ScoresLike,
     *,
@@ -406,54 +363,21 @@ def select(
     monotonic: bool = False,
     candidates: object = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    with_gap: Literal[True],
-    gap_step: float | None = None,
-) -> Lead: ...
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: object = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    with_gap: bool = False,
-    gap_step: float | None = None,
 ) -> object:
     """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
 
     Args:
-        scores: shape ``(n,)``, finite floats or integers; higher is better. Any NumPy, Arrow, pandas or Polars
-            vector, or a list.
-        epsilon: privacy loss, > 0.
         sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
             Or one for each score, if they differ much, in a list or any such vector: `GeneralizedSelection` then runs
             by the rule that is better.
-        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
-            when a unit is added or removed.
-        candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
-            from the data. Default: the indices.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-        with_gap: also release by how much the winner is ahead of all others, at no further cost
-            (``proofs/free_gap.md``).
-        gap_step: the gap is rounded down to a multiple of it; public, > 0. Default: about a tenth of the noise.
 
     Returns:
-        The selected candidate, or its index if no candidates were given; with `with_gap` a `Lead` of it.
-
-    Raises:
-        InvalidParameterError: an argument is out of range. Nothing is drawn then.
-        InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable, or there
-            is a single one and a gap is wanted.
-        InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
+        The selected candidate, or its index if no candidates were given.
 
     Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
 
     >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
     'dog'
-    >>> lead = select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, with_gap=True)
-    >>> lead.winner, lead.lead_at_least(0.99) > 600
-    (1, True)
     """
     arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
     if neighbours is not _USUAL:
@@ -464,12 +388,6 @@ def select(
         mechanism = of(*arguments)
     except TypeError:  # what cannot be hashed is no number: the checks refuse it
         mechanism = _mechanism.__wrapped__(*arguments)
-    if with_gap is not False or gap_step is not None:
-        boolean(with_gap, "with_gap")
-        if isinstance(mechanism, GeneralizedSelection):
-            why = "The gap is proved for noise of one scale."
-            raise no_gap(with_gap, gap_step, "with a sensitivity for each score", why)
-        return mechanism.select_with_gap(scores, candidates, public_step(gap_step, mechanism.scale, "gap_step"))
     return mechanism.select(scores, candidates)
 
 

@@ -108,8 +108,7 @@ def exp_minus_in_digits(exponent: Fraction, digits: int) -> Enclosed:
     return max(Fraction(low), Fraction(0)), Fraction(high)
 
 
-_BITS = 60
-"""Binary digits of a coin that are looked at together."""
+_BITS = 60  # binary digits of a coin that are looked at together
 
 
 def heads(bounds: Callable[[int], tuple[int, int]], size: int) -> int:
@@ -159,8 +158,7 @@ def accepts(share: tuple[int, int], x: Fraction) -> bool:
 IntArray = npt.NDArray[np.int64]
 
 _WORD_BITS = 16
-_UNIFORM = _core.Sampler("exponential", 1.0, 1.0, 1)
-"""Among equal scores it draws uniformly."""
+_UNIFORM = _core.Sampler("exponential", 1.0, 1.0, 1)  # among equal scores it draws uniformly
 
 
 def uniform_below(bound: int) -> int:

@@ -63,8 +63,6 @@ class ExponentialMechanism(Mechanism):
             as the doubles they are, fractions and whole numbers exactly. A candidate with the weight 0 is left out.
             Default: all the same.
 
-    Other args and Raises: see `Mechanism`.
-
     Proof: ``proofs/exponential_mechanism.md``; with weights ``proofs/weighted_candidates.md``. Sources: McSherry &
     Talwar (2007); Durfee & Rogers (2019) and Dong, Durfee & Rogers (2020) for bounded range.
 
@@ -126,9 +124,6 @@ class ExponentialMechanism(Mechanism):
         """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
 
         With weights, below the best of those that are not left out.
-
-        Raises:
-            InvalidScoresError: as for `select`.
         """
         weights = self._weights
         if weights is None:

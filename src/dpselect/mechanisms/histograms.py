@@ -31,13 +31,6 @@ class NoisyHistogramMechanism(MechanismValue):
     Each unit is in one bin, so an additional unit changes one count by 1, and a replaced unit changes two. The scale of
     the noise is :math:`1/\varepsilon` or :math:`2/\varepsilon`, however many bins there are.
 
-    Args:
-        epsilon: privacy loss of the whole histogram, > 0.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
-
     Proof: ``proofs/noisy_histograms.md``. Source: Dwork, McSherry, Nissim & Smith (2006).
 
     >>> mechanism = NoisyHistogramMechanism(epsilon=1.0)
@@ -70,7 +63,6 @@ class NoisyHistogramMechanism(MechanismValue):
 
     @property
     def event(self) -> PureEvent:
-        """What the histogram costs, for accounting; it does not depend on the data."""
         return self._noise.event
 
     def error_bound(self, bins: int, confidence: float = 0.99) -> int:
@@ -189,12 +181,8 @@ class SmoothedHistogramMechanism(MechanismValue):
     `DensityMechanism`.
 
     Args:
-        epsilon: privacy loss of the whole sample, > 0.
         k: number of draws, from 1 to 2^32.
         neighbours: which data sets the guarantee compares; each unit is in one bin. The law is the same for both.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/noisy_histograms.md``. Source: Wasserman & Zhou (2010).
 
@@ -208,9 +196,8 @@ class SmoothedHistogramMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        MechanismValue.__post_init__(self)
         self._set(k=positive_count(self.k, "k", at_most=MOST_DRAWS))
-        self._set(neighbours=neighbouring_relation(self.neighbours))
         if Fraction(self._share) < Fraction(1, 2**_RATE_BITS) ** 2:
             expected = f"at least k * 2^-{2 * _RATE_BITS}"
             raise InvalidParameterError(
@@ -244,11 +231,7 @@ class SmoothedHistogramMechanism(MechanismValue):
         return _core.tally(self._weights(bin_counts(counts)), self.k)
 
     def probabilities(self, counts: object) -> NDArray[np.float64]:
-        """The law of one of the draws. For planning with public counts and for tests.
-
-        Raises:
-            InvalidDataError: as for `draw`.
-        """
+        """The law of one of the draws. For planning with public counts and for tests."""
         weights = self._weights(bin_counts(counts)).astype(np.float64)
         return weights / weights.sum()
 

@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import boolean, decimal_fraction, finite_bounds, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import ScaledMechanism, native_grid, shortest
+from dpselect.mechanisms.base import RangedMechanism, native_grid, shortest
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.laws import Gaps
 from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores, plain_points
@@ -25,22 +24,12 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalMechanism(ScaledMechanism):
+class IntervalMechanism(RangedMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is constant on pieces.
 
     The exponential mechanism with the lengths of the pieces as its public base measure: `epsilon`-DP and
     `epsilon`-bounded-range. The outer ends of the pieces are public; the breakpoints between them may come from the
     data (as for a quantile), as long as the score *at every point* changes by at most `sensitivity` between neighbours.
-
-    Args:
-        epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
-        sensitivity: the largest change of the score at any one point between neighbouring data sets, > 0. Rounded up if
-            it is not a double.
-        monotonic: between any two neighbours the scores at all points change in the same direction; halves the noise.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
 
     Proof: ``proofs/interval_mechanism.md``. Source: McSherry & Talwar (2007).
 
@@ -58,18 +47,13 @@ class IntervalMechanism(ScaledMechanism):
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        ScaledMechanism.__post_init__(self)
+        RangedMechanism.__post_init__(self)
         self._set(_sampler=_core.IntervalSampler(*self.terms))
 
     @property
     def terms(self) -> tuple[float, float, Literal[1, 2]]:
         """Epsilon, sensitivity and the factor of the scale, on which the scale depends."""
         return self.epsilon, self.sensitivity, self._factor
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
-        return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> float:
         """Draw one point, at the cost of `epsilon`.
@@ -124,11 +108,7 @@ class IntervalMechanism(ScaledMechanism):
         return probabilities
 
     def pdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Density at each of `points`, of a piece's upper end that of the next piece; 0 outside. For planning.
-
-        Raises:
-            InvalidParameterError: as for `draw`.
-        """
+        """Density at each of `points`, of a piece's upper end that of the next piece; 0 outside. For planning."""
         ends, _ = _checked(breakpoints, scores)
         probabilities = self.interval_probabilities(breakpoints, scores)
         at = plain_points(points)
@@ -140,11 +120,7 @@ class IntervalMechanism(ScaledMechanism):
             return np.where(inside, probabilities[piece] / (ends[piece + 1] - ends[piece]), 0.0)
 
     def cdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a draw not above each of `points`. For planning.
-
-        Raises:
-            InvalidParameterError: as for `draw`.
-        """
+        """Probability of a draw not above each of `points`. For planning."""
         ends, _ = _checked(breakpoints, scores)
         sums = np.concatenate([[0.0], np.cumsum(self.interval_probabilities(breakpoints, scores))])
         at = np.clip(plain_points(points), ends[0], ends[-1])
@@ -219,7 +195,7 @@ class GridCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GridMechanism(ScaledMechanism):
+class GridMechanism(RangedMechanism):
     r"""Draws a point x of a public grid with probability proportional to :math:`e^{s(x)/b}`, for any function s.
 
     The exponential mechanism with the grid's points as candidates: `epsilon`-DP and `epsilon`-bounded-range. The score
@@ -227,13 +203,9 @@ class GridMechanism(ScaledMechanism):
     numbers, `IntegerMechanism` computes only a few scores.
 
     Args:
-        epsilon: privacy loss of one draw, > 0.
-        sensitivity: the largest change of the score at any one point between neighbouring data sets, > 0.
         bounds: ``(lower, upper)``, public.
         step: distance between the points, which start at `lower` and have to reach `upper` exactly. Floats are read as
             decimals. At most 10^7 points.
-        monotonic: between any two neighbours the scores at all points change in the same direction; halves the noise.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
         InvalidParameterError: an argument is out of range, `step` does not divide the bounds, or too many points.
@@ -256,7 +228,7 @@ class GridMechanism(ScaledMechanism):
     _mechanism: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        ScaledMechanism.__post_init__(self)
+        RangedMechanism.__post_init__(self)
         lower, upper = finite_bounds(self.bounds)
         grid = Grid.dividing(lower, upper, step=self.step)
         if grid.count > _MOST_POINTS:
@@ -269,11 +241,6 @@ class GridMechanism(ScaledMechanism):
         self._set(bounds=(shortest(lower), shortest(upper)))
         self._set(_grid=grid)
         self._set(_mechanism=same)
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
-        return BoundedRangeEvent(epsilon=self.epsilon)
 
     @property
     def cost(self) -> GridCost:
@@ -304,20 +271,13 @@ class GridMechanism(ScaledMechanism):
         return self._grid.point(self._mechanism.select(self._scores(score, vectorized=vectorized)))
 
     def pmf(self, score: PointScore | VectorScore, *, vectorized: bool = False) -> FloatArray:
-        """Probability of each of `points`. For planning with public scores and for tests: it depends on every score.
-
-        Raises:
-            InvalidScoresError: as for `draw`.
-        """
+        """Probability of each of `points`. For planning with public scores and for tests: it depends on every score."""
         return self._mechanism.pmf(self._scores(score, vectorized=vectorized))
 
     def error_bound(self, confidence: float = 0.99) -> float:
         """With probability `confidence` the score drawn is at most this far below the best on the grid, whatever it is.
 
         It depends on public arguments only, so it may be published.
-
-        Raises:
-            InvalidParameterError: `confidence` is not strictly between 0 and 1.
 
         Proof: ``proofs/error_bounds.md``.
         """

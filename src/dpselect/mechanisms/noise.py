@@ -17,7 +17,6 @@ from dpselect.checks import (
     exact_number,
     finite_bounds,
     positive_count,
-    positive_epsilon,
     positive_sensitivity,
     probability,
     whole_bounds,
@@ -26,7 +25,7 @@ from dpselect.checks import (
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.mechanisms.base import MechanismValue, scale_of
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -42,15 +41,10 @@ class LaplaceMechanism(MechanismValue):
     clamp the released number afterwards.
 
     Args:
-        epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
         sensitivity: the largest change of the value between neighbouring data sets, > 0. Rounded up if it is not a
             double. It refers to the number you *pass*: if you rounded it, or added up floats, rounding may have
             increased the change.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
         bounds: ``(lower, upper)``, public: an answer beyond them becomes the nearer one.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/laplace_mechanism.md``. Source: Dwork, McSherry, Nissim & Smith (2006).
 
@@ -71,9 +65,8 @@ class LaplaceMechanism(MechanismValue):
     _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        MechanismValue.__post_init__(self)
         self._set(sensitivity=positive_sensitivity(self.sensitivity))
-        self._set(neighbours=neighbouring_relation(self.neighbours))
         ends = (-np.inf, np.inf)
         if self.bounds is not None:
             lower, upper = finite_bounds(self.bounds)
@@ -89,7 +82,6 @@ class LaplaceMechanism(MechanismValue):
 
     @property
     def event(self) -> LaplaceProfileEvent:
-        """what one draw costs, for accounting; it does not depend on the data."""
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
     def draw(self, value: float | Fraction) -> float:
@@ -108,11 +100,7 @@ class LaplaceMechanism(MechanismValue):
         return self._clamped(draw_peak(self._sampler, _exact_value(value)))
 
     def cdf(self, value: float | Fraction, points: npt.ArrayLike) -> FloatArray:
-        """Probability of an answer not above each of `points`, if the value were this. For planning.
-
-        Raises:
-            InvalidDataError: as for `draw`.
-        """
+        """Probability of an answer not above each of `points`, if the value were this. For planning."""
         center = _exact_value(value)
         at = plain_points(points)
         inside = laplace_cdf(center, at, epsilon=self.epsilon, sensitivity=self.sensitivity)
@@ -180,15 +168,11 @@ class GeometricMechanism(MechanismValue):
     hold the mass of everything beyond), which costs nothing.
 
     Args:
-        epsilon: privacy loss of one release, > 0. Rounded down if it is not a double.
         sensitivity: the largest change of f between neighbouring data sets, a whole number >= 1. For a vector released
             by `draw_many`, the largest sum of the changes of all its entries (the l1 sensitivity).
         bounds: ``(lower, upper)``, public whole numbers; None for all whole numbers.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``. A histogram of
             units has l1 sensitivity 1 under the first (each unit in one bin), 2 under the second.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Round a number that is not whole first, and use the sensitivity of the rounded number:
     ``proofs/geometric_mechanism.md`` shows what is lost otherwise.
@@ -214,10 +198,9 @@ class GeometricMechanism(MechanismValue):
     _sampler: _core.GeometricSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        MechanismValue.__post_init__(self)
         self._set(sensitivity=whole_sensitivity(self.sensitivity))
         self._set(bounds=None if self.bounds is None else whole_bounds(self.bounds))
-        self._set(neighbours=neighbouring_relation(self.neighbours))
         self._set(_sampler=_core.GeometricSampler(self.epsilon, float(self.sensitivity)))
 
     @property
@@ -300,11 +283,7 @@ class GeometricMechanism(MechanismValue):
         return np.where((offsets < lower) | (offsets > upper), 0.0, chances)
 
     def cdf(self, value: int, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a release not above each of `points`. For planning: it depends on the data.
-
-        Raises:
-            InvalidDataError, InvalidParameterError: as for `pmf`.
-        """
+        """Probability of a release not above each of `points`. For planning: it depends on the data."""
         whole = whole_value(value)
         offsets = offsets_from(whole, points)
         chances = self._noise_up_to(offsets)
@@ -318,9 +297,6 @@ class GeometricMechanism(MechanismValue):
 
         For true numbers within the bounds, if there are any. It depends on public arguments only, so it may be
         published. Rounded up; it is the smallest such number up to the last digits of doubles.
-
-        Raises:
-            InvalidParameterError: `confidence` is not strictly between 0 and 1, or `size` not a whole number >= 1.
         """
         log_confidence = math.log(probability(confidence, "confidence"))
         each = -math.expm1(log_confidence / positive_count(size, "size", at_most=2**63))

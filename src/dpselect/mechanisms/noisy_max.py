@@ -40,19 +40,11 @@ from dpselect.mechanisms.permute_and_flip import (
 
 FloatArray = NDArray[np.float64]
 
-_DEEPEST = 750.0
-"""e^-750 is below the smallest double: candidates further down than this have probability 0 in doubles."""
-
+_DEEPEST = 750.0  # e^-750 is below the smallest double: candidates further down than this have probability 0 in doubles
 _RULE = gauss_legendre(16)
-_WIDEST = 1.0
-"""Width of a panel: the product varies on the scale of 1, whatever the number of candidates."""
-
-_NEGLIGIBLE = 1e-21
-"""Panels are left out once w is this small, relative to the integral above the best score."""
-
-_NEAR = math.log(25.0)
-"""Beyond this distance ``q = e^-distance / 2`` is at most 0.02, and power series are used."""
-
+_WIDEST = 1.0  # width of a panel: the product varies on the scale of 1, whatever the number of candidates
+_NEGLIGIBLE = 1e-21  # panels are left out once w is this small, relative to the integral above the best score
+_NEAR = math.log(25.0)  # beyond this distance ``q = e^-distance / 2`` is at most 0.02, and power series are used
 _TERMS = 10
 
 
@@ -269,8 +261,6 @@ class ReportNoisyMax(Mechanism):
 
     Args:
         noise: ``"laplace"``, ``"exponential"`` or ``"gumbel"``.
-
-    Other args and Raises: see `Mechanism`.
 
     Proof: ``proofs/noisy_max.md``. Sources: Dwork & Roth (2014), section 3.3; Ding et al. (2021).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,13 +13,13 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
-from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability, whole_number
+from dpselect.checks import delta_below_one, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.exact_coins import Enclosed, exp_minus, first_count, heads, log_of
 from dpselect.mechanisms.noise import whole_values
 from dpselect.mechanisms.scores import ScoresLike
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours
 
 _GUARD_BITS = 64
 
@@ -158,14 +159,58 @@ def _bits_below_one(number: Fraction) -> int:
     return max(0, number.denominator.bit_length() - number.numerator.bit_length() + 1)
 
 
-MOST_VALUES_PER_UNIT = 10**9
-
 _EQUAL = _core.Sampler("exponential", 1.0, 1.0, 1)
 """Of equal scores each is as likely as any other, so `peel` draws a uniform set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionSelection(MechanismValue):
+class UnlistedValues(MechanismValue, abc.ABC):
+    """What releases values that nobody listed, of which a unit has up to `max_values_per_unit`, at a delta."""
+
+    epsilon: float
+    delta: float
+    max_values_per_unit: int = 1
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        self._set(delta=open_delta(self.delta))
+
+    @property
+    def moved(self) -> int:
+        """How many counts one unit may change, each by 1."""
+        return self.max_values_per_unit * (1 if self.neighbours is Neighbours.ADD_REMOVE else 2)
+
+    @property
+    def event(self) -> ApproximateEvent:
+        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
+
+    @abc.abstractmethod
+    def probability(self, count: int) -> float:
+        """The probability that a value of `count` units is released, up to rounding. For planning.
+
+        Raises:
+            InvalidParameterError: `count` is not a whole number >= 0.
+        """
+
+    @abc.abstractmethod
+    def count_needed(self, chance: float) -> int:
+        """The smallest number of units at which a value is released with at least the probability `chance`.
+
+        It depends on public arguments only, so it may be published. At most 2^63 - 1. Where no precision decides, the
+        next larger number.
+        """
+
+    @abc.abstractmethod
+    def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
+        """Draw positions of the values that may be named, at the cost of `epsilon` and `delta` for all together.
+
+        In increasing order, unless values are drawn one after another. Nothing is drawn if `counts` is refused.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionSelection(UnlistedValues):
     r"""Names each value with a probability that depends only on its number n of units; no such rule names more.
 
     With :math:`\pi(0) = 0` and one value per unit, a value of n + 1 units is named with probability
@@ -176,15 +221,6 @@ class PartitionSelection(MechanismValue):
     unit has up to t values, epsilon is divided by t, and delta is replaced by :math:`1 - (1 - \delta)^{1/t}`, rounded
     down to a double. A replaced unit changes twice as many numbers, so t is then twice `max_values_per_unit`.
 
-    Args:
-        epsilon: privacy loss of all names together, > 0. Rounded down if it is not a double.
-        delta: probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.
-        max_values_per_unit: the largest number of values that a unit counts for.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
-
     Proof: ``proofs/partition_selection.md``. Source: Desfontaines, Voss, Gipson & Mandayam (2022).
 
     >>> mechanism = PartitionSelection(epsilon=1.0, delta=1e-6)
@@ -194,30 +230,14 @@ class PartitionSelection(MechanismValue):
     [0, 2]
     """
 
-    epsilon: float
-    delta: float
-    max_values_per_unit: int = 1
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
     _law: PartitionLaw = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
-        self._set(delta=open_delta(self.delta))
-        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
-        self._set(max_values_per_unit=most)
-        self._set(neighbours=neighbouring_relation(self.neighbours))
-        self._set(_law=PartitionLaw(*divided(self.epsilon, self.delta, moved_counts(most, self.neighbours))))
-
-    @property
-    def event(self) -> ApproximateEvent:
-        """What all names together cost, for accounting; it does not depend on the data."""
-        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
+        UnlistedValues.__post_init__(self)
+        self._set(_law=PartitionLaw(*divided(self.epsilon, self.delta, self.moved)))
 
     def probability(self, count: int) -> float:
-        """The probability that a value of `count` units is named, to the last digits of a double. For planning.
-
-        Raises:
-            InvalidParameterError: `count` is not a whole number >= 0.
+        """See `UnlistedValues.probability`: to the last digits of a double.
 
         >>> PartitionSelection(epsilon=1.0, delta=1e-6).probability(1)
         1e-06
@@ -228,14 +248,6 @@ class PartitionSelection(MechanismValue):
         return float(Fraction(low + high, 2 << self._law.precise_bits))
 
     def count_needed(self, chance: float) -> int:
-        """The smallest number of units at which a value is named with at least the probability `chance`.
-
-        It depends on public arguments only, so it may be published. At most 2^63 - 1. One more where the probability
-        equals `chance` so closely that no precision tells them apart.
-
-        Raises:
-            InvalidParameterError: `chance` is not strictly between 0 and 1.
-        """
         least = Fraction(probability(chance, "chance"))
         return self._law.first_reaching(least)
 
@@ -245,16 +257,7 @@ class PartitionSelection(MechanismValue):
         return self._law.first_reaching(Fraction(1))
 
     def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
-        """Toss the coins of all values, at the cost of `epsilon` and `delta` for all together.
-
-        Args:
-            counts: shape ``(n,)``, the number of units with each value: whole numbers >= 0; ``n = 0`` is allowed.
-
-        Returns:
-            The positions of the values that may be named, in increasing order.
-
-        Raises:
-            InvalidDataError: `counts` is not one-dimensional or not of whole numbers. Nothing is drawn then.
+        """Toss the coins of all values: see `UnlistedValues.select`.
 
         Proof that the coins are exact: ``proofs/partition_selection.md``, claim 4.
         """
@@ -278,11 +281,6 @@ def open_delta(value: object) -> float:
         return delta
     hint = "Without public candidates nothing can be released at delta = 0. Choose it far below one over the units."
     raise InvalidParameterError("delta", value, "a number strictly between 0 and 1", hint)
-
-
-def moved_counts(most: int, neighbours: Neighbours) -> int:
-    """How many counts one unit may change, each by 1, if it counts for `most` values."""
-    return most if neighbours is Neighbours.ADD_REMOVE else 2 * most
 
 
 def divided(epsilon: float, delta: float, counts: int) -> tuple[Fraction, Fraction]:

@@ -30,20 +30,13 @@ _TAIL = 36.0
 _NODES = ((2.8, 8), (5.7, 10), (9.6, 12), (14.6, 14), (20.5, 16), (27.4, 18), (math.inf, 20))
 """For how large a ``T P``, at most 36, how many nodes are enough on [0, T]."""
 
-_TERMS = 12
-"""Powers of ``t p`` in a series."""
-
-_SHARES = 128
-"""Items with at most a 128th of the sum of all p_j use series, so fewer than 128 items do not."""
-
+_TERMS = 12  # powers of ``t p`` in a series
+_SHARES = 128  # items with at most a 128th of the sum of all p_j use series, so fewer than 128 items do not
 _ALWAYS_ONE_BY_ONE = 1536
 """With at most this many items, separating those few would take longer than computing all in one way."""
 
-_STRIPES = 16
-"""Number of long rows that the factors are divided into for multiplying."""
-
-_CHUNK = 4096
-"""The powers of this many items stay in the processor's cache."""
+_STRIPES = 16  # number of long rows that the factors are divided into for multiplying
+_CHUNK = 4096  # the powers of this many items stay in the processor's cache
 
 
 def permute_and_flip_probabilities(x: FloatArray) -> FloatArray:
@@ -222,8 +215,6 @@ class PermuteAndFlip(Mechanism):
 
     It is `epsilon`-DP. For every vector of scores its expected error is at most that of `ExponentialMechanism`, and at
     least half of it.
-
-    Args and Raises: see `Mechanism`.
 
     Proof: ``proofs/permute_and_flip.md``. Sources: McKenna & Sheldon (2020); Ding et al. (2021).
 

@@ -10,17 +10,27 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import boolean, finite_number
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms.base import NumberPlan, ScaledMechanism
+from dpselect.mechanisms.base import NumberPlan, RangedMechanism
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.interval import doubles
 from dpselect.mechanisms.scores import ScoresLike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PiecewiseLinearMechanism(ScaledMechanism):
+class FallingScore(RangedMechanism):
+    """The base of mechanisms whose score falls from the top of each piece as a line or a parabola."""
+
+    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        RangedMechanism.__post_init__(self)
+        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PiecewiseLinearMechanism(FallingScore):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is a line on each piece.
 
     The exponential mechanism with length as its public base measure: `epsilon`-DP and `epsilon`-bounded-range. The
@@ -29,8 +39,6 @@ class PiecewiseLinearMechanism(ScaledMechanism):
     long as the score *at every point* changes by at most `sensitivity` between neighbours. Between breakpoints the
     score is that of the line as a real number, without rounding. If the scores were rounded before, the caller has to
     account for that.
-
-    Args and Raises: see `ScaledMechanism`.
 
     Proof: ``proofs/falling_scores.md``. Source: McSherry & Talwar (2007).
 
@@ -43,17 +51,6 @@ class PiecewiseLinearMechanism(ScaledMechanism):
     >>> mechanism.cdf([7.0], [0.0], [6.0, 7.0], left_slope=1.0, right_slope=-1.0)   # the Laplace law around 7
     array([0.18393972, 0.5       ])
     """
-
-    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        ScaledMechanism.__post_init__(self)
-        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
-        return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(
         self,
@@ -93,8 +90,6 @@ class PiecewiseLinearMechanism(ScaledMechanism):
     ) -> NumberPlan:
         """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing.
 
-        Args and Raises: as for `draw`.
-
         Returns:
             A plan. It holds the scores, so it is as private as they are.
 
@@ -119,11 +114,7 @@ class PiecewiseLinearMechanism(ScaledMechanism):
         left_slope: float | None = None,
         right_slope: float | None = None,
     ) -> FloatArray:
-        """Probability of a draw not above each of `points`, with an error about 1e-14. For planning with public scores.
-
-        Raises:
-            InvalidParameterError: as for `draw`.
-        """
+        """Probability of a draw not above each of `points`, with an error about 1e-14. For planning."""
         return self._law(breakpoints, scores, left_slope, right_slope).cdf(points)
 
     def pdf(
@@ -135,11 +126,7 @@ class PiecewiseLinearMechanism(ScaledMechanism):
         left_slope: float | None = None,
         right_slope: float | None = None,
     ) -> FloatArray:
-        """Density at each of `points`, at a breakpoint that of the piece above it; 0 outside. For planning.
-
-        Raises:
-            InvalidParameterError: as for `draw`.
-        """
+        """Density at each of `points`, at a breakpoint that of the piece above it; 0 outside. For planning."""
         return self._law(breakpoints, scores, left_slope, right_slope).pdf(points)
 
     def _law(
@@ -220,7 +207,7 @@ def _tail(*, scores_at: FloatArray, end: int, slope: float | None) -> tuple[floa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConcaveMechanism(ScaledMechanism):
+class ConcaveMechanism(FallingScore):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}` for a concave score with known slopes.
 
     The slope of the score is given at breakpoints and is linear between them, so the score consists of parabolas and
@@ -228,8 +215,6 @@ class ConcaveMechanism(ScaledMechanism):
     change the distribution, so slopes are enough. The mechanism is `epsilon`-DP and `epsilon`-bounded-range, as long as
     the score *at every point* changes by at most `sensitivity` between neighbours, up to a constant that is the same
     for all points.
-
-    Args and Raises: see `ScaledMechanism`.
 
     Proof: ``proofs/falling_scores.md``. Source: McSherry & Talwar (2007).
 
@@ -241,17 +226,6 @@ class ConcaveMechanism(ScaledMechanism):
     >>> mechanism.cdf(**huber, points=[0.0, 1.0])
     array([0.5       , 0.90118884])
     """
-
-    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        ScaledMechanism.__post_init__(self)
-        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
-        return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> float:
         """Draw one point, at the cost of `epsilon`.
@@ -276,8 +250,6 @@ class ConcaveMechanism(ScaledMechanism):
     def plan(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> NumberPlan:
         """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing.
 
-        Args and Raises: as for `draw`.
-
         Returns:
             A plan. It holds the slopes, so it is as private as they are.
 
@@ -291,21 +263,13 @@ class ConcaveMechanism(ScaledMechanism):
     def cdf(
         self, breakpoints: ScoresLike, slopes: ScoresLike, points: npt.ArrayLike, *, tails: bool = False
     ) -> FloatArray:
-        """Probability of a draw not above each of `points`. For planning with public scores.
-
-        Raises:
-            InvalidParameterError: as for `draw`.
-        """
+        """Probability of a draw not above each of `points`. For planning with public scores."""
         return self._law(*_checked_slopes(breakpoints, slopes, tails), tails).cdf(points)
 
     def pdf(
         self, breakpoints: ScoresLike, slopes: ScoresLike, points: npt.ArrayLike, *, tails: bool = False
     ) -> FloatArray:
-        """Density at each of `points`; 0 outside. For planning.
-
-        Raises:
-            InvalidParameterError: as for `draw`.
-        """
+        """Density at each of `points`; 0 outside. For planning."""
         return self._law(*_checked_slopes(breakpoints, slopes, tails), tails).pdf(points)
 
     def _law(self, points: FloatArray, slopes: FloatArray, tails: bool) -> FallLaw:

@@ -23,8 +23,7 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 _LARGEST = 2**63 - 1
 
-_CHUNK = 1 << 16
-"""Number of offers looked up at a time, so that memory does not grow with the number of offers."""
+_CHUNK = 1 << 16  # number of offers looked up at a time, so that memory does not grow with the number of offers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +34,6 @@ class PriceListMechanism(MechanismValue):
     permute-and-flip. The noise grows with the highest price, so leave out prices that you would not charge.
 
     Args:
-        epsilon: privacy loss of one draw, > 0.
         prices: positive numbers, all different; public, never the offers themselves. Floats are read as decimals. They
             have to be whole multiples, at most the 2^40-th, of a common unit such as a cent.
         neighbours: which data sets the guarantee compares. Replacing needs little more noise than adding or removing:
@@ -135,7 +133,6 @@ class PriceListMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
         return self._mechanism.event
 
     def draw(self, offers: ScoresLike) -> int | float:
@@ -160,20 +157,13 @@ class PriceListMechanism(MechanismValue):
     def pmf(self, offers: ScoresLike) -> NDArray[np.float64]:
         """Probability of each price, in the order given. For planning with public offers and for tests.
 
-        Raises:
-            InvalidDataError: as for `draw`.
-
         >>> PriceListMechanism(epsilon=1.0, prices=[1, 2]).pmf([])
         array([0.5, 0.5])
         """
         return self._mechanism.pmf(self._revenues(offers))
 
     def expected_error(self, offers: ScoresLike) -> float:
-        """Expected distance of the drawn price's revenue below the best; depends on the offers, so for planning only.
-
-        Raises:
-            InvalidDataError: as for `draw`.
-        """
+        """Expected distance of the drawn price's revenue below the best; depends on the offers: for planning only."""
         return self._mechanism.expected_error(self._revenues(offers)) * float(self._listed.unit)
 
     def error_bound(self, confidence: float = 0.99) -> float:
@@ -181,9 +171,6 @@ class PriceListMechanism(MechanismValue):
 
         It holds whatever the offers, so it may be published. Revenues are whole multiples of the prices' common unit,
         and so is this bound. It is infinite if it does not fit into a double.
-
-        Raises:
-            InvalidParameterError: `confidence` is not strictly between 0 and 1.
 
         Proof: ``proofs/best_price.md`` and ``proofs/error_bounds.md``.
 
@@ -258,9 +245,7 @@ MOST_PRICES = 1_000_000
 MOST_UNITS = 2**40
 """The highest price allowed, in common units. Revenues 2^63 units apart are then millions of highest prices apart."""
 
-_LONGEST_DENOMINATOR = 2200
-"""Bits of a denominator: any double is more than `MOST_UNITS` of a common unit this small."""
-
+_LONGEST_DENOMINATOR = 2200  # bits of a denominator: any double is more than `MOST_UNITS` of a common unit this small
 _ACCEPTED = "finite numbers > 0"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 from typing import Literal, cast, get_args
@@ -15,18 +15,15 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.checks import (
-    finite_bounds,
     members_in_order,
     one_of,
-    positive_count,
     positive_epsilon,
     positive_sensitivity,
     quantile_level,
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.grids import Grid
-from dpselect.mechanisms.base import MechanismValue, native_grid, shortest
-from dpselect.mechanisms.quantile import moves_one_way
+from dpselect.mechanisms.base import native_grid
+from dpselect.mechanisms.quantile import RankMechanism, moves_one_way
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -39,7 +36,7 @@ _MOST_JOINT = 50_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantilesMechanism(MechanismValue):
+class QuantilesMechanism(RankMechanism):
     r"""Draws several quantiles of the same values, which never decrease with the level.
 
     ``method="joint"`` draws all of them at once, with density :math:`e^{-w/b}` for increasing answers, where w is the
@@ -50,14 +47,12 @@ class QuantilesMechanism(MechanismValue):
     Args:
         epsilon: privacy loss of all answers together, > 0; at most 100 if joint.
         levels: different numbers from 0 to 1, in any order.
-        bounds: as for `QuantileMechanism`.
         step: as for `QuantileMechanism`. Each value counts as the nearest point and is placed at random around it, so
             that a point with many values gets a corresponding width.
         method: ``"joint"`` or ``"halving"``. The first is more accurate for up to about twenty levels with many values
             between them, the second for more; joint takes time and memory for each level at each gap between values.
         neighbours: which data sets the guarantee compares; ``"replace_one"`` needs up to twice the noise. Levels 0 and
             1 need less under ``"add_remove"``: see `score_range`.
-        values_per_unit: maximum number of values per unit.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
@@ -78,27 +73,12 @@ class QuantilesMechanism(MechanismValue):
     2
     """
 
-    epsilon: float
     levels: tuple[float, ...]
-    bounds: tuple[float | Fraction, float | Fraction]
-    step: float | Fraction | None = None
     method: QuantilesMethod = "joint"
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-    values_per_unit: int = 1
-    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _grid: Grid | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        lower, upper = finite_bounds(self.bounds)
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        RankMechanism.__post_init__(self)
         self._set(levels=_different_levels(self.levels))
-        self._set(bounds=(shortest(lower), shortest(upper)))
-        self._set(neighbours=neighbouring_relation(self.neighbours))
-        self._set(values_per_unit=positive_count(self.values_per_unit, "values_per_unit"))
-        self._set(_ends=(float(lower), float(upper)))
-        grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
-        self._set(step=None if grid is None else shortest(grid.step))
-        self._set(_grid=grid)
         one_of(self.method, "method", METHODS)
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
             expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
@@ -172,14 +152,10 @@ class QuantilesMechanism(MechanismValue):
     def draw(self, values: ScoresLike) -> tuple[float, ...]:
         """Draw all quantiles of `values`, at the cost of `epsilon` together.
 
-        Args:
-            values: as for `QuantileMechanism.draw`.
-
         Returns:
             One answer for each of `levels`, in their order.
 
         Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
             InvalidParameterError: joint, and the levels times the gaps between values are more than 50,000,000.
         """
         increasing = sorted(self.levels)

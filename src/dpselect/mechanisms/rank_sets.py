@@ -98,8 +98,7 @@ MOST_CELLS = 20_000_000
 _NEVER = 60.0
 """Octaves below the best set's weight, for all sets together, beyond which a smaller bound would save no tries."""
 _DIGITS = 52
-_SHORTER = 1.0 - 2.0**-40
-"""Exponents are known with a smaller relative error than this leaves."""
+_SHORTER = 1.0 - 2.0**-40  # exponents are known with a smaller relative error than this leaves
 
 
 class RankedWeights(NamedTuple):

@@ -29,8 +29,7 @@ MOST_POISSON = 1000
 
 _MOST_GIVEN = 10_000
 
-_FIRST_DIGITS = 192
-"""Binary digits of the probabilities that all but one in 2^60 coins are decided by."""
+_FIRST_DIGITS = 192  # binary digits of the probabilities that all but one in 2^60 coins are decided by
 
 Interval = tuple[Fraction, Fraction]
 

@@ -11,7 +11,7 @@ import functools
 import sys
 from collections.abc import Mapping, Sequence, Set
 from numbers import Number
-from typing import Any, Protocol, TypeGuard, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,10 @@ ScoresLike = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | Supports
 
 NumericArray = npt.NDArray[np.float64] | npt.NDArray[np.int64] | npt.NDArray[np.uint64]
 
-_EXPECTED = "a one-dimensional array of float64, float32 or integers"
+_EXPECTED = {
+    "scores": "a one-dimensional array of float64, float32 or integers",
+    "matrix": "a two-dimensional array of float64, float32 or integers",
+}
 _EXACT_IN_DOUBLE = 2**53
 _NOT_VECTORS: Any = (str, bytes, bytearray, Mapping, Set)
 _EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
@@ -56,19 +59,20 @@ def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
         InvalidScoresError: not one-dimensional, not real numbers, nulls among them, or not representable exactly.
     """
     if isinstance(scores, np.ndarray):
-        return _native_array(cast("npt.NDArray[Any]", scores))
+        return _native(cast("npt.NDArray[Any]", scores))
     given = cast(Any, scores)  # whatever its type says
     is_pandas = hasattr(given, "iloc")  # its conversion to Arrow may fail with an error that quotes values
     if not is_pandas and (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
-        return _native_array(_from_arrow(given))
+        return _native(_from_arrow(given))
     if isinstance(given, _NOT_VECTORS) or not hasattr(given, "__len__"):
-        raise _not_a_vector(_type_of(given))
-    if _is_plain_sequence(given):
-        return _from_numbers(given)
-    converted = _to_numpy(given)
+        raise _refusal(type(given).__name__)
+    is_sequence = isinstance(given, Sequence) and not isinstance(given, _BUFFERS)
+    if is_sequence:
+        return _from_numbers(cast("Sequence[object]", scores))
+    converted = _to_numpy(cast(Any, scores))
     if converted is None:
-        raise _not_a_vector(_type_of(given))
-    return _native_array(converted)
+        raise _refusal(type(cast(object, scores)).__name__)
+    return _native(converted)
 
 
 def has_masked(values: npt.NDArray[Any]) -> bool:
@@ -80,7 +84,7 @@ def has_masked(values: npt.NDArray[Any]) -> bool:
 def score_count(native: npt.NDArray[Any]) -> int:
     """How many scores `native_scores` returned, at least one; public, as the candidates are."""
     if native.size == 0:
-        raise _no_scores()
+        raise _refusal("empty", "at least one score")
     return native.size
 
 
@@ -94,46 +98,44 @@ def finite_scores(scores: ScoresLike) -> NumericArray:
     score_count(vector)
     if vector.dtype.kind == "f":
         if not np.isfinite(vector).all():
-            raise _not_finite()
+            hint = "Decide by a public rule what such a candidate scores; dropping it because of the data would leak."
+            raise _refusal("NaN or infinity among them", "finite numbers", hint)
         return vector.astype(np.float64, copy=False)
     if vector.dtype.kind == "i":
         return vector.astype(np.int64, copy=False)
     return vector.astype(np.uint64, copy=False)
 
 
-def _is_plain_sequence(scores: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(scores, Sequence) and not isinstance(scores, _BUFFERS)
-
-
-def _native_array(vector: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """`vector` itself if the core reads it in place, else an exact native copy."""
-    if vector.ndim != 1:
-        raise _not_a_vector(f"{_type_of(vector)} of shape {vector.shape}")
-    if has_masked(vector):
-        raise _with_nulls()
-    kind, itemsize = vector.dtype.kind, vector.dtype.itemsize
+def _native(array: npt.NDArray[Any], name: Literal["scores", "matrix"] = "scores") -> npt.NDArray[Any]:
+    """`array` itself if the core reads it in place, else an exact native copy."""
+    if array.ndim != (1 if name == "scores" else 2):
+        hint = _ONE_ROW if array.ndim == 1 else ""
+        raise _refusal(f"{type(array).__name__} of shape {array.shape}", hint=hint, name=name)
+    if has_masked(array):
+        raise _with_nulls(name)
+    kind, itemsize = array.dtype.kind, array.dtype.itemsize
     if kind not in "fiu" or itemsize > 8:
         # Only the kind: the length of a text type is that of the longest text in it.
-        raise _not_a_vector(f"{_type_of(vector)} of {vector.dtype.type.__name__}")
+        raise _refusal(f"{type(array).__name__} of {array.dtype.type.__name__}", name=name)
     native = np.dtype("f4") if (kind, itemsize) == ("f", 2) else np.dtype(f"{kind}{itemsize}")
-    if vector.dtype == native and vector.flags.aligned and type(vector) is np.ndarray:
-        return vector
-    return np.require(np.asarray(vector), dtype=native, requirements="A")
+    if array.dtype == native and array.flags.aligned and type(array) is np.ndarray:
+        return array
+    return np.require(np.asarray(array), dtype=native, requirements="A")
 
 
 def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
     """Plain Python (or NumPy) numbers as an array that holds each of them exactly."""
     kinds = {_number_kind(kind) for kind in set(map(type, scores))}
     if not kinds <= {"f", "i"}:
-        raise _not_a_vector(f"{_type_of(scores)} whose members are not all numbers")
+        raise _refusal(f"{type(scores).__name__} whose members are not all numbers")
     if kinds == {"i"}:
         integers = _exact_integers(cast("Sequence[int]", scores))
         if integers is None:
-            raise _refusal(_type_of(scores), "integers of 64 bits, all signed or all unsigned")
+            raise _refusal(type(scores).__name__, "integers of 64 bits, all signed or all unsigned")
         return integers
     if "i" in kinds and not all(map(_is_exact_double, scores)):
         raise _refusal(
-            f"{_type_of(scores)} of floats and integers",
+            f"{type(scores).__name__} of floats and integers",
             "integers up to 2^53 together with floats",
             "Larger ones would be rounded; give integers only.",
         )
@@ -167,13 +169,13 @@ def _from_arrow(scores: Any) -> npt.NDArray[Any]:
     """Arrow data of any library; one chunk is not copied."""
     chunks = arrow_chunks(scores)
     if chunks is None:
-        raise _not_a_vector("object whose Arrow export fails")
+        raise _refusal("object whose Arrow export fails")
     import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, so that only Arrow data cost the time to load it
 
     pa: Any = pyarrow
     if not (pa.types.is_floating(chunks.type) or pa.types.is_integer(chunks.type)):
         has_names = pa.types.is_nested(chunks.type) or pa.types.is_dictionary(chunks.type)
-        raise _refusal(f"Arrow array of {'nested values' if has_names else chunks.type}", _EXPECTED, "Cast it first.")
+        raise _refusal(f"Arrow array of {'nested values' if has_names else chunks.type}", hint="Cast it first.")
     if chunks.null_count != 0:
         raise _with_nulls()
     return (chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()).to_numpy()
@@ -209,35 +211,14 @@ def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
     return None
 
 
-# Where both this code and the core may refuse, the texts below are those of the core, so that they are the same.
+def _with_nulls(name: Literal["scores", "matrix"] = "scores") -> InvalidScoresError:
+    every = "a score for every candidate" + (" in every row" if name == "matrix" else "")
+    return _refusal("array with nulls", every, name=name)
 
 
-def _not_a_vector(got: str) -> InvalidScoresError:
-    return _refusal(got, _EXPECTED)
-
-
-def _no_scores() -> InvalidScoresError:
-    return _refusal("empty", "at least one score")
-
-
-def _not_finite() -> InvalidScoresError:
-    return _refusal(
-        "NaN or infinity among them",
-        "finite numbers",
-        "Decide by a public rule what such a candidate scores; dropping it because of the data would leak.",
-    )
-
-
-def _with_nulls() -> InvalidScoresError:
-    return _refusal("array with nulls", "a score for every candidate")
-
-
-def _refusal(got: str, expected: str, hint: str = "") -> InvalidScoresError:
-    return InvalidScoresError("scores", Shown(f"<{got}>"), expected, hint)
-
-
-def _type_of(scores: object) -> str:
-    return type(scores).__name__
+def _refusal(got: str, expected: str = "", hint: str = "", name: str = "scores") -> InvalidScoresError:
+    """Where the core may refuse, too, the texts are those of the core, so that they are the same."""
+    return InvalidScoresError(name, Shown(f"<{got}>"), expected or _EXPECTED[name], hint)
 
 
 def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -258,8 +239,6 @@ class SupportsDLPack(Protocol):
 ScoreRows = npt.ArrayLike | SupportsDLPack | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
 """What ``matrix`` may be: two-dimensional, of real numbers, one row for each selection."""
 
-_EXPECTED_ROWS = "a two-dimensional array of float64, float32 or integers"
-
 _ONE_ROW = "For one selection use select."
 
 _NOT_ROWS: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
@@ -272,41 +251,28 @@ def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
         InvalidScoresError: not two-dimensional, not real numbers, nulls among them, or not representable exactly.
     """
     if isinstance(matrix, np.ndarray):
-        return _native_matrix(cast("npt.NDArray[Any]", matrix))
+        return _native(cast("npt.NDArray[Any]", matrix), "matrix")
     given = cast(Any, matrix)
     lists = None if hasattr(given, "iloc") else _fixed_size_lists(given)
     if lists is not None:
-        return _native_matrix(lists)
+        return _native(lists, "matrix")
     if hasattr(given, "__dlpack__") and hasattr(given, "__dlpack_device__"):
-        return _native_matrix(_from_dlpack(given))
+        return _native(_from_dlpack(given), "matrix")
     if isinstance(given, _NOT_ROWS) or not hasattr(given, "__len__"):
-        raise _refused_rows(type(given).__name__)
+        raise _refusal(type(given).__name__, name="matrix")
     if isinstance(given, Sequence):
         return _from_lists(cast("Sequence[Any]", given))
     try:
-        return _native_matrix(np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given))
+        return _native(np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given), "matrix")
     except InvalidScoresError:
         raise
     except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
-        raise _refused_rows(type(given).__name__) from None
+        raise _refusal(type(given).__name__, name="matrix") from None
 
 
 def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
     """What the core says of scores, said of the argument `matrix`."""
     return InvalidScoresError("matrix", error.got, error.expected, error.hint)
-
-
-def _native_matrix(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if matrix.ndim != 2:
-        hint = _ONE_ROW if matrix.ndim == 1 else ""
-        raise _refused_rows(f"{type(matrix).__name__} of shape {matrix.shape}", hint=hint)
-    if has_masked(matrix):
-        raise _rows_with_nulls()
-    kind, itemsize = matrix.dtype.kind, matrix.dtype.itemsize
-    if kind not in "fiu" or itemsize > 8:
-        raise _refused_rows(f"{type(matrix).__name__} of {matrix.dtype.type.__name__}")
-    native = np.dtype("f4") if (kind, itemsize) == ("f", 2) else np.dtype(f"{kind}{itemsize}")
-    return np.asarray(matrix, dtype=native)
 
 
 def _fixed_size_lists(given: Any) -> npt.NDArray[Any] | None:
@@ -325,12 +291,12 @@ def _fixed_size_lists(given: Any) -> npt.NDArray[Any] | None:
     if isinstance(lists, pa.ChunkedArray):  # without a chunk
         return np.empty((0, chunks.type.list_size))
     if lists.null_count:
-        raise _rows_with_nulls()
+        raise _with_nulls("matrix")
     values = lists.flatten()
     if values.null_count:
-        raise _rows_with_nulls()
+        raise _with_nulls("matrix")
     if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
-        raise _refused_rows("Arrow lists of no numbers")
+        raise _refusal("Arrow lists of no numbers", name="matrix")
     return values.to_numpy().reshape(len(lists), chunks.type.list_size)
 
 
@@ -339,7 +305,7 @@ def _from_dlpack(given: Any) -> npt.NDArray[Any]:
         return np.from_dlpack(given)
     except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
         hint = "Give numbers in the processor's memory, as in tensor.detach().cpu(), and bfloat16 as float32."
-        raise _refused_rows(f"{type(given).__name__} whose DLPack export fails", hint=hint) from None
+        raise _refusal(f"{type(given).__name__} whose DLPack export fails", hint=hint, name="matrix") from None
 
 
 def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
@@ -347,13 +313,13 @@ def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
     if not rows:
         return np.empty((0, 0))
     if isinstance(rows[0], Number):
-        raise _refused_rows("a list of numbers", hint=_ONE_ROW)
+        raise _refusal("a list of numbers", hint=_ONE_ROW, name="matrix")
     try:
         vectors = [native_scores(row) for row in rows]
     except InvalidScoresError as error:
         raise named_matrix(error) from None
     if len({vector.size for vector in vectors}) > 1:
-        raise _refused_rows("rows of different lengths", hint="Every row needs a score for each candidate.")
+        raise _refusal("rows of different lengths", hint="Every row needs a score for each candidate.", name="matrix")
     if len({vector.dtype for vector in vectors}) == 1:
         return np.stack(vectors)
     flat = [number for vector in vectors for number in vector.tolist()]
@@ -361,14 +327,6 @@ def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
         return native_scores(flat).reshape(len(vectors), -1)
     except InvalidScoresError as error:
         raise named_matrix(error) from None
-
-
-def _rows_with_nulls() -> InvalidScoresError:
-    return InvalidScoresError("matrix", Shown("<array with nulls>"), "a score for every candidate in every row")
-
-
-def _refused_rows(got: str, hint: str = "") -> InvalidScoresError:
-    return InvalidScoresError("matrix", Shown(f"<{got}>"), _EXPECTED_ROWS, hint)
 
 
 def plain_values(values: ScoresLike, name: str = "values") -> npt.NDArray[np.float64]:
