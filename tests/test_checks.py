@@ -164,8 +164,8 @@ def test_bounds_that_nobody_knows_lead_to_a_private_one() -> None:
 
 @pytest.mark.parametrize("value", ["yes", "", None, 0, 1, 1.0, [], [True], np.True_])
 def test_only_true_and_false_are_booleans(value: Any) -> None:
-    with pytest.raises(InvalidParameterError, match=r"^with_gap=.*: expected True or False"):
-        boolean(value, "with_gap")
+    with pytest.raises(InvalidParameterError, match=r"^monotonic=.*: expected True or False"):
+        boolean(value, "monotonic")
 
 
 def asked_of_people(task: str, *given: Any, **named: Any) -> Any:
@@ -175,7 +175,6 @@ def asked_of_people(task: str, *given: Any, **named: Any) -> Any:
 
 LISTED: dict[str, Any] = {"candidates": ["x", "y"], "epsilon": 1.0}
 FLAGS: dict[str, Callable[[Any], Any]] = {
-    "with_gap": lambda flag: dps.select([1.0, 2.0], epsilon=1.0, sensitivity=1, with_gap=flag),
     "with_counts": lambda flag: planning.order_noise(9, 2, epsilon=1.0, with_counts=flag),
     "with_counts of no list": lambda flag: planning.unknown_noise(2, epsilon=1.0, delta=1e-6, with_counts=flag),
     "with_counts of a table": lambda flag: asked_of_people("most_common", "name", **LISTED, with_counts=flag),

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import ReportNoisyMax as ReportNoisyMax
     from dpselect.mechanisms import TopKSet as TopKSet
     from dpselect.mechanisms.best_of_runs import best_of_runs as best_of_runs
+    from dpselect.mechanisms.different_sensitivities import select as select
     from dpselect.mechanisms.lazy_selection import select_lazily as select_lazily
-    from dpselect.mechanisms.permute_and_flip import select as select
     from dpselect.mechanisms.quantile import median as median
     from dpselect.mechanisms.quantile import quantile as quantile
     from dpselect.mechanisms.quantiles import quantiles as quantiles
@@ -81,7 +81,7 @@ else:
             ),
             "dpselect.mechanisms.best_of_runs": "best_of_runs",
             "dpselect.mechanisms.lazy_selection": "select_lazily",
-            "dpselect.mechanisms.permute_and_flip": "select",
+            "dpselect.mechanisms.different_sensitivities": "select",
             "dpselect.mechanisms.quantile": "median quantile",
             "dpselect.mechanisms.quantiles": "quantiles",
             "dpselect.mechanisms.top_k": "top_k",

@@ -145,7 +145,7 @@ def positive_count(value: object, name: str, *, at_most: int | None = None, at_m
 def boolean(value: object, name: str) -> bool:
     """True or False, and nothing that only counts as one of them, such as a word or None.
 
-    >>> boolean(False, "with_gap")
+    >>> boolean(False, "monotonic")
     False
     """
     if not isinstance(value, bool):

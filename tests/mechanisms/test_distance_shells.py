@@ -12,9 +12,17 @@ import numpy as np
 import pytest
 
 from dpselect.mechanisms import distance_shells
-from dpselect.mechanisms.cumulative_counts import Cells, CumulativeCounts, Histograms, Positions, log2
-from dpselect.mechanisms.distance_shells import Band, Groups, Shells
-from dpselect.mechanisms.lazy_coins import accepts
+from dpselect.mechanisms.distance_shells import (
+    Band,
+    Cells,
+    CumulativeCounts,
+    Groups,
+    Histograms,
+    Positions,
+    Shells,
+    log2,
+)
+from dpselect.mechanisms.exact_coins import accepts
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.density import distance, samples
 

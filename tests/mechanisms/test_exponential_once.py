@@ -14,7 +14,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms import PartialTopK, plan_top_k
+from dpselect.mechanisms import PartialTopK
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import permute_and_flip
 from tests.reference.precision import flip_probabilities
@@ -152,13 +152,8 @@ def test_gaps_come_with_the_order_and_the_last_of_all_has_none() -> None:
     winners, gaps = _mechanism(k=3, epsilon=10.0).select_with_gaps(scores, list("abcdef"), step=0.5)
     assert winners == ["b", "e", "d"]
     assert all(gap % 0.5 == 0.0 and 980 < gap < 2010 for gap in gaps)
-    plan = plan_top_k(3, 3, epsilon=10.0, sensitivity=1.0)
-    leads = plan.select_with_gaps([5e6, 1e6, 3e6], ["x", "y", "z"])
+    leads = _mechanism(k=3, epsilon=10.0).select_with_gaps([5e6, 1e6, 3e6], ["x", "y", "z"])
     assert (leads.winners, len(leads.gaps)) == (["x", "z", "y"], 2)
-    single = plan_top_k(3, 1, epsilon=10.0, sensitivity=1.0).select_with_gaps([5e6, 1e6, 3e6])
-    assert (single.winners, len(single.gaps)) == ([0], 1)
-    with pytest.raises(InvalidParameterError, match="draws several times"):
-        plan_top_k(1000, 50, epsilon=1.0, sensitivity=1.0, delta=1e-6).select_with_gaps(np.zeros(1000), step=1.0)
 
 
 def test_the_gap_of_the_last_winner_has_its_law() -> None:

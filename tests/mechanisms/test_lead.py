@@ -109,10 +109,6 @@ def test_candidates_steps_and_bad_input() -> None:
     for step in (0.0, -1.0, math.inf, math.nan, True, "a", 10**400):
         with pytest.raises(InvalidParameterError, match="step"):
             mechanism.select_with_gap([1.0, 2.0], step=step)  # type: ignore[arg-type]
-    for step in (0.0, math.nan, "a"):
-        for ask in (partial(dps.select, [1.0, 2.0]), partial(dps.top_k, [1.0, 2.0, 3.0], 2)):
-            with pytest.raises(InvalidParameterError, match=r"^gap_step="):
-                ask(epsilon=1.0, sensitivity=1.0, with_gap=True, gap_step=step)  # type: ignore[arg-type]
     for vector in (np.array([1.0]), np.array([]), np.array([1.0, math.inf]), np.array([[1.0, 2.0]]), np.array(["a"])):
         with pytest.raises(InvalidScoresError):
             mechanism.select_with_gap(vector)
@@ -120,27 +116,6 @@ def test_candidates_steps_and_bad_input() -> None:
     for confidence in (0.0, 1.0, math.nan):
         with pytest.raises(InvalidParameterError, match="confidence"):
             mechanism.select_with_gap([1.0, 2.0]).lead_at_least(confidence)
-
-
-@pytest.mark.parametrize("with_gap", ["yes", "", None, 0, 1, np.True_, np.False_])
-def test_a_gap_is_released_for_true_alone(with_gap: Any) -> None:
-    for ask in (partial(dps.select, [1.0, 2.0]), partial(dps.top_k, [1.0, 2.0], 1)):
-        for step in (None, 1.0):
-            with pytest.raises(InvalidParameterError, match=r"^with_gap=.*: expected True or False"):
-                ask(epsilon=1.0, sensitivity=1.0, with_gap=with_gap, gap_step=step)
-
-
-def test_the_argument_that_asked_for_a_gap_is_named() -> None:
-    refused: dict[str, Any] = {
-        "with a sensitivity for each score": partial(dps.select, [1.0, 2.0], sensitivity=[1, 2]),
-        "with weights": partial(dps.top_k, [1.0, 2.0], 1, sensitivity=1, weights=[1, 2]),
-        'with method="set"': partial(dps.top_k, [1.0, 2.0], 1, sensitivity=1, method="set"),
-    }
-    for beside, ask in refused.items():
-        with pytest.raises(InvalidParameterError, match=f"^with_gap=True: expected False {beside}"):
-            ask(epsilon=1.0, with_gap=True, gap_step=0.5)
-        with pytest.raises(InvalidParameterError, match=f"^gap_step=0.5: expected None {beside}"):
-            ask(epsilon=1.0, gap_step=0.5)
 
 
 def test_extreme_scales_and_steps() -> None:
@@ -167,7 +142,8 @@ def test_a_scale_that_no_double_is_small_enough_for(kind: Any) -> None:
 
 
 def test_several_gaps_where_the_scale_is_below_all_doubles() -> None:
-    leads = dps.top_k([2.0, 1.0, 1.0], 2, epsilon=1e308, sensitivity=1e-308, gap_step=0.5)
+    mechanism = dps.ExponentialNoiseTopK(epsilon=1e308, sensitivity=1e-308, k=2)
+    leads = mechanism.select_with_gaps([2.0, 1.0, 1.0], step=0.5)
     assert leads.scale == 0.0
     assert leads.winners[0] == 0
     assert leads.p_values == [sys.float_info.min, 1.0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpselect.accounting import PureEvent
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
-from dpselect.mechanisms.noisy_histogram import shares
+from dpselect.mechanisms.histograms import shares
 from tests.laws.goodness_of_fit import NEVER, p_value
 
 SIZE = 30_000

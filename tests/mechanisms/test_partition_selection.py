@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpselect.mechanisms.lazy_coins as product
+import dpselect.mechanisms.exact_coins as product
 from dpselect import Neighbours, testing
 from dpselect.accounting import ApproximateEvent
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
-from dpselect.mechanisms.partition_law import LARGEST_COUNT, PartitionLaw, compared, exp_minus, first_count, shares
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count
+from dpselect.mechanisms.partition_selection import PartitionLaw, shares
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.partition_selection import in_closed_form, probabilities
 from tests.reference.precision import exponential

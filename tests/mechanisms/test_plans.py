@@ -12,7 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.plans import NumberPlan
+from dpselect.mechanisms.base import NumberPlan
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
 

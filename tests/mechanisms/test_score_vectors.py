@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect.errors import InvalidScoresError
-from dpselect.mechanisms.score_vectors import finite_scores, native_scores, score_count
+from dpselect.mechanisms.scores import finite_scores, native_scores, score_count
 
 NATIVE = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.mechanisms.permute_and_flip import _mechanism
+from dpselect.mechanisms.different_sensitivities import _mechanism
 
 SCORES = np.array([0.0, 5.0, 9.0])
 

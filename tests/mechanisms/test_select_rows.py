@@ -14,7 +14,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms.score_rows import native_rows
+from dpselect.mechanisms.scores import native_rows
 from dpselect.testing import seeded
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.subjects import every_kind

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpselect.mechanisms.lazy_coins as coins
+import dpselect.mechanisms.exact_coins as coins
 from dpselect import Neighbours, testing
 from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.errors import InvalidDataError, InvalidParameterError

@@ -25,7 +25,9 @@ from dpselect.accounting import (
     rounds_epsilon,
 )
 from dpselect.errors import InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms import plan_top_k, worst_case
+from dpselect.mechanisms import plan_top_k
+from dpselect.mechanisms.exponential import EXPONENTIAL
+from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import permute_and_flip
 from tests.reference.precision import flip_probabilities
@@ -133,9 +135,9 @@ def test_the_mechanism_with_the_smaller_worst_expected_error_is_taken(n: int, k:
     rounds = max(1, k - (k == n))
     affordable = calibrate_rounds(epsilon=1.0, delta=1e-6, count=rounds)
     errors = {
-        dps.PermuteAndFlip: worst_case.PERMUTE_AND_FLIP.expected_error(n) * rounds,
-        dps.ExponentialNoiseTopK: worst_case.PERMUTE_AND_FLIP.expected_error(n) * rounds,
-        dps.ExponentialMechanism: worst_case.EXPONENTIAL.expected_error(n) / affordable,
+        dps.PermuteAndFlip: PERMUTE_AND_FLIP.worst_case.expected_error(n) * rounds,
+        dps.ExponentialNoiseTopK: PERMUTE_AND_FLIP.worst_case.expected_error(n) * rounds,
+        dps.ExponentialMechanism: EXPONENTIAL.worst_case.expected_error(n) / affordable,
     }
     assert errors[type(plan.mechanism)] <= min(errors.values()) * (1 + 1e-12)
 

@@ -15,7 +15,8 @@ import pytest
 from dpselect import TopKSet
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms.rank_sets import RankSets, uniform_below, uniform_subset
+from dpselect.mechanisms.exact_coins import uniform_below, uniform_subset
+from dpselect.mechanisms.rank_sets import RankSets
 from dpselect.mechanisms.top_k_set import _SetDraw
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def test_the_fewest_units_decide(k: int, most: int, with_counts: bool, neighbour
         "gaussian": GaussianThresholdCounts(**asked).threshold,
         "stop": None if with_counts else StopCandidate(k=k, **asked).count_needed(0.5),
     }
-    assert found._asdict() == needed
+    assert asdict(found) == needed
     assert needed[found.chosen] == min(number for number in needed.values() if number is not None)
     same, mechanism = plan_unknown(k, **asked, with_counts=with_counts)
     assert (same, type(mechanism)) == (found, KINDS[found.chosen])

@@ -239,8 +239,6 @@ def test_other_mechanisms_say_why_they_have_none() -> None:
             kind(epsilon=1.0, sensitivity=1.0, weights=[1, 2])  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="a gap is released"):
         made([1, 2]).select_with_gap([1.0, 2.0], step=1.0)
-    with pytest.raises(InvalidParameterError, match="with_gap="):
-        dps.select([1.0, 2.0], epsilon=1.0, sensitivity=[1, 2], with_gap=True)  # type: ignore[call-overload]
     with pytest.raises(InvalidParameterError, match="with weights"):
         dps.PartialSelection.of(made([1, 2]), [1, 2])
     with pytest.raises(InvalidParameterError, match="error_bound"):

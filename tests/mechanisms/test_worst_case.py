@@ -9,14 +9,16 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dpselect.mechanisms import worst_case
-from dpselect.mechanisms.worst_case import WorstCase
+from dpselect.mechanisms.exponential import EXPONENTIAL
+from dpselect.mechanisms.laws import WorstCase
+from dpselect.mechanisms.noisy_max import LAPLACE
+from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP
 from tests.slow import crossed
 
 LAWS = {
-    "exponential": worst_case.EXPONENTIAL,
-    "permute_and_flip": worst_case.PERMUTE_AND_FLIP,
-    "laplace": worst_case.LAPLACE,
+    "exponential": EXPONENTIAL.worst_case,
+    "permute_and_flip": PERMUTE_AND_FLIP.worst_case,
+    "laplace": LAPLACE.worst_case,
 }
 COUNTS = [2, 3, 10, 1000, 10**6, 10**9]
 CONFIDENCES = [1e-9, 0.05, 0.5, 0.9, 0.99, 1 - 1e-6, 1 - 1e-12]
@@ -57,7 +59,7 @@ def test_the_quantile_is_a_bound_and_a_tight_one(law: str, n: int, confidence: f
 
 @pytest.mark.parametrize("n", COUNTS)
 def test_closed_form_of_the_exponential_mechanism(n: int) -> None:
-    theta = worst_case.EXPONENTIAL.error_quantile(n, failure=0.01, confidence=0.99)
+    theta = EXPONENTIAL.worst_case.error_quantile(n, failure=0.01, confidence=0.99)
     assert theta == pytest.approx(math.log((n - 1) * 99), rel=1e-11)
 
 
@@ -79,16 +81,16 @@ def test_expected_error_is_the_largest_over_a_fine_grid(n: int) -> None:
     p = np.exp(-np.linspace(1e-6, 40.0, 400_001))
     exponential = -np.log(p) * (1 - 1 / (1 + (n - 1) * p))
     permute_and_flip = -np.log(p) * (1 + np.expm1(n * np.log1p(-p)) / (n * p))
-    assert worst_case.EXPONENTIAL.expected_error(n) == pytest.approx(exponential.max(), rel=1e-8)
-    assert worst_case.PERMUTE_AND_FLIP.expected_error(n) == pytest.approx(permute_and_flip.max(), rel=1e-8)
+    assert EXPONENTIAL.worst_case.expected_error(n) == pytest.approx(exponential.max(), rel=1e-8)
+    assert PERMUTE_AND_FLIP.worst_case.expected_error(n) == pytest.approx(permute_and_flip.max(), rel=1e-8)
 
 
 def test_known_expected_errors() -> None:
     """Between a quarter of ln n and ln n, permute-and-flip's below, and the two meet slowly as n grows."""
     ratios: list[float] = []
     for n in (2, 10, 1000, 10**6):
-        exponential = worst_case.EXPONENTIAL.expected_error(n)
-        permute_and_flip = worst_case.PERMUTE_AND_FLIP.expected_error(n)
+        exponential = EXPONENTIAL.worst_case.expected_error(n)
+        permute_and_flip = PERMUTE_AND_FLIP.worst_case.expected_error(n)
         assert math.log(n) / 4 <= permute_and_flip < exponential <= math.log(n)
         ratios.append(exponential / permute_and_flip)
     assert ratios == sorted(ratios, reverse=True)

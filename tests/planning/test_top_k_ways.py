@@ -85,7 +85,7 @@ def test_a_set_by_top_k() -> None:
     assert dps.top_k(scores, 3, method="set", **asked) == [1, 3, 4]
     assert dps.top_k(scores, 3, method="set", candidates=list("edcba"), **asked) == ["d", "b", "a"]
     assert dps.top_k(scores, 3, **asked) == [3, 4, 1]
-    for wrong, named in (({"method": "best"}, "method"), ({"method": "set", "with_gap": True}, "with_gap")):
+    for wrong, named in (({"method": "best"}, "method"), ({"method": "set", "delta": 1e-6}, "delta")):
         with pytest.raises(dps.errors.InvalidParameterError, match=f"^{named}="):
             dps.top_k(scores, 3, **asked, **wrong)
     with pytest.raises(dps.SelectionError):

@@ -6,9 +6,9 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.above_threshold import AboveThreshold as AboveThreshold
+    from dpselect.mechanisms.base import PendingSelection as PendingSelection
     from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
     from dpselect.mechanisms.best_of_runs import BestRun as BestRun
-    from dpselect.mechanisms.concave import ConcaveMechanism as ConcaveMechanism
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
     from dpselect.mechanisms.density_dimensions import CurveMechanism as CurveMechanism
     from dpselect.mechanisms.density_dimensions import MarginalsMechanism as MarginalsMechanism
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
     from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK as ExponentialNoiseTopK
-    from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts as GaussianThresholdCounts
-    from dpselect.mechanisms.geometric import GeometricMechanism as GeometricMechanism
-    from dpselect.mechanisms.grid import GridCost as GridCost
-    from dpselect.mechanisms.grid import GridMechanism as GridMechanism
+    from dpselect.mechanisms.histograms import NoisyHistogramMechanism as NoisyHistogramMechanism
+    from dpselect.mechanisms.histograms import SmoothedHistogramMechanism as SmoothedHistogramMechanism
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
+    from dpselect.mechanisms.interval import GridCost as GridCost
+    from dpselect.mechanisms.interval import GridMechanism as GridMechanism
     from dpselect.mechanisms.interval import IntervalMechanism as IntervalMechanism
-    from dpselect.mechanisms.laplace import LaplaceMechanism as LaplaceMechanism
     from dpselect.mechanisms.lazy_selection import LazySelection as LazySelection
     from dpselect.mechanisms.lazy_selection import select_lazily as select_lazily
     from dpselect.mechanisms.lead import Lead as Lead
     from dpselect.mechanisms.lead import Leads as Leads
     from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
     from dpselect.mechanisms.mechanism import Mechanism as Mechanism
-    from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism as NoisyHistogramMechanism
+    from dpselect.mechanisms.noise import GeometricMechanism as GeometricMechanism
+    from dpselect.mechanisms.noise import LaplaceMechanism as LaplaceMechanism
     from dpselect.mechanisms.noisy_max import ReportNoisyMax as ReportNoisyMax
     from dpselect.mechanisms.noisy_order import NoisyOrder as NoisyOrder
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.partial import PartialTopK as PartialTopK
     from dpselect.mechanisms.partial import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
-    from dpselect.mechanisms.pending import PendingSelection as PendingSelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
-    from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism as PiecewiseLinearMechanism
+    from dpselect.mechanisms.piecewise import ConcaveMechanism as ConcaveMechanism
+    from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism as PiecewiseLinearMechanism
     from dpselect.mechanisms.price import PriceMechanism as PriceMechanism
     from dpselect.mechanisms.price_list import PriceListMechanism as PriceListMechanism
     from dpselect.mechanisms.quantile import QuantileMechanism as QuantileMechanism
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
     from dpselect.mechanisms.randomized_response import CountEstimate as CountEstimate
     from dpselect.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
-    from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism as SmoothedHistogramMechanism
     from dpselect.mechanisms.stop_candidate import StopCandidate as StopCandidate
+    from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
     from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts
     from dpselect.mechanisms.top_k import TopKPlan as TopKPlan
     from dpselect.mechanisms.top_k import plan_top_k as plan_top_k
@@ -66,40 +66,35 @@ else:
         __name__,
         {
             "dpselect.mechanisms.above_threshold": "AboveThreshold",
+            "dpselect.mechanisms.base": "PendingSelection",
             "dpselect.mechanisms.best_of_runs": "BestOfRuns BestRun",
-            "dpselect.mechanisms.concave": "ConcaveMechanism",
             "dpselect.mechanisms.density": "DensityMechanism",
             "dpselect.mechanisms.density_dimensions": "CurveMechanism MarginalsMechanism",
             "dpselect.mechanisms.different_sensitivities": "GeneralizedSelection",
             "dpselect.mechanisms.discrete_gaussian": "DiscreteGaussianMechanism",
             "dpselect.mechanisms.exponential": "ExponentialMechanism",
             "dpselect.mechanisms.exponential_once": "ExponentialNoiseTopK",
-            "dpselect.mechanisms.gaussian_threshold": "GaussianThresholdCounts",
-            "dpselect.mechanisms.geometric": "GeometricMechanism",
-            "dpselect.mechanisms.grid": "GridCost GridMechanism",
+            "dpselect.mechanisms.histograms": "NoisyHistogramMechanism SmoothedHistogramMechanism",
             "dpselect.mechanisms.integers": "IntegerCeiling IntegerMechanism",
-            "dpselect.mechanisms.interval": "IntervalMechanism",
-            "dpselect.mechanisms.laplace": "LaplaceMechanism",
+            "dpselect.mechanisms.interval": "GridCost GridMechanism IntervalMechanism",
             "dpselect.mechanisms.lazy_selection": "LazySelection select_lazily",
             "dpselect.mechanisms.lead": "Lead Leads",
             "dpselect.mechanisms.mean": "MeanMechanism",
             "dpselect.mechanisms.mechanism": "Mechanism",
-            "dpselect.mechanisms.noisy_histogram": "NoisyHistogramMechanism",
+            "dpselect.mechanisms.noise": "GeometricMechanism LaplaceMechanism",
             "dpselect.mechanisms.noisy_max": "ReportNoisyMax",
             "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise left_for_selection order_noise",
             "dpselect.mechanisms.partial": "CandidateSelection PartialSelection PartialTopK Winner",
             "dpselect.mechanisms.partition_selection": "PartitionSelection",
-            "dpselect.mechanisms.pending": "PendingSelection",
             "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip",
-            "dpselect.mechanisms.piecewise_linear": "PiecewiseLinearMechanism",
+            "dpselect.mechanisms.piecewise": "ConcaveMechanism PiecewiseLinearMechanism",
             "dpselect.mechanisms.price": "PriceMechanism",
             "dpselect.mechanisms.price_list": "PriceListMechanism",
             "dpselect.mechanisms.quantile": "QuantileMechanism",
             "dpselect.mechanisms.quantiles": "QuantilesMechanism QuantilesMethod",
             "dpselect.mechanisms.randomized_response": "CountEstimate RandomizedResponse",
-            "dpselect.mechanisms.smoothed_histogram": "SmoothedHistogramMechanism",
             "dpselect.mechanisms.stop_candidate": "StopCandidate",
-            "dpselect.mechanisms.threshold_counts": "ThresholdCounts",
+            "dpselect.mechanisms.threshold_counts": "GaussianThresholdCounts ThresholdCounts",
             "dpselect.mechanisms.top_k": "TopKPlan plan_top_k",
             "dpselect.mechanisms.top_k_set": "TopKSet",
             "dpselect.mechanisms.unbounded_quantile": "UnboundedQuantileMechanism",

@@ -24,6 +24,7 @@ from dpselect.accounting.candidates import candidates_epsilon, finite_candidates
 from dpselect.accounting.events.kinds import checked_event, has_direction, shape_of_runs
 from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.candidates import Pick, checked_candidates
 from dpselect.mechanisms.run_counts import (
     MOST_POISSON,
@@ -35,7 +36,6 @@ from dpselect.mechanisms.run_counts import (
     negative_binomial,
     poisson,
 )
-from dpselect.mechanisms.scaled import MechanismValue
 
 Configuration = TypeVar("Configuration")
 

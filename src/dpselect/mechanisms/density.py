@@ -12,16 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import finite_bounds, one_of, positive_count, positive_epsilon
+from dpselect.checks import finite_bounds, one_of, positive_count
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.cumulative_counts import Cells, CumulativeCounts, Histograms, Positions
-from dpselect.mechanisms.distance_shells import Shells
-from dpselect.mechanisms.noisy_histogram import bin_counts
-from dpselect.mechanisms.plans import DrawPlan
-from dpselect.mechanisms.quantile import plain_values
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.mechanisms.base import DrawPlan, MechanismValue
+from dpselect.mechanisms.distance_shells import Cells, CumulativeCounts, Histograms, Positions, Shells
+from dpselect.mechanisms.histograms import bin_counts
+from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values
+from dpselect.privacy import Neighbours
 
 
 class CountsPlan(DrawPlan[Shells]):
@@ -80,15 +77,11 @@ class DensityMechanism(MechanismValue):
     the mechanism is not private for that.
 
     Args:
-        epsilon: privacy loss of one sample, > 0.
         k: size of the sample, at most 10^6; by default `sample_size`, which knows only `epsilon` and n.
         base: the base measure, which weighs samples before their distance counts. ``"points"``: independent uniform
             points, which do not depend on how finely bins are cut. ``"histograms"``: the same weight for all
             histograms, which favours few bins with many points; for counts only.
         neighbours: ``"replace_one"``, and nothing else.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/density.md``. Source: Wasserman & Zhou (2010).
 
@@ -109,11 +102,10 @@ class DensityMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        MechanismValue.__post_init__(self)
         if self.k is not None:
             self._set(k=positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
         one_of(self.base, "base", ("histograms", "points"))
-        self._set(neighbours=neighbouring_relation(self.neighbours))
         if self.neighbours is not Neighbours.REPLACE_ONE:
             raise InvalidParameterError(
                 "neighbours",
@@ -124,7 +116,6 @@ class DensityMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one sample costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     def sample_size(self, n: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,8 +14,8 @@ import numpy.typing as npt
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.checks import finite_bounds, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.density import DensityMechanism
-from dpselect.mechanisms.scaled import MechanismValue
 from dpselect.privacy import Neighbours
 
 IntArray = npt.NDArray[np.int64]
@@ -92,20 +93,47 @@ _MOST_BITS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarginalsMechanism(MechanismValue):
+class DensityOfRows(MechanismValue, abc.ABC):
+    """What draws samples of rows, each with one number a coordinate, by `DensityMechanism`."""
+
+    epsilon: float
+    bounds: Bounds
+    k: int | None = None
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    _one: DensityMechanism = field(init=False, repr=False, compare=False)
+
+    def _set_one(self, bounds: tuple[tuple[float, float], ...], *, epsilon: float) -> None:
+        one = DensityMechanism(epsilon=epsilon, k=self.k, neighbours=self.neighbours)
+        self._set(bounds=bounds, k=one.k, neighbours=one.neighbours, _one=one)
+
+    @abc.abstractmethod
+    def draw(self, values: npt.ArrayLike) -> FloatArray:
+        """Draw one sample, at the cost of `epsilon`.
+
+        Args:
+            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
+                bound.
+
+        Returns:
+            Shape ``(k, r)``. Of `MarginalsMechanism` each column is in increasing order and drawn without regard to the
+            others; of `CurveMechanism` the rows are centres of cells, in the order of the curve.
+
+        Raises:
+            InvalidDataError: `values` are not what they have to be. Nothing is drawn.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginalsMechanism(DensityOfRows):
     """Draws a sample of each coordinate separately, by `DensityMechanism` with ``epsilon / r`` each.
 
     The samples say nothing about how coordinates are related: a row of the answer is not a point of the joint
     distribution. For that see `CurveMechanism`.
 
     Args:
-        epsilon: privacy loss of all r samples together, > 0.
         bounds: for each of r coordinates ``(lower, upper)``, public.
         k: as for `DensityMechanism`.
         neighbours: ``"replace_one"``, and nothing else.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/density.md``. Source: Wasserman & Zhou (2010).
 
@@ -117,20 +145,10 @@ class MarginalsMechanism(MechanismValue):
     (20, 2)
     """
 
-    epsilon: float
-    bounds: Bounds
-    k: int | None = None
-    neighbours: Neighbours = Neighbours.REPLACE_ONE
-    _one: DensityMechanism = field(init=False, repr=False, compare=False)
-
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
-        self._set(bounds=_all_bounds(self.bounds, at_least=1))
-        share = positive_epsilon(Fraction(self.epsilon) / len(self.bounds))  # rounded down
-        one = DensityMechanism(epsilon=share, k=self.k, neighbours=self.neighbours)
-        self._set(k=one.k)
-        self._set(neighbours=one.neighbours)
-        self._set(_one=one)
+        MechanismValue.__post_init__(self)
+        bounds = _all_bounds(self.bounds, at_least=1)
+        self._set_one(bounds, epsilon=positive_epsilon(Fraction(self.epsilon) / len(bounds)))  # rounded down
 
     @property
     def event(self) -> ComposedEvent:
@@ -138,18 +156,6 @@ class MarginalsMechanism(MechanismValue):
         return ComposedEvent(event=self._one.event, count=len(self.bounds))
 
     def draw(self, values: npt.ArrayLike) -> FloatArray:
-        """Draw a sample of every coordinate, at the cost of `epsilon` together.
-
-        Args:
-            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
-                bound.
-
-        Returns:
-            Shape ``(k, r)``, each column in increasing order and drawn without regard to the others.
-
-        Raises:
-            InvalidDataError: `values` are not what they have to be. Nothing is drawn.
-        """
         rows = _checked_rows(values, columns=len(self.bounds))
         plans = [
             self._one.plan_points(column, bounds=bounds) for column, bounds in zip(rows.T, self.bounds, strict=True)
@@ -158,7 +164,7 @@ class MarginalsMechanism(MechanismValue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurveMechanism(MechanismValue):
+class CurveMechanism(DensityOfRows):
     """Draws a joint sample of r coordinates: by `DensityMechanism`, along Hilbert's curve through a public grid.
 
     The sample follows the distribution along the curve as closely as in one dimension, and preserves how the
@@ -166,14 +172,10 @@ class CurveMechanism(MechanismValue):
     own error, and their number grows with the dimension.
 
     Args:
-        epsilon: privacy loss of one sample, > 0.
         bounds: for each of r >= 2 coordinates ``(lower, upper)``, public.
         bits: the grid has ``2**bits`` cells a side; ``r * bits`` is at most 50.
         k: as for `DensityMechanism`.
         neighbours: ``"replace_one"``, and nothing else.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/density.md``. Sources: Wasserman & Zhou (2010), Skilling (2004).
 
@@ -184,41 +186,20 @@ class CurveMechanism(MechanismValue):
     ((40, 2), True)
     """
 
-    epsilon: float
-    bounds: Bounds
     bits: int = 10
-    k: int | None = None
-    neighbours: Neighbours = Neighbours.REPLACE_ONE
-    _one: DensityMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(bounds=_all_bounds(self.bounds, at_least=2))
-        most = _MOST_BITS // len(self.bounds)
+        MechanismValue.__post_init__(self)
+        bounds = _all_bounds(self.bounds, at_least=2)
+        most = _MOST_BITS // len(bounds)
         self._set(bits=positive_count(self.bits, "bits", at_most=most, at_most_what="50 bits for all coordinates"))
-        one = DensityMechanism(epsilon=self.epsilon, k=self.k, neighbours=self.neighbours)
-        self._set(epsilon=one.epsilon)
-        self._set(k=one.k)
-        self._set(neighbours=one.neighbours)
-        self._set(_one=one)
+        self._set_one(bounds, epsilon=self.epsilon)
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one sample costs, for accounting; it does not depend on the data."""
         return self._one.event
 
     def draw(self, values: npt.ArrayLike) -> FloatArray:
-        """Draw a joint sample, at the cost of `epsilon`.
-
-        Args:
-            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
-                bound.
-
-        Returns:
-            Shape ``(k, r)``: centres of cells, in the order of the curve.
-
-        Raises:
-            InvalidDataError: `values` are not what they have to be. Nothing is drawn.
-        """
         rows = _checked_rows(values, columns=len(self.bounds))
         lower, upper = np.array([[float(end) for end in pair] for pair in self.bounds]).T
         side = 1 << self.bits

@@ -6,7 +6,8 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, cast, overload
+from functools import lru_cache
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,19 @@ from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.noisy_max import ReportNoisyMax
-from dpselect.mechanisms.permute_and_flip_law import permute_and_flip_probabilities
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores
+from dpselect.mechanisms.explained import explained
+from dpselect.mechanisms.laws import Gaps
+from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
+from dpselect.mechanisms.scores import (
+    ScoresLike,
+    SupportsArrowArray,
+    SupportsArrowStream,
+    SupportsToNumpy,
+    finite_scores,
+    native_scores,
+)
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
@@ -56,16 +64,10 @@ class GeneralizedSelection(MechanismValue):
     public numbers only; `reason` says why.
 
     Args:
-        epsilon: privacy loss of one selection, > 0. Rounded down if it is not a double.
         sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public.
             Rounded up if they are not doubles. A list, or any NumPy, Arrow, pandas or Polars vector without nulls.
-        monotonic: between any two neighbours all scores change in the same direction.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
         method: ``"auto"``, or one of the rules.
         confidence: at which the error bounds hold, strictly between 0 and 1. It sets t.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` contradicts `neighbours`.
 
     Proof: ``proofs/different_sensitivities.md``. Source: Raskhodnikova & Smith (2016), for the generalized rule.
 
@@ -104,15 +106,10 @@ class GeneralizedSelection(MechanismValue):
 
     @property
     def event(self) -> LaplaceProfileEvent:
-        """What one selection costs, for accounting; it does not depend on the data."""
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
     def event_of_many(self, size: int) -> ComposedEvent:
-        """What one call of `select_many` costs.
-
-        Raises:
-            InvalidParameterError: `size` is not a whole number >= 1.
-        """
+        """What one call of `select_many` costs."""
         return ComposedEvent(event=self.event, count=positive_count(size, "size", at_most=sys.maxsize))
 
     @property
@@ -146,7 +143,6 @@ class GeneralizedSelection(MechanismValue):
 
         Args:
             scores: one for each sensitivity, finite floats or integers; higher is better.
-            candidates: what the scores belong to; see `Mechanism.select`.
 
         Returns:
             The selected candidate, or its index if no candidates were given.
@@ -154,7 +150,6 @@ class GeneralizedSelection(MechanismValue):
         Raises:
             InvalidScoresError: `scores` is not one-dimensional, not finite, of another length than the sensitivities,
                 or contains integers beyond 2^53 that are not doubles.
-            InvalidCandidatesError: as for `Mechanism.select`.
 
         Proof that the draw is exact: ``proofs/different_sensitivities.md``, claim 5.
         """
@@ -164,21 +159,12 @@ class GeneralizedSelection(MechanismValue):
         return index if pick is None else pick(index)
 
     def select_many(self, scores: ScoresLike, size: int) -> npt.NDArray[np.int64]:
-        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
-
-        Raises:
-            InvalidScoresError: as for `select`.
-            InvalidParameterError: `size` is not a whole number >= 1.
-        """
+        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`."""
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._draws(self._checked_scores(scores), size)
 
     def pmf(self, scores: ScoresLike) -> FloatArray:
-        """Probability of each candidate. For planning with public scores and for tests: it depends on every score.
-
-        Raises:
-            InvalidScoresError: as for `select`.
-        """
+        """Probability of each candidate. For planning with public scores and for tests: it depends on every score."""
         doubles = self._checked_scores(scores)
         if self.rule == "largest" or (self.rule == "own_scales" and self.monotonic):
             return self._by_largest.pmf(doubles)  # if monotonic, all own scales are the same
@@ -188,11 +174,7 @@ class GeneralizedSelection(MechanismValue):
         return permute_and_flip_probabilities(exponents)
 
     def expected_error(self, scores: ScoresLike) -> float:
-        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
-
-        Raises:
-            InvalidScoresError: as for `select`.
-        """
+        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
         return Gaps.below_best(self._checked_scores(scores)).mean(self.pmf(scores))
 
     def _draws(self, doubles: FloatArray, size: int) -> npt.NDArray[np.int64]:
@@ -207,10 +189,8 @@ class GeneralizedSelection(MechanismValue):
         return "larger" if self.monotonic else "sum"
 
     @property
-    def _by_largest(self) -> ReportNoisyMax:
-        """Permute-and-flip, by its other name."""
-        return ReportNoisyMax(
-            noise="exponential",
+    def _by_largest(self) -> PermuteAndFlip:
+        return PermuteAndFlip(
             epsilon=self.epsilon,
             sensitivity=float(self._sensitivities.max()),
             monotonic=self.monotonic,
@@ -351,3 +331,78 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
         others = np.exp(log_below.sum(axis=1, keepdims=True) - log_below)
         found += weight @ (above / relative * others)
     return found / found.sum()
+
+
+Sensitivity = (
+    float | Sequence[float] | npt.NDArray[np.number] | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+)
+"""One for all scores, or one for each."""
+
+_USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
+
+
+class _OfSelect(TypedDict):
+    epsilon: float
+    sensitivity: Sensitivity
+    monotonic: NotRequired[bool]
+    neighbours: NotRequired[Neighbours | str]
+
+
+@overload
+def select(scores: ScoresLike, *, candidates: None = None, **terms: Unpack[_OfSelect]) -> int: ...
+@overload
+def select(scores: ScoresLike, *, candidates: Sequence[Candidate], **terms: Unpack[_OfSelect]) -> Candidate: ...
+@overload
+def select(scores: ScoresLike, *, candidates: object, **terms: Unpack[_OfSelect]) -> Any: ...
+@explained
+def select(
+    scores: ScoresLike,
+    *,
+    epsilon: float,
+    sensitivity: Sensitivity,
+    monotonic: bool = False,
+    candidates: object = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> object:
+    """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
+
+    Args:
+        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
+            Or one for each score, if they differ much, in a list or any such vector: `GeneralizedSelection` then runs
+            by the rule that is better.
+
+    Returns:
+        The selected candidate, or its index if no candidates were given.
+
+    Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
+
+    >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
+    'dog'
+    """
+    arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
+    if neighbours is not _USUAL:
+        arguments = *arguments, neighbours
+    # Vectors may change, so they are read anew by each call.
+    of = _mechanism if isinstance(sensitivity, int | float) else _mechanism.__wrapped__
+    try:
+        mechanism = of(*arguments)
+    except TypeError:  # what cannot be hashed is no number: the checks refuse it
+        mechanism = _mechanism.__wrapped__(*arguments)
+    return mechanism.select(scores, candidates)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _mechanism(
+    epsilon: float, sensitivity: Sensitivity, monotonic: bool, neighbours: Neighbours | str = _USUAL, /
+) -> PermuteAndFlip | GeneralizedSelection:
+    """Mechanisms are values without random state, so calls with the same arguments may share one."""
+    relation, given = neighbouring_relation(neighbours), cast(Any, sensitivity)
+    is_scalar = isinstance(sensitivity, str | bytes) or (isinstance(sensitivity, np.ndarray) and sensitivity.ndim == 0)
+    if is_scalar or not hasattr(sensitivity, "__len__"):
+        return PermuteAndFlip(epsilon=epsilon, sensitivity=given, monotonic=monotonic, neighbours=relation)
+    try:
+        return GeneralizedSelection(epsilon=epsilon, sensitivities=given, monotonic=monotonic, neighbours=relation)
+    except InvalidParameterError as error:
+        if error.name != "sensitivities":
+            raise
+        raise InvalidParameterError("sensitivity", error.got, error.expected, error.hint) from None

@@ -17,20 +17,16 @@ from dpselect.accounting.renyi import best_epsilon
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.integer_vectors import offsets_from, whole_value, whole_values
-from dpselect.mechanisms.partition_law import exp_minus, first_count, log_of
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.exact_coins import exp_minus, first_count, log_of
+from dpselect.mechanisms.noise import offsets_from, whole_value, whole_values
+from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _MOST_VARIANCE = 2.0**100
 _HALVINGS = 60
-_WIDTH = 2.0**-40
-"""What is known before the halvings; they go on to the last digits of a double."""
-
-_TAIL_BITS = 1200
-"""Binary digits after the point: beyond those of any delta, which is at least 2^-1074."""
-
+_WIDTH = 2.0**-40  # what is known before the halvings; they go on to the last digits of a double
+_TAIL_BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
 _BITS = 60
 _BELOW_PI = Fraction(3_141_592_653, 10**9)
 
@@ -47,13 +43,7 @@ class DiscreteGaussianMechanism(MechanismValue):
     the noise grows with the root of t; geometric noise grows with t, but needs no delta, and less noise for t = 1.
 
     Args:
-        epsilon: privacy loss of one release, > 0. Rounded down if it is not a double.
-        delta: probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.
         squared_sensitivity: the largest sum of the squared changes of all numbers between neighbours, a whole number.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/discrete_gaussian.md``. Source: Canonne, Kamath & Steinke (2020).
 
@@ -73,7 +63,7 @@ class DiscreteGaussianMechanism(MechanismValue):
     _sampler: _core.GaussianSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        MechanismValue.__post_init__(self)
         self._set(delta=positive_epsilon(delta_below_one(self.delta), "delta"))
         moved = positive_count(self.squared_sensitivity, "squared_sensitivity", at_most=2**53)
         self._set(squared_sensitivity=moved, neighbours=neighbouring_relation(self.neighbours))
@@ -95,7 +85,6 @@ class DiscreteGaussianMechanism(MechanismValue):
 
     @property
     def event(self) -> ApproximateEvent:
-        """What one release costs, for accounting; it does not depend on the data."""
         return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
 
     def draw_many(self, values: ScoresLike) -> npt.NDArray[np.int64]:
@@ -126,9 +115,6 @@ class DiscreteGaussianMechanism(MechanismValue):
         """With probability `confidence` all of `size` releases are at most this far from their true numbers.
 
         It depends on public arguments only, so it may be published. Rounded up.
-
-        Raises:
-            InvalidParameterError: `confidence` is not strictly between 0 and 1, or `size` not a whole number >= 1.
 
         Proof: ``proofs/discrete_gaussian.md``, claim 5.
         """

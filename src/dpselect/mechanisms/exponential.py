@@ -11,14 +11,41 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import probability, whole_number
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import laws
-from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.laws import Gaps, Law, WorstCase
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.mechanisms.scores import ScoresLike, finite_scores
 from dpselect.mechanisms.weights import CandidateWeights, WeightedDraws, unlike
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def exponential_probabilities(x: FloatArray) -> FloatArray:
+    """Probability of each candidate from its scaled gap: ``exp(-x_i)``, normalised.
+
+    Proof: ``proofs/exponential_mechanism.md``.
+
+    >>> exponential_probabilities(np.log([1.0, 3.0]))
+    array([0.75, 0.25])
+    """
+    p = np.exp(-x)
+    return p / p.sum()
+
+
+def _exponential_loses(theta: float, n: int) -> float:
+    odds = (n - 1) * math.exp(-theta)
+    return odds / (1.0 + odds)
+
+
+def _exponential_wins(theta: float, n: int) -> float:
+    return 1.0 / (1.0 + (n - 1) * math.exp(-theta))
+
+
+EXPONENTIAL = Law(
+    "exponential", exponential_probabilities, WorstCase(_exponential_loses, _exponential_wins), BoundedRangeEvent
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +62,6 @@ class ExponentialMechanism(Mechanism):
         weights: public numbers >= 0, one for each candidate, from knowledge and never from the data. Floats are taken
             as the doubles they are, fractions and whole numbers exactly. A candidate with the weight 0 is left out.
             Default: all the same.
-
-    Other args and Raises: see `Mechanism`.
 
     Proof: ``proofs/exponential_mechanism.md``; with weights ``proofs/weighted_candidates.md``. Sources: McSherry &
     Talwar (2007); Durfee & Rogers (2019) and Dong, Durfee & Rogers (2020) for bounded range.
@@ -70,7 +95,7 @@ class ExponentialMechanism(Mechanism):
 
     @property
     def law(self) -> Law:
-        return laws.EXPONENTIAL
+        return EXPONENTIAL
 
     @property
     def _title(self) -> str:
@@ -99,9 +124,6 @@ class ExponentialMechanism(Mechanism):
         """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
 
         With weights, below the best of those that are not left out.
-
-        Raises:
-            InvalidScoresError: as for `select`.
         """
         weights = self._weights
         if weights is None:

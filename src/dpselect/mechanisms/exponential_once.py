@@ -12,10 +12,10 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent, calibrate_rounds
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidScoresError, Shown
+from dpselect.mechanisms.base import ScaledMechanism, scale_of
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.lead import Leads, public_step
-from dpselect.mechanisms.scaled import ScaledMechanism, scale_of
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 
 Candidate = TypeVar("Candidate")
 
@@ -31,12 +31,8 @@ class ExponentialNoiseTopK(ScaledMechanism):
     up to a third smaller; for ``k = 1`` it is permute-and-flip.
 
     Args:
-        epsilon: privacy loss of one selection of `k` candidates, > 0. Rounded down if it is not a double.
         sensitivity, monotonic, neighbours: see `Mechanism`.
         k: number to select, >= 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
 
     Proof: ``proofs/exponential_once.md``.
 
@@ -93,14 +89,12 @@ class ExponentialNoiseTopK(ScaledMechanism):
 
         Args:
             scores: see `Mechanism.select`; at least `k`.
-            candidates: see `Mechanism.select`.
 
         Returns:
             `k` different candidates, or indices.
 
         Raises:
             InvalidScoresError: as for `Mechanism.select`, or there are fewer than `k` scores.
-            InvalidCandidatesError: as for `Mechanism.select`.
 
         Proof: ``proofs/exponential_once.md``.
         """
@@ -121,8 +115,6 @@ class ExponentialNoiseTopK(ScaledMechanism):
             Winners and gaps, best first; see `Leads`.
 
         Raises:
-            InvalidScoresError: as for `select`.
-            InvalidCandidatesError: as for `select`.
             InvalidParameterError: `step` is not a finite number > 0.
 
         Proof: ``proofs/free_gap.md``.
@@ -141,15 +133,8 @@ class ExponentialNoiseTopK(ScaledMechanism):
         selections: the bound is :math:`-b \ln(1 - (1 - \beta)^{1/(n-1)})` for a failure :math:`\beta`, whatever the
         scores and `k` are. It depends on public arguments only.
 
-        Args:
-            n_candidates: number of scores, >= 1.
-            confidence: strictly between 0 and 1.
-
         Returns:
             A distance in the unit of the scores; 0 for a single candidate.
-
-        Raises:
-            InvalidParameterError: an argument is out of range.
 
         Proof: ``proofs/exponential_once.md``, claim 3.
         """

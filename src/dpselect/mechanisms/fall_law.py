@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.mechanisms.quadrature import gauss_legendre
-from dpselect.mechanisms.score_vectors import plain_points
+from dpselect.mechanisms.laws import gauss_legendre
+from dpselect.mechanisms.scores import plain_points
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import exact_number, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.mechanisms.integer_vectors import whole_points
-from dpselect.mechanisms.native_grids import native_fraction
-from dpselect.mechanisms.scaled import ScaledMechanism
+from dpselect.mechanisms.base import RangedMechanism, native_fraction
+from dpselect.mechanisms.noise import whole_points
 
 Number = int | float | Fraction
 
@@ -120,7 +118,7 @@ _TRUNCATION = 1e-13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntegerMechanism(ScaledMechanism):
+class IntegerMechanism(RangedMechanism):
     r"""Draws a whole number y with probability proportional to :math:`e^{s(y)/b}`, for a score below a public ceiling.
 
     The exponential mechanism on an infinite set: `epsilon`-DP and `epsilon`-bounded-range. Numbers are proposed
@@ -129,8 +127,6 @@ class IntegerMechanism(ScaledMechanism):
     **A score above its ceiling counts as the ceiling.** There is no error, because an error would reveal something
     about the data. The smaller of a score and a public number changes no more than the score, so the guarantee still
     holds.
-
-    Args and Raises: see `ScaledMechanism`.
 
     **What it costs.** A score is computed for each proposal, :math:`\sum e^{ceiling/b} / \sum e^{s/b}` times on average
     (`expected_calls`): once if the score equals its ceiling, at most :math:`e^{g/b}` times if it is nowhere more than g
@@ -149,11 +145,6 @@ class IntegerMechanism(ScaledMechanism):
     >>> mechanism.pmf(score, ceiling, [36, 35]).round(6)
     array([1., 0.])
     """
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
-        return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, score: IntegerScore, ceiling: IntegerCeiling) -> int:
         """Draw one whole number, at the cost of `epsilon`.
@@ -188,7 +179,6 @@ class IntegerMechanism(ScaledMechanism):
 
         Raises:
             InvalidParameterError: `points` are not whole numbers, or the sum takes more than 10^6 of them.
-            InvalidScoresError: as for `draw`.
         """
         whole = whole_points(points)
         total = sum(weight for _, weight in self._weights(score, ceiling))
@@ -199,11 +189,7 @@ class IntegerMechanism(ScaledMechanism):
         return np.array(chances, dtype=np.float64).reshape(whole.shape)
 
     def cdf(self, score: IntegerScore, ceiling: IntegerCeiling, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a draw not above each of `points`. For planning; cut off as `pmf` is.
-
-        Raises:
-            InvalidParameterError, InvalidScoresError: as for `pmf`.
-        """
+        """Probability of a draw not above each of `points`. For planning; cut off as `pmf` is."""
         whole = whole_points(points)
         table = sorted(self._weights(score, ceiling))
         sums = np.concatenate([[0.0], np.cumsum([weight for _, weight in table])])
@@ -212,11 +198,7 @@ class IntegerMechanism(ScaledMechanism):
         return np.minimum(sums[places] / sums[-1], 1.0).reshape(whole.shape)
 
     def expected_calls(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
-        """Average number of scores that `draw` computes. For planning with public scores: it depends on every score.
-
-        Raises:
-            InvalidParameterError, InvalidScoresError: as for `pmf`.
-        """
+        """Average number of scores that `draw` computes. For planning with public scores: it depends on every score."""
         total = math.fsum(weight for _, weight in self._weights(score, ceiling))
         return self._ceiling_total(ceiling) / total
 

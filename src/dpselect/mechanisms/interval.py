@@ -1,44 +1,35 @@
-"""The exponential mechanism over an interval of real numbers, or over a fine public grid."""
+"""The exponential mechanism over an interval of real numbers, or for any score on a public grid."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from fractions import Fraction
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import decimal_fraction
+from dpselect.checks import boolean, decimal_fraction, finite_bounds, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.native_grids import native_grid
-from dpselect.mechanisms.scaled import ScaledMechanism
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, plain_points
+from dpselect.mechanisms.base import RangedMechanism, native_grid, shortest
+from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.laws import Gaps
+from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores, plain_points
 
 FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalMechanism(ScaledMechanism):
+class IntervalMechanism(RangedMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is constant on pieces.
 
     The exponential mechanism with the lengths of the pieces as its public base measure: `epsilon`-DP and
     `epsilon`-bounded-range. The outer ends of the pieces are public; the breakpoints between them may come from the
     data (as for a quantile), as long as the score *at every point* changes by at most `sensitivity` between neighbours.
-
-    Args:
-        epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
-        sensitivity: the largest change of the score at any one point between neighbouring data sets, > 0. Rounded up if
-            it is not a double.
-        monotonic: between any two neighbours the scores at all points change in the same direction; halves the noise.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
 
     Proof: ``proofs/interval_mechanism.md``. Source: McSherry & Talwar (2007).
 
@@ -56,18 +47,13 @@ class IntervalMechanism(ScaledMechanism):
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        ScaledMechanism.__post_init__(self)
+        RangedMechanism.__post_init__(self)
         self._set(_sampler=_core.IntervalSampler(*self.terms))
 
     @property
     def terms(self) -> tuple[float, float, Literal[1, 2]]:
         """Epsilon, sensitivity and the factor of the scale, on which the scale depends."""
         return self.epsilon, self.sensitivity, self._factor
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
-        return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> float:
         """Draw one point, at the cost of `epsilon`.
@@ -122,11 +108,7 @@ class IntervalMechanism(ScaledMechanism):
         return probabilities
 
     def pdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Density at each of `points`, of a piece's upper end that of the next piece; 0 outside. For planning.
-
-        Raises:
-            InvalidParameterError: as for `draw`.
-        """
+        """Density at each of `points`, of a piece's upper end that of the next piece; 0 outside. For planning."""
         ends, _ = _checked(breakpoints, scores)
         probabilities = self.interval_probabilities(breakpoints, scores)
         at = plain_points(points)
@@ -138,11 +120,7 @@ class IntervalMechanism(ScaledMechanism):
             return np.where(inside, probabilities[piece] / (ends[piece + 1] - ends[piece]), 0.0)
 
     def cdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a draw not above each of `points`. For planning.
-
-        Raises:
-            InvalidParameterError: as for `draw`.
-        """
+        """Probability of a draw not above each of `points`. For planning."""
         ends, _ = _checked(breakpoints, scores)
         sums = np.concatenate([[0.0], np.cumsum(self.interval_probabilities(breakpoints, scores))])
         at = np.clip(plain_points(points), ends[0], ends[-1])
@@ -193,3 +171,128 @@ def _cells(points: FloatArray, *, step: object) -> tuple[Grid, npt.NDArray[np.ui
     # If pieces at the upper end have no length, the last point belongs to the last piece that has one.
     below[_last_with_length(points) + 1 :] = grid.count
     return grid, below[1:] - below[:-1]
+
+
+PointScore = Callable[[float], object]
+VectorScore = Callable[[FloatArray], npt.ArrayLike]
+
+_MOST_POINTS = 10_000_000
+_BYTES_A_POINT = {True: 8 + 8, False: 8 + 8 + 8 + 32}
+"""Bytes of a point and its score; if scores are computed one at a time, also of a list element and a Python number."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridCost:
+    """The work and memory of one draw.
+
+    Attributes:
+        evaluations: number of points at which the score is computed.
+        memory: approximate number of bytes for points and scores, apart from what the score function itself needs.
+    """
+
+    evaluations: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridMechanism(RangedMechanism):
+    r"""Draws a point x of a public grid with probability proportional to :math:`e^{s(x)/b}`, for any function s.
+
+    The exponential mechanism with the grid's points as candidates: `epsilon`-DP and `epsilon`-bounded-range. The score
+    is computed at every point. For a score that is constant on pieces, `IntervalMechanism` needs no grid; for all whole
+    numbers, `IntegerMechanism` computes only a few scores.
+
+    Args:
+        bounds: ``(lower, upper)``, public.
+        step: distance between the points, which start at `lower` and have to reach `upper` exactly. Floats are read as
+            decimals. At most 10^7 points.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, `step` does not divide the bounds, or too many points.
+
+    Proof: ``proofs/exponential_mechanism.md``. Source: McSherry & Talwar (2007).
+
+    >>> mechanism = GridMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 10), step=0.01)
+    >>> mechanism.cost
+    GridCost(evaluations=1001, memory=56056)
+    >>> prices = [4.0] * 300 + [2.5] * 100
+    >>> def buyers(price):               # how many would buy: a unit moves it by one
+    ...     return sum(price <= offer for offer in prices) if price >= 2 else 0
+    >>> 2.0 <= mechanism.draw(buyers) <= 2.5
+    True
+    """
+
+    bounds: tuple[float | Fraction, float | Fraction]
+    step: float | Fraction
+    _grid: Grid = field(init=False, repr=False, compare=False)
+    _mechanism: ExponentialMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        RangedMechanism.__post_init__(self)
+        lower, upper = finite_bounds(self.bounds)
+        grid = Grid.dividing(lower, upper, step=self.step)
+        if grid.count > _MOST_POINTS:
+            expected = f"at most {_MOST_POINTS} points, and this makes {grid.count}"
+            hint = "Take a larger step, or IntervalMechanism for a score that is constant on pieces."
+            raise InvalidParameterError("step", self.step, expected, hint)
+        same = ExponentialMechanism(
+            epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic, neighbours=self.neighbours
+        )
+        self._set(bounds=(shortest(lower), shortest(upper)))
+        self._set(_grid=grid)
+        self._set(_mechanism=same)
+
+    @property
+    def cost(self) -> GridCost:
+        """What one draw takes; known before any score is computed."""
+        return GridCost(self._grid.count, self._grid.count * _BYTES_A_POINT[False])
+
+    @property
+    def points(self) -> FloatArray:
+        """The grid: the doubles nearest to ``lower + j * step``. Public."""
+        return native_grid(self._grid).points()
+
+    def draw(self, score: PointScore | VectorScore, *, vectorized: bool = False) -> float:
+        """Draw one point of the grid, at the cost of `epsilon`.
+
+        Args:
+            score: called with each point in order or, with `vectorized`, once with an array of all points, for which it
+                has to return an array of scores. Scores are finite numbers; higher is better.
+
+        Returns:
+            A point of the grid.
+
+        Raises:
+            InvalidScoresError: a score is not a finite number, or there is not one for each point. Nothing is drawn
+                then, nor if `score` itself fails.
+
+        Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        return self._grid.point(self._mechanism.select(self._scores(score, vectorized=vectorized)))
+
+    def pmf(self, score: PointScore | VectorScore, *, vectorized: bool = False) -> FloatArray:
+        """Probability of each of `points`. For planning with public scores and for tests: it depends on every score."""
+        return self._mechanism.pmf(self._scores(score, vectorized=vectorized))
+
+    def error_bound(self, confidence: float = 0.99) -> float:
+        """With probability `confidence` the score drawn is at most this far below the best on the grid, whatever it is.
+
+        It depends on public arguments only, so it may be published.
+
+        Proof: ``proofs/error_bounds.md``.
+        """
+        return self._mechanism.error_bound(self._grid.count, confidence)
+
+    def _scores(self, score: PointScore | VectorScore, *, vectorized: bool) -> NumericArray:
+        function(score, "score", expected="a function of a point")
+        points = self.points
+        if not boolean(vectorized, "vectorized"):
+            each = cast(PointScore, score)
+            return finite_scores(cast("list[float]", [each(point) for point in points.tolist()]))
+        found = cast(VectorScore, score)(points)
+        scores = finite_scores(cast(Any, found))
+        if scores.size != self._grid.count:
+            raise InvalidScoresError(
+                "scores", Shown(f"<{scores.size} of them>"), f"{self._grid.count}, one for each point"
+            )
+        return scores

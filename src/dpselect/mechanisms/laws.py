@@ -1,25 +1,219 @@
-"""The three laws that a selection can have, each with everything that is known about it.
+r"""What a selection's law is: gaps of scores, probabilities from them, and errors that hold for any scores.
 
-A mechanism is a law at a scale. For two kinds of noise report-noisy-max has no law of its own: with Gumbel noise it has
+In the notation of the proof pages: the gap :math:`s^* - s_i` and the scaled gap :math:`x_i = (s^* - s_i)/b`. A
+mechanism is a law at a scale. For two kinds of noise report-noisy-max has no law of its own: with Gumbel noise it has
 that of the exponential mechanism, with exponential noise that of permute-and-flip.
+
+For every mechanism here the scores on which an error of at least :math:`b\theta` is most likely are one best candidate
+and :math:`n - 1` others exactly :math:`b\theta` below it: raising a candidate of that set, or lowering one outside it
+down into it, only makes the set win more often. So one curve per law is enough,
+
+.. math:: \theta \mapsto \Pr[\text{one of the } n - 1 \text{ wins}],
+
+which each law computes without cancellation on either side. Proof: ``proofs/error_bounds.md``.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.mechanisms import worst_case
-from dpselect.mechanisms.laplace_law import laplace_probabilities
-from dpselect.mechanisms.permute_and_flip_law import permute_and_flip_probabilities
-from dpselect.mechanisms.worst_case import WorstCase
+
+if TYPE_CHECKING:
+    from dpselect.mechanisms.scores import NumericArray
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Gaps ``mantissa * 2**exponent``: the exponent is 1 only if a difference of doubles would overflow."""
+
+    mantissa: FloatArray
+    exponent: int
+
+    @classmethod
+    def below_best(cls, scores: NumericArray) -> Gaps:
+        """The gaps of finite, non-empty `scores`, each correctly rounded (integers are subtracted exactly)."""
+        best = scores.max(keepdims=True)
+        if scores.dtype.kind != "f":
+            # Modulo 2^64 the difference of two 64-bit integers is exact, and it is never negative.
+            return cls((best.view(np.uint64) - scores.view(np.uint64)).astype(np.float64), 0)
+        with np.errstate(over="ignore"):
+            difference = best - scores
+        if np.isfinite(difference).all():
+            return cls(difference, 0)
+        # The best is beyond 2^970 here, so what halving loses is negligible.
+        return cls(best / 2.0 - scores / 2.0, 1)
+
+    def scaled(self, *, epsilon: float, sensitivity: float, factor: int) -> FloatArray:
+        """``gap * epsilon / (factor * sensitivity)`` for a `factor` of 1 or 2.
+
+        Infinite or zero only where the true value is that extreme.
+        """
+        # Mantissas and exponents separately: the quotient of the arguments may overflow although the product does not.
+        epsilon_mantissa, epsilon_exponent = math.frexp(epsilon)
+        sensitivity_mantissa, sensitivity_exponent = math.frexp(sensitivity)
+        ratio = epsilon_mantissa / sensitivity_mantissa
+        exponent = epsilon_exponent - sensitivity_exponent - (factor - 1) + self.exponent
+        with np.errstate(over="ignore", under="ignore"):
+            if -1000 < exponent < 1000:
+                return self.mantissa * math.ldexp(ratio, exponent)
+            mantissas, exponents = np.frexp(self.mantissa)
+            return np.ldexp(mantissas * ratio, exponents + exponent)
+
+    def mean(self, probabilities: FloatArray) -> float:
+        """The expected gap, in the unit of the scores."""
+        return float((probabilities * self.mantissa).sum()) * 2.0**self.exponent
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``sum(weights * f(nodes))`` is the integral of f over [0, 1], exactly so for polynomials of degree ``2 K - 1``.
+
+    Attributes:
+        nodes: shape ``(K,)``, increasing, strictly between 0 and 1.
+        weights: shape ``(K,)``, positive, summing to 1.
+    """
+
+    nodes: FloatArray
+    weights: FloatArray
+
+
+@cache
+def gauss_legendre(count: int) -> Rule:
+    """The rule of `count` nodes.
+
+    NumPy's and SciPy's nodes are as accurate as doubles around 1. At the ends of the interval their weights then have
+    errors of 1e-13, which would be the largest error of a probability. Here each node is found as its distance from
+    the nearer end.
+
+    >>> rule = gauss_legendre(2)
+    >>> rule.nodes.round(4), rule.weights
+    (array([0.2113, 0.7887]), array([0.5, 0.5]))
+    """
+    index = np.arange(1, (count + 1) // 2 + 1)
+    v = np.sin(np.pi * (4 * index - 1) / (8 * count + 4)) ** 2  # the usual first guess at the roots of P(1 - 2v)
+    slope = np.ones_like(v)
+    for _ in range(5):  # Newton's method; the third step already changes no more than the last digit
+        value, slope = _legendre(v, count)
+        v -= value / slope
+    _, slope = _legendre(v, count)
+    weights = 1.0 / (v * (1.0 - v) * slope**2)
+    mirrored = slice(None, -1) if count % 2 else slice(None)  # a node in the middle is its own mirror image
+    rule = Rule(np.r_[v, (1.0 - v)[mirrored][::-1]], np.r_[weights, weights[mirrored][::-1]])
+    rule.nodes.flags.writeable = rule.weights.flags.writeable = False
+    return rule
+
+
+def _legendre(v: FloatArray, degree: int) -> tuple[FloatArray, FloatArray]:
+    """``P(1 - 2v)`` of `degree` and its derivative by v, by steps between successive degrees.
+
+    The steps are small for small v, so nothing cancels there.
+    """
+    value, before, step = np.ones_like(v), np.ones_like(v), np.zeros_like(v)
+    for k in range(degree):
+        step = (k * step - (4 * k + 2) * v * value) / (k + 1)
+        before, value = value, value + step
+    return value, degree * ((1.0 - 2.0 * v) * value - before) / (2.0 * v * (1.0 - v))
+
+
+Curve = Callable[[float, int], float]
+"""Takes theta and n and returns a probability."""
+
+_MARGIN = 1.0 + 2.0**-40
+"""Added to a probability, to be on the safe side: far above the rounding of the curves, and far too small to matter."""
+
+_ROUNDING = 2.0**-44
+_SMALLEST = 5e-324
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The worst case of one law: the probability that the best of n loses to the n - 1 others, theta scales below."""
+
+    best_loses: Curve
+    """With a small relative error where it is small."""
+
+    best_wins: Curve
+    """The complement, with a small relative error where *it* is small."""
+
+    def error_quantile(self, n: int, *, failure: float, confidence: float) -> float:
+        """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
+
+        By at most `_ROUNDING` of it. `failure` and `confidence` sum to 1 and are both given, so that neither has to be
+        subtracted from 1. 0 if a blind guess among `n` reaches the confidence.
+        """
+        return _error_quantile(self, n, failure, confidence)
+
+    def expected_error(self, n: int) -> float:
+        """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
+
+        The worst case over all vectors for the exponential mechanism and permute-and-flip.
+        """
+        return _peak(self.best_loses, n)[1]
+
+    def gap(self, n: int) -> float:
+        """How far below the best the others then are, in scales."""
+        return _peak(self.best_loses, n)[0]
+
+
+@functools.lru_cache(maxsize=256)  # of public numbers only; most services ask for few sizes
+def _error_quantile(worst: WorstCase, n: int, failure: float, confidence: float) -> float:
+    if Fraction(confidence) * n <= 1:
+        return 0.0
+    if confidence >= 0.5:
+        loses = worst.best_loses
+        return _crossing(lambda theta: math.log(max(loses(theta, n), _SMALLEST) * _MARGIN / failure))
+    wins = worst.best_wins
+    return _crossing(lambda theta: math.log(confidence * _MARGIN / wins(theta, n)))
+
+
+def _crossing(excess: Callable[[float], float]) -> float:
+    """Where a falling function reaches 0, rounded up: by secants that keep both ends (the Illinois method).
+
+    Args:
+        excess: the logarithm of how many times too likely an error is; above 0 where theta is too small.
+    """
+    fails, works = 0.0, 1.0
+    above, below = excess(fails), excess(works)
+    while below > 0.0:
+        fails, above, works = works, below, 2.0 * works
+        below = excess(works)
+    side = 0
+    while works - fails > works * _ROUNDING:
+        middle = fails + (works - fails) * above / (above - below)
+        if not fails < middle < works:
+            middle = fails + (works - fails) / 2.0
+        found = excess(middle)
+        if found > 0.0:
+            fails, above, below, side = middle, found, below / (2.0 if side > 0 else 1.0), 1
+        else:
+            works, below, above, side = middle, found, above / (2.0 if side < 0 else 1.0), -1
+    return works
+
+
+@functools.lru_cache(maxsize=256)
+def _peak(best_loses: Curve, n: int) -> tuple[float, float]:
+    """Golden-section search for the single maximum of ``theta * best_loses(theta)``: its place and its height."""
+    low, high = 0.0, 2.0 * math.log(n) + 4.0
+    shrink = (math.sqrt(5.0) - 1.0) / 2.0
+    for _ in range(48):
+        left, right = high - shrink * (high - low), low + shrink * (high - low)
+        if left * best_loses(left, n) < right * best_loses(right, n):
+            low = left
+        else:
+            high = right
+    return low, low * best_loses(low, n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +231,3 @@ class Law:
     probabilities: Callable[[FloatArray], FloatArray]
     worst_case: WorstCase
     privacy: type[BoundedRangeEvent] | type[LaplaceProfileEvent]
-
-
-def exponential_probabilities(x: FloatArray) -> FloatArray:
-    """Probability of each candidate from its scaled gap: ``exp(-x_i)``, normalised.
-
-    Proof: ``proofs/exponential_mechanism.md``.
-
-    >>> exponential_probabilities(np.log([1.0, 3.0]))
-    array([0.75, 0.25])
-    """
-    p = np.exp(-x)
-    return p / p.sum()
-
-
-EXPONENTIAL = Law("exponential", exponential_probabilities, worst_case.EXPONENTIAL, BoundedRangeEvent)
-PERMUTE_AND_FLIP = Law(
-    "permute_and_flip", permute_and_flip_probabilities, worst_case.PERMUTE_AND_FLIP, LaplaceProfileEvent
-)
-LAPLACE = Law("laplace", laplace_probabilities, worst_case.LAPLACE, LaplaceProfileEvent)

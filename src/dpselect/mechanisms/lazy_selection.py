@@ -10,14 +10,15 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.base import ScaledMechanism, native_fraction
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.native_grids import native_fraction
-from dpselect.mechanisms.scaled import ScaledMechanism
+from dpselect.mechanisms.explained import explained
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
 
 
+@explained
 def select_lazily(
     score: Callable[[Candidate], float | Fraction],
     candidates: Sequence[Candidate],
@@ -38,12 +39,7 @@ def select_lazily(
 
     Args:
         score: called with a candidate, at most once each; returns a finite number, higher is better.
-        candidates: what is to be selected from, from public knowledge, without duplicates.
         ceiling: no score is above it. Clamp the scores, ``min(score, ceiling)``, if you are not certain.
-        epsilon: privacy loss of the selection, > 0.
-        sensitivity: the largest change of any one score between neighbouring data sets, > 0.
-        monotonic: all scores change in the same direction; halves the noise.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`. Nothing was

@@ -11,17 +11,17 @@ from typing import Any, Literal
 
 from dpselect.checks import probability
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.explained import explained
 
 Noise = Literal["exponential", "gumbel", "laplace"]
 
-_PARTS_OF_SCALE = 3
-"""The default step is the largest power of two that is at most the scale over 2 to this power."""
+_PARTS_OF_SCALE = 3  # the default step is the largest power of two that is at most the scale over 2 to this power
 _HALVINGS = 200
 _SMALLEST = math.ulp(0.0)
-_DISTANT = 1e15
-"""So many scales are what no noise makes up for, at any confidence that a double holds."""
+_DISTANT = 1e15  # so many scales are what no noise makes up for, at any confidence that a double holds
 
 
+@explained
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
     r"""A selected candidate, and by how much its noisy score is ahead of all others. Both are private releases.
@@ -65,14 +65,8 @@ class Lead:
         Unless it is 0, which says nothing: the winner may then be behind. The probability is over the noise, whichever
         candidate wins.
 
-        Args:
-            confidence: strictly between 0 and 1.
-
         Returns:
             A distance in the unit of the scores, at most the gap.
-
-        Raises:
-            InvalidParameterError: `confidence` is out of range.
 
         Proof: ``proofs/free_gap.md``, claim 4.
         """
@@ -93,6 +87,7 @@ class Lead:
         return low * self.scale * (1.0 - 1e-12)
 
 
+@explained
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leads:
     """Candidates selected by exponential noise once, best first, and by how much each is ahead of all after it.
@@ -130,9 +125,6 @@ class Leads:
 
         Unless it is 0, which says nothing. Each holds with this probability by itself.
 
-        Raises:
-            InvalidParameterError: `confidence` is out of range.
-
         Proof: ``proofs/free_gap.md``, claim 8.
         """
         each = [Lead(winner=None, gap=gap, step=self.step, scale=self.scale, noise="exponential") for gap in self.gaps]
@@ -154,8 +146,8 @@ def default_step(scale: float) -> float:
 _known_step = lru_cache(maxsize=256)(default_step)
 
 
-def public_step(step: float | None, scale: float, name: str = "step") -> float:
-    """The step as a double > 0; the default if there is none. Errors call it `name`.
+def public_step(step: float | None, scale: float) -> float:
+    """The step as a double > 0; the default if there is none.
 
     Raises:
         InvalidParameterError: it is not a finite number > 0.
@@ -167,18 +159,8 @@ def public_step(step: float | None, scale: float, name: str = "step") -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if isinstance(step, bool) or not 0.0 < value < math.inf:
-        raise InvalidParameterError(name, step, "a finite number > 0, in the unit of the scores")
+        raise InvalidParameterError("step", step, "a finite number > 0, in the unit of the scores")
     return value
-
-
-def no_gap(with_gap: bool, step: object, beside: str, why: str) -> InvalidParameterError:
-    """The error for a draw that has no gap: it names the argument that asked for one.
-
-    >>> print(no_gap(False, 0.5, "with weights", "A draw with weights has no gap."))
-    gap_step=0.5: expected None with weights. A draw with weights has no gap.
-    """
-    name, got, expected = ("with_gap", True, "False") if with_gap else ("gap_step", step, "None")
-    return InvalidParameterError(name, got, f"{expected} {beside}", why)
 
 
 def _in_scales(gap: float, scale: float) -> float:

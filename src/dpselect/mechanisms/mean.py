@@ -16,18 +16,16 @@ from dpselect.checks import (
     finite_bounds,
     one_of,
     positive_count,
-    positive_epsilon,
     positive_sensitivity,
     probability,
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
-from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
-from dpselect.mechanisms.quantile import refused_values, with_nan
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.mechanisms.noise import draw_peak, laplace_cdf
+from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, refused_values, with_nan
+from dpselect.privacy import Neighbours
 
 _LOW_BITS = 31
 
@@ -53,10 +51,6 @@ class MeanMechanism(MechanismValue):
     midpoint, but within the bounds.
 
     Args:
-        epsilon: privacy loss of one draw, > 0.
-        bounds: ``(lower, upper)``, finite, public; values outside are clamped to the nearer bound.
-        step: distance between the grid points, which start at `lower` and have to reach `upper` exactly. Floats are
-            read as decimals.
         score: ``"absolute"`` or ``"squared"``.
         neighbours: ``"replace_one"``; or, with a `count`, ``"add_remove"``, which then needs half the noise. Without a
             `count`, n is private under ``"add_remove"``, and the mean's sensitivity is unknown.
@@ -89,11 +83,10 @@ class MeanMechanism(MechanismValue):
     _ends: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        MechanismValue.__post_init__(self)
         one_of(self.score, "score", ("absolute", "squared"))
         self._set(_ends=_bounded(self.bounds))
         self._set(_grid=Grid.dividing(*self._ends, step=self.step))
-        self._set(neighbours=neighbouring_relation(self.neighbours))
         if self.count is not None:
             self._set(count=positive_count(self.count, "count", at_most=MOST_UNITS))
             if self.score == "squared":
@@ -104,7 +97,6 @@ class MeanMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
         if self.score == "squared":
             return BoundedRangeEvent(epsilon=self.epsilon)
         return LaplaceProfileEvent(epsilon=self.epsilon)
@@ -158,7 +150,6 @@ class MeanMechanism(MechanismValue):
 
         Args:
             n: number of values; not needed with a `count`.
-            confidence: strictly between 0 and 1.
 
         Raises:
             InvalidParameterError: an argument is out of range, or the score is the squared one.
@@ -200,11 +191,7 @@ class MeanMechanism(MechanismValue):
         return min(max(draw_peak(sampler, mean, unit=self._width), lower), upper)
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability of an answer not above each of `points`, if the values were these. For planning.
-
-        Raises:
-            InvalidDataError: as for `draw`.
-        """
+        """Probability of an answer not above each of `points`, if the values were these. For planning."""
         mean, count = self._mean(values)
         at = plain_points(points)
         lower, upper = (float(end) for end in self._ends)

@@ -23,13 +23,19 @@ from dpselect.accounting import (
 )
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidScoresError, Shown
+from dpselect.mechanisms.base import ScaledMechanism
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.laws import Gaps, Law
 from dpselect.mechanisms.lead import Lead, Noise, public_step
-from dpselect.mechanisms.scaled import ScaledMechanism
-from dpselect.mechanisms.score_rows import ScoreRows, named_matrix, native_rows
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores, score_count
+from dpselect.mechanisms.scores import (
+    ScoreRows,
+    ScoresLike,
+    finite_scores,
+    named_matrix,
+    native_rows,
+    native_scores,
+    score_count,
+)
 from dpselect.mechanisms.weights import WeightedDraws
 
 if TYPE_CHECKING:
@@ -47,17 +53,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
     """A selection mechanism with its arguments: a value object without random state, compared by its arguments.
 
     Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
-
-    Args:
-        epsilon: privacy loss of one selection, > 0. Rounded down if it is not a double.
-        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
-            Rounded up if it is not a double.
-        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
-            when a unit is added or removed, never when one is replaced (``proofs/counting.md``).
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` contradicts `neighbours`.
     """
 
     _sampler: _core.Sampler | WeightedDraws = field(init=False, repr=False, compare=False)
@@ -83,7 +78,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        """What one selection costs, for accounting; it does not depend on the data."""
         return self.law.privacy(epsilon=self.epsilon)
 
     @overload
@@ -95,19 +89,8 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def select(self, scores: ScoresLike, candidates: object = None) -> object:
         """Draw one candidate, at the cost of `epsilon`.
 
-        Args:
-            scores: shape ``(n,)``, finite floats or integers (any float or integer type up to 64 bits); higher is
-                better. NumPy and Arrow data are read in place.
-            candidates: what the scores belong to, in the same order, without duplicates: a sequence or array that
-                comes from public knowledge, never from the data. Default: the indices.
-
         Returns:
             The selected candidate, or its index if no candidates were given.
-
-        Raises:
-            InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.
-            InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
-                Nothing is drawn then.
 
         Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
@@ -137,7 +120,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
         Raises:
             InvalidScoresError: as for `select`, or there is a single score.
-            InvalidCandidatesError: as for `select`.
             InvalidParameterError: `step` is not a finite number > 0.
 
         Proof: ``proofs/free_gap.md``.
@@ -186,19 +168,12 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
         Returns:
             Shape ``(size,)``, indices of `scores`.
-
-        Raises:
-            InvalidScoresError: as for `select`.
-            InvalidParameterError: `size` is not a whole number >= 1.
         """
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._sampler.select_many(native_scores(scores), size)
 
     def event_of_many(self, size: int) -> NonAdaptiveEvent | ComposedEvent:
         """What one call of `select_many` costs: possibly less than the sum, as its draws do not depend on each other.
-
-        Raises:
-            InvalidParameterError: `size` is not a whole number >= 1.
 
         Proof: ``proofs/composition.md``, claim 8.
 
@@ -265,7 +240,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
             Shape ``(k,)``, the first winner first.
 
         Raises:
-            InvalidScoresError: as for `select`.
             InvalidParameterError: `k` is not a whole number from 1 to the number of scores.
 
         Proof: ``proofs/top_k.md``.
@@ -280,9 +254,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
         Returns:
             Shape ``(n,)``, summing to 1 within 1e-12, each entry accurate to ten digits or better (entries below
             about 1e-300 may underflow; the draw itself never rounds a probability).
-
-        Raises:
-            InvalidScoresError: as for `select`.
         """
         return self.probabilities(Gaps.below_best(finite_scores(scores)))
 
@@ -292,16 +263,10 @@ class Mechanism(ScaledMechanism, abc.ABC):
         Up to 50 candidates each have a bar, in the given order. With more, the 20 most probable have one each, and one
         further bar shows the sum of the others. `dpselect.charts.save` writes the chart to a file.
 
-        Args:
-            scores: as for `select`.
-            candidates: as for `select`; their texts label the bars. Default: the indices.
-
         Returns:
             An Altair chart with its numbers inside.
 
         Raises:
-            InvalidScoresError: as for `select`.
-            InvalidCandidatesError: as for `select`.
             MissingExtraError: the extra ``plots`` is not installed.
 
         >>> from dpselect import PermuteAndFlip
@@ -319,11 +284,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
         return pmf_chart(probabilities, label, title=title, subtitle=subtitle)
 
     def expected_error(self, scores: ScoresLike) -> float:
-        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
-
-        Raises:
-            InvalidScoresError: as for `select`.
-        """
+        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
         gaps = Gaps.below_best(finite_scores(scores))
         return gaps.mean(self.probabilities(gaps))
 
@@ -333,15 +294,8 @@ class Mechanism(ScaledMechanism, abc.ABC):
         Exact for the worst scores (one best, all others equal and this far below it), rounded up. It depends on
         public arguments only, so it may be published.
 
-        Args:
-            n_candidates: number of scores, >= 1.
-            confidence: strictly between 0 and 1.
-
         Returns:
             A distance in the unit of the scores; 0 if even a blind guess among `n_candidates` reaches the confidence.
-
-        Raises:
-            InvalidParameterError: an argument is out of range.
 
         Proof: ``proofs/error_bounds.md``.
         """

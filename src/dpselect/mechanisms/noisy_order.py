@@ -15,14 +15,14 @@ from dpselect.accounting import ApproximateEvent, PureEvent
 from dpselect.checks import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.geometric import GeometricMechanism
+from dpselect.mechanisms.noise import GeometricMechanism
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.privacy import Neighbours, neighbouring_relation
 
-_MOST = 2**62
-"""Noisy counts are moved between the negative of this and this, so that their order fits 64 bits."""
+_MOST = 2**62  # noisy counts are moved between the negative of this and this, so that their order fits 64 bits
 
 ONCE = "noise is added once to all counts, which takes less noise than a draw for each value"
 GAUSSIAN_ONCE = (
@@ -43,6 +43,7 @@ class RankedCounts(NamedTuple):
     counts: list[int]
 
 
+@explained
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyOrder:
     r"""How `k` of `n_candidates` are selected by noisy counts, and what it costs. Made by `planned`; holds no data.
@@ -85,11 +86,7 @@ class NoisyOrder:
         max_values_per_unit: int,
         neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     ) -> NoisyOrder:
-        """The plan for a cost of `epsilon`, counts included: with a `delta` above 0, by discrete Gaussian noise.
-
-        Raises:
-            InvalidParameterError: an argument is out of range.
-        """
+        """The plan for a cost of `epsilon`, counts included: with a `delta` above 0, by discrete Gaussian noise."""
         relation = neighbouring_relation(neighbours)
         n, k, most = _sizes(n_candidates, k, max_values_per_unit)
         moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
@@ -127,9 +124,6 @@ class NoisyOrder:
 
         It depends only on public arguments.
 
-        Raises:
-            InvalidParameterError: `confidence` is not strictly between 0 and 1.
-
         Proof: ``proofs/noisy_order.md``, claim 3; of Gaussian noise, claim 7.
         """
         failure = 1.0 - probability(confidence, "confidence")
@@ -156,9 +150,6 @@ class NoisyOrder:
         """With probability `confidence` *each* released count is at most this far from the true one.
 
         It covers all candidates, because large noise is what a candidate may be selected for.
-
-        Raises:
-            InvalidParameterError: `confidence` is not strictly between 0 and 1.
 
         Proof: ``proofs/noisy_order.md``, claim 4; of Gaussian noise, claim 7.
         """
@@ -247,6 +238,7 @@ class OrderNoise(NamedTuple):
         return ORDER if self.is_one_draw else EACH
 
 
+@explained
 def order_noise(
     n_candidates: int,
     k: int,
@@ -279,10 +271,6 @@ def order_noise(
         max_values_per_unit: for how many candidates one unit counts; None for all of them.
         delta: in total, from 0 to below 1, as for `dpselect.top_k`.
         with_counts: whether the number of units with each selected candidate is wanted, too.
-        neighbours: which data sets the guarantee compares.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/noisy_order.md``; each plan is private, so the rule cannot be wrong, only more or less accurate.
 

@@ -9,9 +9,10 @@ from typing import Any, Generic, Literal, NoReturn, Self, TypeVar, cast
 from dpselect._native import _core
 from dpselect.checks import positive_count, whole_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.scores import ScoresLike, native_scores
 
 _PARTITION = "a whole number from 0 to 2**63 - 1"
 _AnyMechanism = TypeVar("_AnyMechanism", Mechanism, ExponentialNoiseTopK)
@@ -105,6 +106,7 @@ class _Partial(Generic[_AnyMechanism]):
         raise TypeError(f"a {type(self).__name__} is used once, not copied or pickled; send what to_bytes() returns")
 
 
+@explained
 class PartialSelection(_Partial[Mechanism]):
     """One selection, drawn from a part of the scores so far: `of` each part, `merged` together, then the `winner`.
 
@@ -181,6 +183,7 @@ class PartialSelection(_Partial[Mechanism]):
         raise InvalidScoresError("scores", Shown("<empty>"), "at least one score in all parts together")
 
 
+@explained
 class PartialTopK(_Partial[ExponentialNoiseTopK]):
     """One selection of k candidates, drawn from a part of the scores so far; as `PartialSelection` is for one.
 

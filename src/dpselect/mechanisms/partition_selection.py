@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -11,23 +13,204 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
-from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability, whole_number
+from dpselect.checks import delta_below_one, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.integer_vectors import whole_values
-from dpselect.mechanisms.lazy_coins import heads
-from dpselect.mechanisms.partition_law import PartitionLaw, shares
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.exact_coins import Enclosed, exp_minus, first_count, heads, log_of
+from dpselect.mechanisms.noise import whole_values
+from dpselect.mechanisms.scores import ScoresLike
+from dpselect.privacy import Neighbours
 
-MOST_VALUES_PER_UNIT = 10**9
+_GUARD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLaw:
+    """The probability that a value is named, by its number of units.
+
+    Attributes:
+        epsilon: of one value, > 0.
+        delta: of one value, strictly between 0 and 1.
+        turn: n1 above; `LARGEST_COUNT` if it is larger.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    turn: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "turn", first_count(self._is_turned, self._is_about_turned))
+
+    def bounds(self, count: int, bits: int) -> tuple[int, int]:
+        """Whole numbers low and high with ``low/2^bits <= pi(count) <= high/2^bits``, hardly ever more than 1 apart."""
+        low, high = self._enclosed(count, bits + _GUARD_BITS)
+        return max(0, math.floor(low * (1 << bits))), min(1 << bits, math.ceil(high * (1 << bits)))
+
+    @property
+    def precise_bits(self) -> int:
+        """Binary digits by which every probability above 0 has all digits of a double."""
+        return 2 * _GUARD_BITS + _bits_below_one(self.delta)
+
+    def first_reaching(self, chance: Fraction) -> int:
+        """The smallest count whose probability `reaches` `chance`; at most `LARGEST_COUNT`."""
+        missing = float(1 - chance)
+        return first_count(lambda count: self.reaches(count, chance), lambda count: self._about(count) <= missing)
+
+    def reaches(self, count: int, chance: Fraction) -> bool:
+        """Whether pi(count) is at least `chance`; if that cannot be decided, because they are nearly equal, it is not.
+
+        True for `count` = 1 and `chance` = delta, where both are exactly equal.
+        """
+        return self._enclosed(count, _GUARD_BITS)[0] >= chance
+
+    def _enclosed(self, count: int, bits: int) -> Enclosed:
+        """pi(count), up to about 2^-bits."""
+        if count <= 1:
+            exact = self.delta * count
+            return exact, exact
+        precise = bits + _bits_below_one(self.epsilon) + _bits_below_one(self.delta)
+        at_turn = self._up_to_turn(min(count, self.turn), precise)
+        if count <= self.turn:
+            return at_turn
+        left_low, left_high = 1 - at_turn[1], 1 - at_turn[0]
+        kept_low, kept_high = exp_minus((count - self.turn) * self.epsilon, precise)
+        one_low, one_high = exp_minus(self.epsilon, precise)
+        lost_low, lost_high = self.delta * one_low / (1 - one_low), self.delta * one_high / (1 - one_high)
+        low = kept_low * left_low - lost_high * (1 - kept_low)
+        high = kept_high * left_high - lost_low * (1 - kept_high)
+        return 1 - max(Fraction(0), high), 1 - max(Fraction(0), low)
+
+    def _up_to_turn(self, count: int, bits: int) -> Enclosed:
+        if count == 1:
+            return self.delta, self.delta
+        one_low, one_high = exp_minus(self.epsilon, bits)
+        low, high = exp_minus(count * self.epsilon, bits)
+        before_low, before_high = exp_minus((count - 1) * self.epsilon, bits)
+        smallest = self.delta * (1 - high) / (before_high * (1 - one_low))
+        largest = self.delta * (1 - low) / (before_low * (1 - one_high))
+        return smallest, min(largest, Fraction(1))
+
+    def _about(self, count: int) -> float:
+        """About 1 - pi(count), in doubles: says only where to look first."""
+        rate, delta = float(self.epsilon), float(self.delta)
+        if rate == 0.0 or delta == 0.0:
+            return 1.0
+        until = float(min(count, self.turn)) * rate
+        above = until - rate + math.log(-math.expm1(-until)) - math.log(-math.expm1(-rate))
+        left = 1.0 - math.exp(min(0.0, math.log(delta) + above))
+        if count <= self.turn:
+            return left
+        kept = math.exp(-float(count - self.turn) * rate)
+        return max(0.0, kept * left - (delta * (1.0 - kept) / math.expm1(rate) if rate < 700.0 else 0.0))
+
+    def _is_about_turned(self, count: int) -> bool:
+        """The same as `_is_turned` in doubles: says only where to look first."""
+        rate = float(self.epsilon)
+        return count * rate > math.log1p(math.exp(min(-log_of(self.delta), 700.0)) * math.tanh(rate / 2.0))
+
+    def _is_turned(self, count: int) -> bool:
+        """Whether E^count is above the limit. They are never equal, because E is transcendental."""
+        bits = _GUARD_BITS + _bits_below_one(self.epsilon) + _bits_below_one(self.delta)
+        while True:
+            one_low, one_high = exp_minus(self.epsilon, bits)
+            low, high = exp_minus(count * self.epsilon, bits)
+            odds = 1 / self.delta - 1
+            if high * (1 + odds * (1 - one_low) / (1 + one_low)) < 1:
+                return True
+            if low * (1 + odds * (1 - one_high) / (1 + one_high)) >= 1:
+                return False
+            bits *= 2
+
+
+def shares(epsilon: float, delta: float, values: int) -> tuple[Fraction, float]:
+    """What each of `values` values may cost, so that all together cost `epsilon` and `delta`.
+
+    The delta of one is 1 - (1 - delta)^(1/values), rounded down to a double; 0 if that is too small for a double.
+
+    Proof: ``proofs/partition_selection.md``, claim 2.
+
+    >>> shares(1.0, 0.19, 2)
+    (Fraction(1, 2), 0.09999999999999999)
+    >>> shares(1.0, 1e-6, 1)
+    (Fraction(1, 1), 1e-06)
+    """
+    if values == 1:
+        return Fraction(epsilon), delta
+    share = -math.expm1(math.log1p(-delta) / values) * (1.0 + 2.0**-50)
+    while share > 0.0 and not _suffices(Fraction(share), Fraction(delta), values):
+        share = math.nextafter(share, 0.0)
+    return Fraction(epsilon) / values, share
+
+
+def _suffices(share: Fraction, delta: Fraction, values: int) -> bool:
+    """Whether (1 - share)^values >= 1 - delta, by a power that is rounded down at each step."""
+    bits = _GUARD_BITS + 64 + _bits_below_one(delta) + values.bit_length()
+    power, factor, left = 1 << bits, math.floor((1 - share) * (1 << bits)), values
+    while left:
+        if left & 1:
+            power = power * factor >> bits
+        factor = factor * factor >> bits
+        left >>= 1
+    return power >= (1 - delta) * (1 << bits)
+
+
+def _bits_below_one(number: Fraction) -> int:
+    """About how many binary digits a number below 1 has before its first one."""
+    return max(0, number.denominator.bit_length() - number.numerator.bit_length() + 1)
+
 
 _EQUAL = _core.Sampler("exponential", 1.0, 1.0, 1)
 """Of equal scores each is as likely as any other, so `peel` draws a uniform set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionSelection(MechanismValue):
+class UnlistedValues(MechanismValue, abc.ABC):
+    """What releases values that nobody listed, of which a unit has up to `max_values_per_unit`, at a delta."""
+
+    epsilon: float
+    delta: float
+    max_values_per_unit: int = 1
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        self._set(delta=open_delta(self.delta))
+
+    @property
+    def moved(self) -> int:
+        """How many counts one unit may change, each by 1."""
+        return self.max_values_per_unit * (1 if self.neighbours is Neighbours.ADD_REMOVE else 2)
+
+    @property
+    def event(self) -> ApproximateEvent:
+        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
+
+    @abc.abstractmethod
+    def probability(self, count: int) -> float:
+        """The probability that a value of `count` units is released, up to rounding. For planning.
+
+        Raises:
+            InvalidParameterError: `count` is not a whole number >= 0.
+        """
+
+    @abc.abstractmethod
+    def count_needed(self, chance: float) -> int:
+        """The smallest number of units at which a value is released with at least the probability `chance`.
+
+        It depends on public arguments only, so it may be published. At most 2^63 - 1. Where no precision decides, the
+        next larger number.
+        """
+
+    @abc.abstractmethod
+    def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
+        """Draw positions of the values that may be named, at the cost of `epsilon` and `delta` for all together.
+
+        In increasing order, unless values are drawn one after another. Nothing is drawn if `counts` is refused.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionSelection(UnlistedValues):
     r"""Names each value with a probability that depends only on its number n of units; no such rule names more.
 
     With :math:`\pi(0) = 0` and one value per unit, a value of n + 1 units is named with probability
@@ -38,15 +221,6 @@ class PartitionSelection(MechanismValue):
     unit has up to t values, epsilon is divided by t, and delta is replaced by :math:`1 - (1 - \delta)^{1/t}`, rounded
     down to a double. A replaced unit changes twice as many numbers, so t is then twice `max_values_per_unit`.
 
-    Args:
-        epsilon: privacy loss of all names together, > 0. Rounded down if it is not a double.
-        delta: probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.
-        max_values_per_unit: the largest number of values that a unit counts for.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
-
     Proof: ``proofs/partition_selection.md``. Source: Desfontaines, Voss, Gipson & Mandayam (2022).
 
     >>> mechanism = PartitionSelection(epsilon=1.0, delta=1e-6)
@@ -56,30 +230,14 @@ class PartitionSelection(MechanismValue):
     [0, 2]
     """
 
-    epsilon: float
-    delta: float
-    max_values_per_unit: int = 1
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
     _law: PartitionLaw = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
-        self._set(delta=open_delta(self.delta))
-        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
-        self._set(max_values_per_unit=most)
-        self._set(neighbours=neighbouring_relation(self.neighbours))
-        self._set(_law=PartitionLaw(*divided(self.epsilon, self.delta, moved_counts(most, self.neighbours))))
-
-    @property
-    def event(self) -> ApproximateEvent:
-        """What all names together cost, for accounting; it does not depend on the data."""
-        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
+        UnlistedValues.__post_init__(self)
+        self._set(_law=PartitionLaw(*divided(self.epsilon, self.delta, self.moved)))
 
     def probability(self, count: int) -> float:
-        """The probability that a value of `count` units is named, to the last digits of a double. For planning.
-
-        Raises:
-            InvalidParameterError: `count` is not a whole number >= 0.
+        """See `UnlistedValues.probability`: to the last digits of a double.
 
         >>> PartitionSelection(epsilon=1.0, delta=1e-6).probability(1)
         1e-06
@@ -90,14 +248,6 @@ class PartitionSelection(MechanismValue):
         return float(Fraction(low + high, 2 << self._law.precise_bits))
 
     def count_needed(self, chance: float) -> int:
-        """The smallest number of units at which a value is named with at least the probability `chance`.
-
-        It depends on public arguments only, so it may be published. At most 2^63 - 1. One more where the probability
-        equals `chance` so closely that no precision tells them apart.
-
-        Raises:
-            InvalidParameterError: `chance` is not strictly between 0 and 1.
-        """
         least = Fraction(probability(chance, "chance"))
         return self._law.first_reaching(least)
 
@@ -107,16 +257,7 @@ class PartitionSelection(MechanismValue):
         return self._law.first_reaching(Fraction(1))
 
     def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
-        """Toss the coins of all values, at the cost of `epsilon` and `delta` for all together.
-
-        Args:
-            counts: shape ``(n,)``, the number of units with each value: whole numbers >= 0; ``n = 0`` is allowed.
-
-        Returns:
-            The positions of the values that may be named, in increasing order.
-
-        Raises:
-            InvalidDataError: `counts` is not one-dimensional or not of whole numbers. Nothing is drawn then.
+        """Toss the coins of all values: see `UnlistedValues.select`.
 
         Proof that the coins are exact: ``proofs/partition_selection.md``, claim 4.
         """
@@ -140,11 +281,6 @@ def open_delta(value: object) -> float:
         return delta
     hint = "Without public candidates nothing can be released at delta = 0. Choose it far below one over the units."
     raise InvalidParameterError("delta", value, "a number strictly between 0 and 1", hint)
-
-
-def moved_counts(most: int, neighbours: Neighbours) -> int:
-    """How many counts one unit may change, each by 1, if it counts for `most` values."""
-    return most if neighbours is Neighbours.ADD_REMOVE else 2 * most
 
 
 def divided(epsilon: float, delta: float, counts: int) -> tuple[Fraction, Fraction]:

@@ -1,32 +1,211 @@
-"""Permute-and-flip, and the one-line selection that uses it."""
+r"""Permute-and-flip, and its probabilities to full precision for any number of candidates.
+
+.. math:: \Pr[i] = p_i \int_0^1 \prod_{j \ne i} (1 - t p_j)\,dt, \qquad p_i = e^{-x_i}
+
+by Gauss-Legendre quadrature. All terms are positive, so nothing cancels; the inclusion-exclusion sum of the original
+paper loses every digit once the p_i sum to more than about 30. Proof and error bound:
+``proofs/permute_and_flip.md``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import InitVar, dataclass
-from functools import lru_cache
-from typing import Any, Literal, TypeVar, cast, overload
+from functools import cache
 
 import numpy as np
-import numpy.typing as npt
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
 
-from dpselect.checks import boolean
+from dpselect.accounting import LaplaceProfileEvent
 from dpselect.errors import InvalidParameterError, typed
-from dpselect.mechanisms import laws
-from dpselect.mechanisms.different_sensitivities import GeneralizedSelection
-from dpselect.mechanisms.laws import Law
-from dpselect.mechanisms.lead import Lead, no_gap, public_step
+from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.score_vectors import ScoresLike, SupportsArrowArray, SupportsArrowStream, SupportsToNumpy
-from dpselect.privacy import Neighbours, neighbouring_relation
 
-Candidate = TypeVar("Candidate")
-Sensitivity = (
-    float | Sequence[float] | npt.NDArray[np.number] | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+FloatArray = NDArray[np.float64]
+
+_TAIL = 36.0
+"""The integrand falls at least like exp(-t P), P the sum of the p_j; beyond t = 36/P less than e^-35 of it is left."""
+
+_NODES = ((2.8, 8), (5.7, 10), (9.6, 12), (14.6, 14), (20.5, 16), (27.4, 18), (math.inf, 20))
+"""For how large a ``T P``, at most 36, how many nodes are enough on [0, T]."""
+
+_TERMS = 12  # powers of ``t p`` in a series
+_SHARES = 128  # items with at most a 128th of the sum of all p_j use series, so fewer than 128 items do not
+_ALWAYS_ONE_BY_ONE = 1536
+"""With at most this many items, separating those few would take longer than computing all in one way."""
+
+_STRIPES = 16  # number of long rows that the factors are divided into for multiplying
+_CHUNK = 4096  # the powers of this many items stay in the processor's cache
+
+
+def permute_and_flip_probabilities(x: FloatArray) -> FloatArray:
+    """Probability of each candidate from its scaled gap.
+
+    Args:
+        x: shape ``(n,)``, >= 0 or infinite, at least one of them 0.
+
+    Returns:
+        Shape ``(n,)``, summing to 1 up to rounding; relative error below 1e-12. Entries below about 1e-300 may
+        underflow.
+
+    Proof: ``proofs/permute_and_flip.md``.
+
+    >>> permute_and_flip_probabilities(np.log([1.0, 2.0]))  # p = 1 and 1/2
+    array([0.75, 0.25])
+    """
+    p = np.exp(-x)
+    return p * product_integrals(p)
+
+
+def product_integrals(p: FloatArray) -> FloatArray:
+    r""":math:`\int_0^1 \prod_{j \ne i} (1 - t p_j)\,dt` for every i.
+
+    Args:
+        p: shape ``(n,)``, in [0, 1], at least one of them 1/2 or more.
+
+    Returns:
+        Shape ``(n,)``, between ``1 / (1 + sum(p))`` and 1.
+    """
+    total = float(np.add.reduce(p))
+    cut = min(1.0, _TAIL / total)
+    # From here on the variable is t / cut, from 0 to 1, and each p_j is multiplied by cut instead.
+    p = cut * p
+    enough = next(count for mass, count in _NODES if cut * total <= mass)
+    rule = _rule(min(enough, (p.size + 1) // 2))  # half as many nodes as candidates integrate exactly
+    if total < _SHARES and p.size <= _ALWAYS_ONE_BY_ONE:
+        factors = _factors(p, rule)
+        return _without_own_factor(factors, cut * rule.weights * _products(factors))
+    if total >= _SHARES:
+        series = _Series(p)
+        return series.without_own_factor(cut * rule.weights * series.products(rule), rule)
+    near = np.flatnonzero(p > cut * total / _SHARES)
+    factors = _factors(p[near], rule)
+    p[near] = 0.0
+    series = _Series(p)
+    weights = cut * rule.weights * _products(factors) * series.products(rule)
+    result = series.without_own_factor(weights, rule)
+    result[near] = _without_own_factor(factors, weights)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A rule for [0, 1], and what is needed of its nodes t repeatedly.
+
+    Attributes:
+        weights: shape ``(K,)``.
+        multiplier: ``[[-t], [1]]``, which makes factors of ``[[p, 1]]``.
+        powers: ``t, t^2, ...``, shape ``(_TERMS, K)``.
+        log_terms: those of ``log(1 - t)``, ``-t, -t^2/2, ...``; the same shape.
+    """
+
+    weights: FloatArray
+    multiplier: FloatArray
+    powers: FloatArray
+    log_terms: FloatArray
+
+
+@cache
+def _rule(count: int) -> _Rule:
+    rule = gauss_legendre(count)
+    powers = _powers(rule.nodes)
+    log_terms = -powers / np.arange(1, _TERMS + 1)[:, np.newaxis]
+    return _Rule(rule.weights, np.stack([-rule.nodes, np.ones(count)]), powers, log_terms)
+
+
+def _factors(p: FloatArray, rule: _Rule) -> FloatArray:
+    """``1 - t p_j``, shape ``(len(p), nodes)``."""
+    # A product of matrices, for speed. The 1 is second, so t p is rounded before the difference is, with fused
+    # operations or not, and equal scores stay equal wherever they stand.
+    columns = np.ones((p.size, 2))
+    columns[:, 0] = p
+    return columns @ rule.multiplier
+
+
+def _products(factors: FloatArray) -> FloatArray:
+    """The product of all factors at each node; far above the smallest double, see the proof."""
+    count, nodes = factors.shape
+    if count <= _STRIPES**2:
+        return np.multiply.reduce(factors, axis=0)
+    length = count // _STRIPES
+    stripes = factors[: length * _STRIPES].reshape(_STRIPES, length * nodes)  # long rows multiply faster
+    striped = np.multiply.reduce(np.multiply.reduce(stripes, axis=0).reshape(length, nodes), axis=0)
+    return striped * np.multiply.reduce(factors[length * _STRIPES :], axis=0)
+
+
+def _without_own_factor(factors: FloatArray, weights: FloatArray) -> FloatArray:
+    """``sum_k weights_k / factors_ik``: the whole product divided by item i's own factor."""
+    # Not as factors**-1 @ weights, whose order of addition may differ from item to item.
+    return np.einsum("ik,k->i", np.divide(1.0, factors, out=factors), weights)
+
+
+class _Series:
+    """The same two results from power series in ``t p``, chunk by chunk."""
+
+    def __init__(self, p: FloatArray) -> None:
+        self._p = p
+        self._first = _powers(p[:_CHUNK])  # often the only chunk
+
+    def products(self, rule: _Rule) -> FloatArray:
+        """``prod_j (1 - t p_j)`` at each node t, from the sums of all ``p_j^m``."""
+        sums = np.add.reduce(self._first, axis=1)
+        for start in range(_CHUNK, self._p.size, _CHUNK):
+            sums += np.add.reduce(_powers(self._p[start : start + _CHUNK]), axis=1)
+        return np.exp(sums @ rule.log_terms)
+
+    def without_own_factor(self, weights: FloatArray, rule: _Rule) -> FloatArray:
+        """``sum_k weights_k / (1 - t_k p_i)``: a geometric series whose coefficients are moments of the weights."""
+        moments = rule.powers @ weights
+        result = np.empty_like(self._p)
+        np.einsum("m,mi->i", moments, self._first, out=result[:_CHUNK])
+        for start in range(_CHUNK, self._p.size, _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            np.einsum("m,mi->i", moments, _powers(self._p[chunk]), out=result[chunk])
+        result += np.add.reduce(weights)
+        return result
+
+
+def _powers(p: FloatArray) -> FloatArray:
+    """``p, p^2, ...`` up to `_TERMS`, shape ``(_TERMS, len(p))``."""
+    powers = np.empty((_TERMS, p.size))
+    powers[0] = p
+    rows = list(powers)
+    for m in range(1, _TERMS):
+        np.multiply(rows[m - 1], p, out=rows[m])
+    return powers
+
+
+_HALF_NODES, _HALF_WEIGHTS = leggauss(16)
+UNIT_NODES, UNIT_WEIGHTS = (1.0 + _HALF_NODES) / 2.0, _HALF_WEIGHTS / 2.0
+
+
+def _permute_and_flip_loses(theta: float, n: int) -> float:
+    return tossed_away(math.exp(-theta), n)
+
+
+def _permute_and_flip_wins(theta: float, n: int) -> float:
+    return not_tossed(math.exp(-theta), n)
+
+
+def not_tossed(p: float, n: int) -> float:
+    """``integral_0^1 (1 - t p)^(n-1) dt = (1 - (1-p)^n) / (n p)``, for p in (0, 1]."""
+    return (1.0 if p == 1.0 else -math.expm1(n * math.log1p(-p))) / (n * p) if p > 0.0 else 1.0
+
+
+def tossed_away(p: float, n: int) -> float:
+    """One minus `not_tossed`."""
+    if n * p >= 1.0:
+        return 1.0 - not_tossed(p, n)
+    return float(-UNIT_WEIGHTS @ np.expm1((n - 1) * np.log1p(-p * UNIT_NODES)))
+
+
+PERMUTE_AND_FLIP = Law(
+    "permute_and_flip",
+    permute_and_flip_probabilities,
+    WorstCase(_permute_and_flip_loses, _permute_and_flip_wins),
+    LaplaceProfileEvent,
 )
-"""One for all scores, or one for each."""
-
-_USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +215,6 @@ class PermuteAndFlip(Mechanism):
 
     It is `epsilon`-DP. For every vector of scores its expected error is at most that of `ExponentialMechanism`, and at
     least half of it.
-
-    Args and Raises: see `Mechanism`.
 
     Proof: ``proofs/permute_and_flip.md``. Sources: McKenna & Sheldon (2020); Ding et al. (2021).
 
@@ -59,131 +236,8 @@ class PermuteAndFlip(Mechanism):
 
     @property
     def law(self) -> Law:
-        return laws.PERMUTE_AND_FLIP
+        return PERMUTE_AND_FLIP
 
     @property
     def _title(self) -> str:
         return "Permute-and-flip"
-
-
-@overload
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: None = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> int: ...
-@overload
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: Sequence[Candidate],
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> Candidate: ...
-@overload
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: object,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> Any: ...
-@overload
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: object = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    with_gap: Literal[True],
-    gap_step: float | None = None,
-) -> Lead: ...
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: object = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    with_gap: bool = False,
-    gap_step: float | None = None,
-) -> object:
-    """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
-
-    Args:
-        scores: shape ``(n,)``, finite floats or integers; higher is better. Any NumPy, Arrow, pandas or Polars
-            vector, or a list.
-        epsilon: privacy loss, > 0.
-        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
-            Or one for each score, if they differ much, in a list or any such vector: `GeneralizedSelection` then runs
-            by the rule that is better.
-        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
-            when a unit is added or removed.
-        candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
-            from the data. Default: the indices.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-        with_gap: also release by how much the winner is ahead of all others, at no further cost
-            (``proofs/free_gap.md``).
-        gap_step: the gap is rounded down to a multiple of it; public, > 0. Default: about a tenth of the noise.
-
-    Returns:
-        The selected candidate, or its index if no candidates were given; with `with_gap` a `Lead` of it.
-
-    Raises:
-        InvalidParameterError: an argument is out of range. Nothing is drawn then.
-        InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable, or there
-            is a single one and a gap is wanted.
-        InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
-
-    Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
-
-    >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
-    'dog'
-    >>> lead = select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, with_gap=True)
-    >>> lead.winner, lead.lead_at_least(0.99) > 600
-    (1, True)
-    """
-    arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
-    if neighbours is not _USUAL:
-        arguments = *arguments, neighbours
-    # Vectors may change, so they are read anew by each call.
-    of = _mechanism if isinstance(sensitivity, int | float) else _mechanism.__wrapped__
-    try:
-        mechanism = of(*arguments)
-    except TypeError:  # what cannot be hashed is no number: the checks refuse it
-        mechanism = _mechanism.__wrapped__(*arguments)
-    if with_gap is not False or gap_step is not None:
-        boolean(with_gap, "with_gap")
-        if isinstance(mechanism, GeneralizedSelection):
-            why = "The gap is proved for noise of one scale."
-            raise no_gap(with_gap, gap_step, "with a sensitivity for each score", why)
-        return mechanism.select_with_gap(scores, candidates, public_step(gap_step, mechanism.scale, "gap_step"))
-    return mechanism.select(scores, candidates)
-
-
-@lru_cache(maxsize=64, typed=True)
-def _mechanism(
-    epsilon: float, sensitivity: Sensitivity, monotonic: bool, neighbours: Neighbours | str = _USUAL, /
-) -> PermuteAndFlip | GeneralizedSelection:
-    """Mechanisms are values without random state, so calls with the same arguments may share one."""
-    relation, given = neighbouring_relation(neighbours), cast(Any, sensitivity)
-    is_scalar = isinstance(sensitivity, str | bytes) or (isinstance(sensitivity, np.ndarray) and sensitivity.ndim == 0)
-    if is_scalar or not hasattr(sensitivity, "__len__"):
-        return PermuteAndFlip(epsilon=epsilon, sensitivity=given, monotonic=monotonic, neighbours=relation)
-    try:
-        return GeneralizedSelection(epsilon=epsilon, sensitivities=given, monotonic=monotonic, neighbours=relation)
-    except InvalidParameterError as error:
-        if error.name != "sensitivities":
-            raise
-        raise InvalidParameterError("sensitivity", error.got, error.expected, error.hint) from None

@@ -11,14 +11,12 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.checks import finite_bounds, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.base import MechanismValue, NumberPlan, scale_of
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
-from dpselect.mechanisms.plans import NumberPlan
-from dpselect.mechanisms.quantile import plain_values
-from dpselect.mechanisms.scaled import MechanismValue, scale_of
-from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.mechanisms.scores import ScoresLike, plain_values
+from dpselect.privacy import Neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +28,9 @@ class PriceMechanism(MechanismValue):
     replaced. So b is that divided by epsilon under both relations, without the factor two.
 
     Args:
-        epsilon: privacy loss of one draw, > 0.
         bounds: ``(lower, upper)``, public, ``0 <= lower < upper``. An offer above `upper` counts as `upper`; one below
             `lower` never buys.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
         values_per_unit: maximum number of offers per unit.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/prices.md``. Source: McSherry & Talwar (2007).
 
@@ -61,10 +54,8 @@ class PriceMechanism(MechanismValue):
         if lower < 0:
             raise InvalidParameterError("bounds", float(lower), "prices >= 0")
         ends = (float(lower), float(upper))
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        MechanismValue.__post_init__(self)
         self._set(bounds=ends)
-        self._set(neighbours=neighbouring_relation(self.neighbours))
-        self._set(values_per_unit=positive_count(self.values_per_unit, "values_per_unit"))
         self._set(_ends=ends)
         self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
 
@@ -80,7 +71,6 @@ class PriceMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, offers: ScoresLike) -> float:
@@ -101,8 +91,6 @@ class PriceMechanism(MechanismValue):
     def plan(self, offers: ScoresLike) -> NumberPlan:
         """Prepare many draws, each of which costs `epsilon`; planning, which sorts the offers, costs nothing.
 
-        Args and Raises: as for `draw`.
-
         Returns:
             A plan. It holds the offers, so it is as private as they are.
 
@@ -122,14 +110,10 @@ class PriceMechanism(MechanismValue):
         `lower`, any other price earns nothing.
 
         Args:
-            confidence: strictly between 0 and 1.
             share: share of the best revenue, strictly between 0 and 1.
 
         Returns:
             A bound in the unit of the revenue; infinite if `lower` is 0, or no price is as high as ``lower / share``.
-
-        Raises:
-            InvalidParameterError: an argument is out of range.
 
         Proof: ``proofs/prices.md``.
 
@@ -149,19 +133,11 @@ class PriceMechanism(MechanismValue):
         return self.scale * (logarithm + 1e-12 * (1.0 + math.log(odds.numerator)))
 
     def cdf(self, offers: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a price not above each of `points`, if the offers were these. For planning with public offers.
-
-        Raises:
-            InvalidDataError: as for `draw`.
-        """
+        """Probability of a price not above each of `points`, if the offers were these. For planning."""
         return self._law(offers).cdf(points)
 
     def pdf(self, offers: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Density at each of `points`, at an offer that of the prices above it; 0 outside the bounds. For planning.
-
-        Raises:
-            InvalidDataError: as for `draw`.
-        """
+        """Density at each of `points`, at an offer that of the prices above it; 0 outside the bounds. For planning."""
         return self._law(offers).pdf(points)
 
     def _law(self, offers: ScoresLike) -> FallLaw:

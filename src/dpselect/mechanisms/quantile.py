@@ -10,18 +10,37 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import finite_bounds, positive_count, quantile_level
-from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.checks import finite_bounds
+from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.grids import Grid
+from dpselect.mechanisms.base import MechanismValue, native_grid, shortest
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
-from dpselect.mechanisms.native_grids import native_grid
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
+from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantileMechanism(MechanismValue):
+class RankMechanism(MechanismValue):
+    """What draws numbers by their rank among the values, between public bounds."""
+
+    epsilon: float
+    bounds: tuple[float | Fraction, float | Fraction]
+    step: float | Fraction | None = None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
+    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _grid: Grid | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        lower, upper = finite_bounds(self.bounds)
+        grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
+        self._set(bounds=(shortest(lower), shortest(upper)), _ends=(float(lower), float(upper)))
+        self._set(step=None if grid is None else shortest(grid.step), _grid=grid)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileMechanism(RankMechanism):
     r"""Draws the quantile at `level` with density :math:`e^{-|\#\{v < o\} - level \cdot n|/b}` over the bounds.
 
     With a `step` the answer is a point of a public grid. Each value counts as the nearest point (or the lower one if it
@@ -29,15 +48,9 @@ class QuantileMechanism(MechanismValue):
     (ages, prices). Without one, the answer never equals a value, and equal values have no length.
 
     Args:
-        epsilon: privacy loss of one draw, > 0.
-        level: 0.5 for the median, from 0 to 1.
-        bounds: ``(lower, upper)``, public; values outside are clamped to the nearer bound.
-        step: distance between the grid points, which start at `lower` and have to reach `upper` exactly. Floats are
-            read as decimals.
         neighbours: which data sets the guarantee compares. The sensitivity is ``max(level, 1 - level)`` under
             ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`. At levels 0 and 1 adding or removing a
             unit changes the scores of all answers in one direction, which halves the noise.
-        values_per_unit: maximum number of values per unit.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
@@ -55,42 +68,21 @@ class QuantileMechanism(MechanismValue):
     37.0
     """
 
-    epsilon: float
     level: float
-    bounds: tuple[float | Fraction, float | Fraction]
-    step: float | Fraction | None = None
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-    values_per_unit: int = 1
-    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
     _mechanism: IntervalMechanism = field(init=False, repr=False, compare=False)
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
-    _grid: Grid | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        lower, upper = finite_bounds(self.bounds)
-        neighbours = neighbouring_relation(self.neighbours)
-        level = quantile_level(self.level)
-        exact = Fraction(level)
-        values_per_unit = positive_count(self.values_per_unit, "values_per_unit")
-        sensitivity = max(exact, 1 - exact) if neighbours is Neighbours.ADD_REMOVE else Fraction(1)
-        sensitivity *= values_per_unit
+        RankMechanism.__post_init__(self)
+        exact, is_added = Fraction(self.level), self.neighbours is Neighbours.ADD_REMOVE
+        sensitivity = self.values_per_unit * (max(exact, 1 - exact) if is_added else Fraction(1))
         mechanism = IntervalMechanism(
             epsilon=self.epsilon,
             sensitivity=sensitivity,  # type: ignore[arg-type] # rounded up there
-            monotonic=moves_one_way(level, neighbours),
-            neighbours=neighbours,
+            monotonic=moves_one_way(self.level, self.neighbours),
+            neighbours=self.neighbours,
         )
-        self._set(epsilon=mechanism.epsilon)
-        self._set(level=level)
-        self._set(bounds=(shortest(lower), shortest(upper)))
-        self._set(_ends=(float(lower), float(upper)))
-        self._set(neighbours=neighbours)
-        self._set(values_per_unit=values_per_unit)
-        self._set(_mechanism=mechanism)
-        self._set(_sampler=_core.IntervalSampler(*mechanism.terms))
-        grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
-        self._set(step=None if grid is None else shortest(grid.step))
-        self._set(_grid=grid)
+        self._set(_mechanism=mechanism, _sampler=_core.IntervalSampler(*mechanism.terms))
 
     @property
     def sensitivity(self) -> float:
@@ -109,21 +101,13 @@ class QuantileMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
         return self._mechanism.event
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, at the cost of `epsilon`.
 
-        Args:
-            values: shape ``(n,)``, numbers of any float or integer type; infinities are clamped to the bounds, like
-                everything beyond them. ``n = 0`` is allowed: the answer is uniform then.
-
         Returns:
             A number within the bounds (rounded once to the nearest double), or a point of the grid.
-
-        Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
 
         About one pass over the values. Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
@@ -137,11 +121,7 @@ class QuantileMechanism(MechanismValue):
         raise problem
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability of an answer not above each of `points`, if the values were these. To plan with public values.
-
-        Raises:
-            InvalidDataError: as for `draw`.
-        """
+        """Probability of an answer not above each of `points`, if the values were these. To plan with public values."""
         at = plain_points(points)
         if self._grid is not None:
             sums = np.concatenate([[0.0], np.cumsum(self._grid_law(values, self._grid))])
@@ -157,7 +137,6 @@ class QuantileMechanism(MechanismValue):
         """Probability of every point of the grid, in increasing order, if the values were these. For planning.
 
         Raises:
-            InvalidDataError: as for `draw`.
             InvalidParameterError: there is no `step`, or there would be more than ten million points.
         """
         if self._grid is None:
@@ -188,37 +167,6 @@ def moves_one_way(level: float, neighbours: Neighbours) -> bool:
     (True, False)
     """
     return level in (0.0, 1.0) and neighbours is Neighbours.ADD_REMOVE
-
-
-def shortest(number: Fraction) -> float | Fraction:
-    """The float that is written like this decimal, if there is one."""
-    return float(number) if Fraction(repr(float(number))) == number else number
-
-
-def plain_values(values: ScoresLike, name: str = "values") -> FloatArray:
-    """`values` as doubles, for planning; refused in the same cases as by a draw."""
-    try:
-        plain = native_scores(values).astype(np.float64)
-    except InvalidScoresError as refused:
-        problem = refused_values(refused, name)
-    else:
-        if not np.isnan(plain).any():
-            return plain
-        problem = with_nan(name)
-    raise problem
-
-
-def refused_values(refused: InvalidScoresError, name: str = "values") -> InvalidDataError:
-    """Refuse what a draw refuses (not infinite values)."""
-    if "NaN" in refused.got:
-        return with_nan(name)
-    expected = refused.expected.replace("score for every candidate", "number in every place")
-    return InvalidDataError(name, refused.got, expected)
-
-
-def with_nan(name: str = "values") -> InvalidDataError:
-    """The error for NaN."""
-    return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave out such rows first, by a public rule.")
 
 
 def quantile(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -14,23 +15,19 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.checks import (
-    finite_bounds,
     members_in_order,
     one_of,
-    positive_count,
     positive_epsilon,
     positive_sensitivity,
     quantile_level,
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.grids import Grid
-from dpselect.mechanisms.interval import FloatArray
-from dpselect.mechanisms.native_grids import native_grid
-from dpselect.mechanisms.quantile import moves_one_way, plain_values, refused_values, shortest
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, plain_points
+from dpselect.mechanisms.base import native_grid
+from dpselect.mechanisms.quantile import RankMechanism, moves_one_way
+from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
+FloatArray = npt.NDArray[np.float64]
 QuantilesMethod = Literal["joint", "halving"]
 METHODS: tuple[str, ...] = get_args(QuantilesMethod)
 LARGEST_JOINT_EPSILON = 100.0
@@ -39,7 +36,7 @@ _MOST_JOINT = 50_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantilesMechanism(MechanismValue):
+class QuantilesMechanism(RankMechanism):
     r"""Draws several quantiles of the same values, which never decrease with the level.
 
     ``method="joint"`` draws all of them at once, with density :math:`e^{-w/b}` for increasing answers, where w is the
@@ -50,14 +47,12 @@ class QuantilesMechanism(MechanismValue):
     Args:
         epsilon: privacy loss of all answers together, > 0; at most 100 if joint.
         levels: different numbers from 0 to 1, in any order.
-        bounds: as for `QuantileMechanism`.
         step: as for `QuantileMechanism`. Each value counts as the nearest point and is placed at random around it, so
             that a point with many values gets a corresponding width.
         method: ``"joint"`` or ``"halving"``. The first is more accurate for up to about twenty levels with many values
             between them, the second for more; joint takes time and memory for each level at each gap between values.
         neighbours: which data sets the guarantee compares; ``"replace_one"`` needs up to twice the noise. Levels 0 and
             1 need less under ``"add_remove"``: see `score_range`.
-        values_per_unit: maximum number of values per unit.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
@@ -78,27 +73,12 @@ class QuantilesMechanism(MechanismValue):
     2
     """
 
-    epsilon: float
     levels: tuple[float, ...]
-    bounds: tuple[float | Fraction, float | Fraction]
-    step: float | Fraction | None = None
     method: QuantilesMethod = "joint"
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-    values_per_unit: int = 1
-    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _grid: Grid | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        lower, upper = finite_bounds(self.bounds)
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        RankMechanism.__post_init__(self)
         self._set(levels=_different_levels(self.levels))
-        self._set(bounds=(shortest(lower), shortest(upper)))
-        self._set(neighbours=neighbouring_relation(self.neighbours))
-        self._set(values_per_unit=positive_count(self.values_per_unit, "values_per_unit"))
-        self._set(_ends=(float(lower), float(upper)))
-        grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
-        self._set(step=None if grid is None else shortest(grid.step))
-        self._set(_grid=grid)
         one_of(self.method, "method", METHODS)
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
             expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
@@ -172,14 +152,10 @@ class QuantilesMechanism(MechanismValue):
     def draw(self, values: ScoresLike) -> tuple[float, ...]:
         """Draw all quantiles of `values`, at the cost of `epsilon` together.
 
-        Args:
-            values: as for `QuantileMechanism.draw`.
-
         Returns:
             One answer for each of `levels`, in their order.
 
         Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
             InvalidParameterError: joint, and the levels times the gaps between values are more than 50,000,000.
         """
         increasing = sorted(self.levels)
@@ -233,8 +209,6 @@ class QuantilesMechanism(MechanismValue):
         if self._grid is not None:
             hint = "On a grid the values are placed at random, and there is no formula for the average."
             raise InvalidParameterError("step", self.step, "None, to plan several quantiles", hint)
-        from dpselect.mechanisms.joint_law import JointLaw  # it loads SciPy, which draws do not need
-
         plain = plain_values(values)
         if plain.size > _MOST_PLANNED:
             raise InvalidDataError("values", Shown("<too many>"), f"at most {_MOST_PLANNED} to plan with")
@@ -289,3 +263,86 @@ def quantiles(
         neighbours=neighbouring_relation(neighbours),
     )
     return mechanism.draw(values)
+
+
+Run = tuple[int, int]
+"""The first and the last of the levels whose answers are in one gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointLaw:
+    """Where the answers lie, from ``proofs/joint_quantiles.md``, "Drawing".
+
+    Attributes:
+        ends: lower bound, sorted values, upper bound: gap i is between ends i and i + 1.
+        runs: for each run of levels, the probability that these and no others have their answers in gap i, shape
+            ``(n + 1,)``.
+    """
+
+    ends: FloatArray
+    runs: dict[Run, FloatArray]
+
+    @classmethod
+    def of(cls, ends: FloatArray, levels: Sequence[float], *, rate: float) -> JointLaw:
+        """`levels` increase; `rate` is how much the logarithm of the density falls for each value missing in a group.
+
+        Computed in logarithms, with about n^2 m steps and n m^2 numbers for m levels of n values.
+        """
+        from scipy.special import logsumexp  # not loaded with the package, because draws do not need it
+
+        count = ends.size - 2
+        shares = [(high - low) * count for low, high in pairwise([0.0, *levels, 1.0])]
+        gaps = np.arange(count + 1)
+        steps = gaps[:, None] - gaps[None, :]  # from the column's gap to the row's
+
+        def onwards(j: int, messages: FloatArray, *, is_forward: bool) -> FloatArray:
+            """Sum over all strictly smaller gaps, or strictly larger ones, that answer j - 1 or j may be in."""
+            costs = np.where(steps > 0, -rate * np.abs(steps - shares[j]), -np.inf)
+            return logsumexp((costs if is_forward else costs.T) + messages[None, :], axis=1)
+
+        last = len(levels) - 1
+        volumes = {run: _log_volume(ends, run, rate * sum(shares[run[0] + 1 : run[1] + 1])) for run in _runs(last + 1)}
+        # What comes before a run that starts with level a, and what comes after one that ends with level b.
+        before = [-rate * np.abs(gaps - shares[0])]
+        for b in range(last):
+            ending = logsumexp([before[a] + volumes[a, b] for a in range(b + 1)], axis=0)
+            before.append(onwards(b + 1, ending, is_forward=True))
+        after = {last: -rate * np.abs(count - gaps - shares[last + 1])}
+        for a in range(last, 0, -1):
+            starting = logsumexp([after[b] + volumes[a, b] for b in range(a, last + 1)], axis=0)
+            after[a - 1] = onwards(a, starting, is_forward=False)
+        logs = {(a, b): before[a] + volumes[a, b] + after[b] for a, b in volumes}
+        # Every path has exactly one run that starts with the first level.
+        total = logsumexp([logs[0, b] for b in range(last + 1)])
+        return cls(ends, {run: np.exp(log - total) for run, log in logs.items()})
+
+    def cdf(self, j: int, points: FloatArray) -> FloatArray:
+        """Probability that answer j (from 0) is not above each of `points`."""
+        from scipy.special import betainc
+
+        at = points.clip(self.ends[0], self.ends[-1])
+        last = int(np.flatnonzero(self.ends[1:] > self.ends[:-1])[-1])
+        gap = np.minimum(np.searchsorted(self.ends, at, side="right") - 1, last)
+        start, end = self.ends[gap] / 2.0, self.ends[gap + 1] / 2.0  # halves, so that no length overflows
+        share = ((at / 2.0 - start) / (end - start)).clip(0.0, 1.0)
+        below = np.zeros(at.shape)
+        for (a, b), chances in self.runs.items():
+            if a <= j <= b:
+                sums = np.concatenate([[0.0], np.cumsum(chances)])
+                # The answers of a run are uniform points of the gap in order.
+                inside = betainc(j - a + 1, b - j + 1, share)
+                below += sums[gap] + chances[gap] * inside
+        return np.where(points < self.ends[0], 0.0, np.where(points >= self.ends[-1], 1.0, np.minimum(below, 1.0)))
+
+
+def _runs(levels: int) -> list[Run]:
+    return [(a, b) for a, b in combinations_with_replacement(range(levels), 2)]
+
+
+def _log_volume(ends: FloatArray, run: Run, cost: float) -> FloatArray:
+    """For the answers of a run in each gap, in order, minus what it costs that no values are between them."""
+    with np.errstate(over="ignore", divide="ignore"):
+        lengths = np.diff(ends)
+        logs = np.where(np.isinf(lengths), np.log(np.diff(ends / 2.0)) + math.log(2.0), np.log(lengths))
+    size = run[1] - run[0] + 1
+    return size * logs - math.lgamma(size + 1) - cost

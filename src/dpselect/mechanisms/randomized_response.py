@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import PureEvent
-from dpselect.checks import positive_count, positive_epsilon
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.scores import ScoresLike, native_scores
 
 _MOST_ENUMERATED = 20
 
@@ -46,9 +46,6 @@ class RandomizedResponse(MechanismValue):
         bits_per_unit: maximum number of bits per unit, >= 1. The privacy loss of a unit with more bits exceeds
             `epsilon`.
 
-    Raises:
-        InvalidParameterError: an argument is out of range.
-
     Proof: ``proofs/randomized_response.md``. Source: Warner (1965).
 
     >>> import math
@@ -68,7 +65,7 @@ class RandomizedResponse(MechanismValue):
     _sampler: _core.ResponseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
+        MechanismValue.__post_init__(self)
         self._set(bits_per_unit=positive_count(self.bits_per_unit, "bits_per_unit", at_most=2**53))
         self._set(_sampler=_core.ResponseSampler(self.epsilon, float(self.bits_per_unit)))
 

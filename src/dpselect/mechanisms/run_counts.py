@@ -17,7 +17,7 @@ from dpselect._native import _core
 from dpselect.accounting.candidates import expected_runs
 from dpselect.checks import decimal_fraction, one_of
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.lazy_coins import heads
+from dpselect.mechanisms.exact_coins import heads
 
 LawName = Literal["geometric", "logarithmic", "negative_binomial", "poisson"]
 
@@ -29,8 +29,7 @@ MOST_POISSON = 1000
 
 _MOST_GIVEN = 10_000
 
-_FIRST_DIGITS = 192
-"""Binary digits of the probabilities that all but one in 2^60 coins are decided by."""
+_FIRST_DIGITS = 192  # binary digits of the probabilities that all but one in 2^60 coins are decided by
 
 Interval = tuple[Fraction, Fraction]
 

@@ -10,35 +10,29 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.accounting import ApproximateEvent, calibrate_rounds
+from dpselect.accounting import calibrate_rounds
 from dpselect.accounting.rounding import fraction_down
-from dpselect.checks import positive_count, positive_epsilon, probability, whole_number
+from dpselect.checks import positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count, heads, log_of
 from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.integer_vectors import whole_values
-from dpselect.mechanisms.lazy_coins import heads
-from dpselect.mechanisms.partition_law import LARGEST_COUNT, compared, exp_minus, first_count, log_of
-from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, open_delta
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.mechanisms.noise import whole_values
+from dpselect.mechanisms.partition_selection import UnlistedValues
+from dpselect.mechanisms.scores import ScoresLike
+from dpselect.privacy import Neighbours
 
 MOST_ANSWERS = 10_000_000
 """More than this many values are refused."""
 
-_FEW = 2
-"""Up to so many rounds, none of delta is spent on their composition: it would gain less than it takes."""
-
-_BITS = 1200
-"""Binary digits after the point: beyond those of any delta, which is at least 2^-1074."""
-
+_FEW = 2  # up to so many rounds, none of delta is spent on their composition: it would gain less than it takes
+_BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
 _GUARD_BITS = 64
 
 _ABOVE_LN_2 = Fraction(7, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopCandidate(MechanismValue):
+class StopCandidate(UnlistedValues):
     r"""Draws up to `k` values, the most common first, among those that occur and a candidate that ends the answer.
 
     Each round draws by the exponential mechanism: a value of c units has the weight :math:`e^{c/b}`. The stop candidate
@@ -50,10 +44,6 @@ class StopCandidate(MechanismValue):
 
     Args:
         k: the largest number of values, at most 10,000,000.
-        epsilon: privacy loss of the whole answer, > 0. Rounded down if it is not a double.
-        delta: probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.
-        max_values_per_unit: the largest number of values that a unit counts for.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
         InvalidParameterError: an argument is out of range, or nothing of epsilon is left for the rounds.
@@ -68,20 +58,12 @@ class StopCandidate(MechanismValue):
     """
 
     k: int
-    epsilon: float
-    delta: float
-    max_values_per_unit: int = 1
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
     stop_delta: float = field(init=False, compare=False)
     rounds: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        UnlistedValues.__post_init__(self)
         self._set(k=positive_count(self.k, "k", at_most=MOST_ANSWERS))
-        self._set(epsilon=positive_epsilon(self.epsilon))
-        self._set(delta=open_delta(self.delta))
-        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
-        self._set(max_values_per_unit=most)
-        self._set(neighbours=neighbouring_relation(self.neighbours))
         stopping = self.delta if self.k <= _FEW else self.delta / 2.0 or self.delta
         self._set(stop_delta=stopping)
         left = fraction_down(Fraction(self.epsilon) - self.k * Fraction(stopping))
@@ -96,16 +78,8 @@ class StopCandidate(MechanismValue):
         )
         self._set(rounds=rounds)
 
-    @property
-    def event(self) -> ApproximateEvent:
-        """What the whole answer costs, for accounting; it does not depend on the data."""
-        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
-
     def probability(self, count: int) -> float:
-        """The probability that a value of `count` units is drawn before "stop" would be, up to rounding. For planning.
-
-        It does not depend on the other values; but these may be the first k.
-        """
+        """See `UnlistedValues.probability`: that it is drawn before "stop" would be; others may be the first k."""
         if whole_number(count, "count") <= 0:
             return 0.0
         gained = min(count - 1, 2**62) * float(self._rate)
@@ -113,13 +87,6 @@ class StopCandidate(MechanismValue):
         return 1.0 / (1.0 + math.exp(odds)) if odds < 700.0 else 0.0
 
     def count_needed(self, chance: float) -> int:
-        """The smallest number of units at which a value is drawn before "stop" with at least the probability `chance`.
-
-        It depends on public arguments only. Where no precision decides, the next larger number.
-
-        Raises:
-            InvalidParameterError: `chance` is not strictly between 0 and 1.
-        """
         least = Fraction(probability(chance, "chance"))
         allowed = (1 - least) / (least * self._base)
         if allowed >= 1:
@@ -134,17 +101,10 @@ class StopCandidate(MechanismValue):
         return first_count(reaches, lambda count: (count - 1) * float(rate) >= distance)
 
     def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
-        """Draw up to `k` values, at the cost of `epsilon` and `delta` for all together.
-
-        Args:
-            counts: shape ``(n,)``, the number of units with each value: whole numbers; ``n = 0`` is allowed. Those
-                below 1 are left out.
+        """Draw up to `k` values: see `UnlistedValues.select`.
 
         Returns:
             Different positions, in the order they were drawn; fewer than `k` if "stop" was drawn.
-
-        Raises:
-            InvalidDataError: `counts` is not one-dimensional or not of whole numbers. Nothing is drawn then.
 
         Proof that the draw is exact: ``proofs/stop_candidate.md``, claim 3.
         """

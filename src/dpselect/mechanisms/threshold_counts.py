@@ -8,27 +8,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.accounting import ApproximateEvent
-from dpselect.checks import positive_count, positive_epsilon, probability, whole_number
+from dpselect.checks import probability, whole_number
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.geometric import GeometricMechanism
-from dpselect.mechanisms.integer_vectors import whole_values
-from dpselect.mechanisms.partition_law import LARGEST_COUNT, compared, exp_minus, first_count, log_of
-from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, divided, moved_counts, open_delta
-from dpselect.mechanisms.scaled import MechanismValue
-from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count, log_of
+from dpselect.mechanisms.noise import GeometricMechanism, whole_values
+from dpselect.mechanisms.partition_selection import UnlistedValues, divided
+from dpselect.mechanisms.scores import ScoresLike
 
-_BITS = 1200
-"""Binary digits after the point: beyond those of any delta, which is at least 2^-1074."""
-
-_BITS_SHOWN = 64
-"""Binary digits of a probability, which nearly always suffice to compare it."""
+_BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
+_BITS_SHOWN = 64  # binary digits of a probability, which nearly always suffice to compare it
 
 
 class ReleasedCounts(NamedTuple):
@@ -44,72 +38,30 @@ class ReleasedCounts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyThreshold(MechanismValue, abc.ABC):
-    """The base of `ThresholdCounts` and `GaussianThresholdCounts`: their arguments, and the draw."""
+class NoisyThreshold(UnlistedValues, abc.ABC):
+    """The base of `ThresholdCounts` and `GaussianThresholdCounts`: their noise, and the draw."""
 
-    epsilon: float
-    delta: float
-    max_values_per_unit: int = 1
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
     threshold: int = field(init=False, compare=False)
+    noise: Any = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
-        self._set(delta=open_delta(self.delta))
-        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
-        self._set(max_values_per_unit=most)
-        self._set(neighbours=neighbouring_relation(self.neighbours))
-
-    def _set_threshold(self, threshold: int) -> None:
+    def _set_noise(self, noise: GeometricMechanism | DiscreteGaussianMechanism, *, threshold: int) -> None:
         if threshold >= LARGEST_COUNT // 2:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a count to be released")
-        self._set(threshold=threshold)
+        self._set(threshold=threshold, noise=noise)
 
-    @property
-    def event(self) -> ApproximateEvent:
-        """What everything released costs, for accounting; it does not depend on the data."""
-        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
-
-    @abc.abstractmethod
-    def probability(self, count: int) -> float:
-        """The probability that a value of `count` units is released, up to rounding. For planning."""
-
-    @abc.abstractmethod
-    def count_needed(self, chance: float) -> int:
-        """The smallest number of units at which a value is released with at least the probability `chance`.
-
-        It depends on public arguments only.
-
-        Raises:
-            InvalidParameterError: `chance` is not strictly between 0 and 1.
-        """
-
-    @abc.abstractmethod
     def count_error(self, confidence: float) -> int:
         """With probability `confidence` the noisy count of one value is at most this far from its count."""
-
-    @abc.abstractmethod
-    def _noisy(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The counts of values that occur, with noise."""
+        return self.noise.error_bound(confidence)
 
     def draw(self, counts: ScoresLike) -> ReleasedCounts:
-        """Release the noisy counts that reach the threshold, at the cost of `epsilon` and `delta` for all together.
-
-        Args:
-            counts: shape ``(n,)``, the number of units with each value: whole numbers; ``n = 0`` is allowed. Those
-                below 1 are left out.
-
-        Raises:
-            InvalidDataError: `counts` is not one-dimensional or not of whole numbers. Nothing is drawn then.
-        """
+        """Release the noisy counts that reach the threshold: see `UnlistedValues.select`."""
         numbers = whole_values(counts)
         (occurring,) = np.nonzero(numbers > 0)
-        noisy = self._noisy(numbers[occurring])
+        noisy = self.noise.draw_many(numbers[occurring])
         reached = noisy >= self.threshold
         return ReleasedCounts(occurring[reached], noisy[reached])
 
     def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
-        """The positions of the values whose noisy counts reach the threshold, in increasing order: see `draw`."""
         return self.draw(counts).positions
 
 
@@ -125,10 +77,7 @@ class ThresholdCounts(NoisyThreshold):
     Values without units get no noise and are never released.
 
     Args:
-        epsilon: privacy loss of everything released, > 0. Rounded down if it is not a double.
-        delta: probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.
         max_values_per_unit: the largest number of values that a unit counts for; t is twice this for replaced units.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
         InvalidParameterError: an argument is out of range, or no count could reach the threshold.
@@ -142,27 +91,19 @@ class ThresholdCounts(NoisyThreshold):
     ([0, 2], True)
     """
 
-    noise: GeometricMechanism = field(init=False, repr=False, compare=False)
-
     def __post_init__(self) -> None:
         NoisyThreshold.__post_init__(self)
-        moved = moved_counts(self.max_values_per_unit, self.neighbours)
-        rate, share = divided(self.epsilon, self.delta, moved)
-        self._set_threshold(1 + first_count(lambda noise: _against(share, noise, rate) < 0, _roughly(rate, share)))
-        self._set(noise=GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours))
+        rate, share = divided(self.epsilon, self.delta, self.moved)
+        least = first_count(lambda noise: _against(share, noise, rate) < 0, _roughly(rate, share))
+        noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=self.moved, neighbours=self.neighbours)
+        self._set_noise(noise, threshold=1 + least)
 
     def probability(self, count: int) -> float:
-        """The probability that a value of `count` units is released, up to rounding. For planning."""
         if whole_number(count, "count") <= 0:
             return 0.0
         return 1.0 - float(self.noise.cdf(0, self.threshold - count - 1))
 
     def count_needed(self, chance: float) -> int:
-        """See `NoisyThreshold.count_needed`. Where no precision decides, the next larger number.
-
-        Raises:
-            InvalidParameterError: `chance` is not strictly between 0 and 1.
-        """
         least = Fraction(probability(chance, "chance"))
         rate = Fraction(self.epsilon) / self.noise.sensitivity
 
@@ -173,13 +114,6 @@ class ThresholdCounts(NoisyThreshold):
 
         beyond = _roughly(rate, 1 - least)
         return first_count(reaches, lambda count: beyond(count - self.threshold + 1))
-
-    def count_error(self, confidence: float) -> int:
-        """With probability `confidence` the noisy count of one value is at most this far from its count."""
-        return self.noise.error_bound(confidence)
-
-    def _noisy(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return self.noise.draw_many(counts)
 
 
 def _roughly(rate: Fraction, share: Fraction) -> Callable[[int], bool]:
@@ -204,3 +138,61 @@ def _at_least(noise: int, rate: Fraction, bits: int) -> tuple[Fraction, Fraction
 @lru_cache(maxsize=64)
 def _of_one(rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     return exp_minus(rate, bits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussianThresholdCounts(NoisyThreshold):
+    r"""Adds discrete Gaussian noise to the count of each value that occurs, and releases those from a threshold on.
+
+    If one unit changes at most t counts by 1, the noise X of each count is that of an
+    :math:`(\varepsilon, \delta/2)`-private vector whose squared sensitivity is t. The threshold is
+
+    .. math:: \tau = 1 + \min\{j \ge 1: \Pr[X \ge j] \le 1 - (1 - \delta/2)^{1/t}\},
+
+    with a verified upper bound in place of the probability. Values without units get no noise and are never released.
+    The noise grows with the root of t; that of `ThresholdCounts` grows with t, and is smaller for t of one or two.
+
+    Args:
+        max_values_per_unit: the largest number of values that a unit counts for; t is twice this for replaced units.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or no count could reach the threshold.
+
+    Proof: ``proofs/unknown_candidates.md``, claim 4. Source: Gopi et al. (2020), with discrete noise.
+
+    >>> [GaussianThresholdCounts(epsilon=1.0, delta=1e-6, max_values_per_unit=most).threshold for most in (1, 10, 100)]
+    [25, 81, 270]
+    >>> released = GaussianThresholdCounts(epsilon=1.0, delta=1e-6, max_values_per_unit=10).draw([1000, 0, 3000])
+    >>> released.positions.tolist(), bool(abs(released.counts - [1000, 3000]).max() < 200)
+    ([0, 2], True)
+    """
+
+    def __post_init__(self) -> None:
+        NoisyThreshold.__post_init__(self)
+        half = self.delta / 2.0
+        if 2.0 * half > self.delta or half == 0.0:  # beside the smallest doubles halves are rounded
+            raise InvalidParameterError("delta", self.delta, "a number large enough to be halved")
+        _, share = divided(self.epsilon, half, self.moved)
+        noise = DiscreteGaussianMechanism(
+            epsilon=self.epsilon, delta=half, squared_sensitivity=self.moved, neighbours=self.neighbours
+        )
+        self._set_noise(noise, threshold=1 + noise.first_noise(share))
+
+    def probability(self, count: int) -> float:
+        if whole_number(count, "count") <= 0:
+            return 0.0
+        reach = 40 * int(self.noise.scale + 1.0)
+        missing = max(self.threshold - count, -reach)
+        least = missing if missing > 0 else 1 - missing
+        beyond = float(self.noise.pmf(0, least + np.arange(reach)).sum())
+        return beyond if missing > 0 else 1.0 - beyond
+
+    def count_needed(self, chance: float) -> int:
+        """See `UnlistedValues.count_needed`. By a verified bound, and so a few percent too large.
+
+        For a `chance` of one half or less it is the threshold, the smallest number for one half.
+        """
+        least = Fraction(probability(chance, "chance"))
+        if least <= Fraction(1, 2):
+            return self.threshold
+        return self.threshold - 1 + self.noise.first_noise(1 - least)

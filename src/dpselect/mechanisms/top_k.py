@@ -6,23 +6,22 @@ import functools
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, TypeVar, get_args, overload
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
-from dpselect.checks import boolean, delta_below_one, one_of, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms import laws
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.explained import explained
+from dpselect.mechanisms.exponential import EXPONENTIAL, ExponentialMechanism
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
-from dpselect.mechanisms.lead import Leads, no_gap, public_step
-from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, PermuteAndFlip
+from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
 from dpselect.mechanisms.weights import CandidateWeights
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -36,6 +35,7 @@ TopKMethod = Literal["auto", "set"]
 """How `top_k` selects: by the public rule, in order, or as one set."""
 
 
+@explained
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopKPlan:
     """How `k` of `n_candidates` will be selected, and what it costs. Made by `plan_top_k`; holds no data.
@@ -83,9 +83,6 @@ class TopKPlan:
         Returns:
             A distance in the unit of the scores.
 
-        Raises:
-            InvalidParameterError: `confidence` is out of range.
-
         Proof: ``proofs/error_bounds.md``, or ``proofs/exponential_once.md``, claim 3.
         """
         if isinstance(self.mechanism, ExponentialNoiseTopK):
@@ -107,14 +104,12 @@ class TopKPlan:
 
         Args:
             scores: shape ``(n_candidates,)``; see `Mechanism.select`.
-            candidates: what the scores belong to; see `Mechanism.select`.
 
         Returns:
             `k` different candidates (or indices) in the order they were selected.
 
         Raises:
             InvalidScoresError: not `n_candidates` finite scores.
-            InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
 
         Proof: ``proofs/top_k.md``.
         """
@@ -122,31 +117,6 @@ class TopKPlan:
         pick = None if candidates is None else checked_candidates(candidates, count=self.n_candidates)
         picks = self._picks(native)
         return picks if pick is None else [pick(index) for index in picks]
-
-    def select_with_gaps(self, scores: ScoresLike, candidates: object = None, step: float | None = None) -> Leads:
-        """`select`, and by how much each winner is ahead of all after it, at the same cost: see `Leads`.
-
-        Raises:
-            InvalidScoresError: as for `select`, or there is a single score.
-            InvalidCandidatesError: as for `select`.
-            InvalidParameterError: `step` is not a finite number > 0, or the plan is for several draws: their gaps have
-                another cost.
-
-        Proof: ``proofs/free_gap.md``.
-        """
-        mechanism = self.mechanism
-        if isinstance(mechanism, ExponentialMechanism) or self.rounds > 1:
-            hint = "Plan with delta=0 and without weights: then one draw selects all of them, and gaps are free."
-            raise InvalidParameterError("gap_step", step, "no gaps, as this plan draws several times", hint)
-        native = self._native(scores)
-        pick = None if candidates is None else checked_candidates(candidates, count=self.n_candidates)
-        if isinstance(mechanism, ExponentialNoiseTopK):
-            leads = mechanism.select_with_gaps(native, step=step)
-        else:
-            one = mechanism.select_with_gap(native, step=step)
-            leads = Leads(winners=[one.winner], gaps=[one.gap], step=one.step, scale=one.scale)
-        picks = self._with_last(list(leads.winners))
-        return replace(leads, winners=picks if pick is None else [pick(index) for index in picks])
 
     def _native(self, scores: ScoresLike) -> Any:
         native = native_scores(scores)
@@ -167,6 +137,7 @@ class TopKPlan:
         return [*picks, *set(range(self.n_candidates)).difference(picks)]
 
 
+@explained
 def plan_top_k(
     n_candidates: int,
     k: int,
@@ -187,18 +158,11 @@ def plan_top_k(
     worst-case expected error of the first, best, candidate. If all candidates are selected, the last one is not drawn.
 
     Args:
-        n_candidates: number of scores, >= 1.
         k: number to select, from 1 to `n_candidates`.
         epsilon: total, > 0.
-        sensitivity: of each score, > 0, in the unit of the scores.
         delta: total, from 0 to below 1.
-        monotonic: as for `Mechanism`.
-        neighbours: as for `Mechanism`.
         weights: as for `ExponentialMechanism`, which then draws each round: no other mechanism has weights and an
             order. `k` is at most the number of candidates that have one.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/top_k.md`` and ``proofs/exponential_once.md``; with weights ``proofs/weighted_candidates.md``.
 
@@ -272,41 +236,31 @@ def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tu
         # At equal epsilon the first of noise once never has the larger error: proofs/permute_and_flip.md.
         return pure, None
     approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
-    pure_error = laws.PERMUTE_AND_FLIP.worst_case.expected_error(n)
-    approximate_error = laws.EXPONENTIAL.worst_case.expected_error(n)
+    pure_error = PERMUTE_AND_FLIP.worst_case.expected_error(n)
+    approximate_error = EXPONENTIAL.worst_case.expected_error(n)
     # Errors are in scales, and the scale is inversely proportional to epsilon.
     return pure, approximate if approximate_error * (pure / approximate) < pure_error else None
 
 
+class _OfTopK(TypedDict):
+    epsilon: float
+    sensitivity: float
+    delta: NotRequired[float]
+    monotonic: NotRequired[bool]
+    neighbours: NotRequired[Neighbours | str]
+    method: NotRequired[TopKMethod]
+    weights: NotRequired[Weights | None]
+
+
+@overload
+def top_k(scores: ScoresLike, k: int, *, candidates: None = None, **terms: Unpack[_OfTopK]) -> list[int]: ...
 @overload
 def top_k(
-    scores: ScoresLike,
-    k: int,
-    *,
-    epsilon: float,
-    sensitivity: float,
-    delta: float = 0.0,
-    monotonic: bool = False,
-    candidates: None = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    method: TopKMethod = "auto",
-    weights: Weights | None = None,
-) -> list[int]: ...
-@overload
-def top_k(
-    scores: ScoresLike,
-    k: int,
-    *,
-    epsilon: float,
-    sensitivity: float,
-    delta: float = 0.0,
-    monotonic: bool = False,
-    candidates: Sequence[Candidate],
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    method: TopKMethod = "auto",
-    weights: Weights | None = None,
+    scores: ScoresLike, k: int, *, candidates: Sequence[Candidate], **terms: Unpack[_OfTopK]
 ) -> list[Candidate]: ...
 @overload
+def top_k(scores: ScoresLike, k: int, *, candidates: object, **terms: Unpack[_OfTopK]) -> list[Any]: ...
+@explained
 def top_k(
     scores: ScoresLike,
     k: int,
@@ -315,138 +269,52 @@ def top_k(
     sensitivity: float,
     delta: float = 0.0,
     monotonic: bool = False,
-    candidates: object,
+    candidates: object = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     method: TopKMethod = "auto",
     weights: Weights | None = None,
-) -> list[Any]: ...
-@overload
-def top_k(
-    scores: ScoresLike,
-    k: int,
-    *,
-    epsilon: float,
-    sensitivity: float,
-    delta: float = 0.0,
-    monotonic: bool = False,
-    candidates: object = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    with_gap: Literal[True],
-    gap_step: float | None = None,
-) -> Leads: ...
-@overload
-def top_k(
-    scores: ScoresLike,
-    k: int,
-    *,
-    epsilon: float,
-    sensitivity: float,
-    delta: float = 0.0,
-    monotonic: bool = False,
-    candidates: object = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    with_gap: bool = False,
-    gap_step: float,
-) -> Leads: ...
-def top_k(
-    scores: ScoresLike,
-    k: int,
-    *,
-    epsilon: float,
-    sensitivity: float,
-    delta: float = 0.0,
-    monotonic: bool = False,
-    candidates: object = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    with_gap: bool = False,
-    gap_step: float | None = None,
-    method: TopKMethod = "auto",
-    weights: Weights | None = None,
-) -> list[Any] | Leads:
+) -> list[Any]:
     """Select `k` different candidates with (`epsilon`, `delta`)-differential privacy *in total*, best first.
 
     The mechanism is chosen from the public arguments: see `plan_top_k`.
 
     Args:
-        scores: shape ``(n,)``, finite floats or integers; higher is better. Any NumPy, Arrow, pandas or Polars
-            vector, or a list.
         k: number to select, from 1 to n.
         epsilon: total privacy loss, > 0.
-        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
         delta: probability with which the guarantee may fail, from 0 to below 1. A delta above 0 pays off from about ten
             candidates on; choose it far below one over the number of units.
-        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
-            when a unit is added or removed.
-        candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
-            from the data. Default: the indices.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-        with_gap: also release by how much each winner is ahead of all after it, at no further cost
-            (``proofs/free_gap.md``). A `delta` is not spent then.
-        gap_step: gaps are rounded down to multiples of it; public, > 0. Default: about a tenth of the noise. A step
-            alone asks for gaps, too.
         method: ``"auto"``, by the rule of `plan_top_k`, or ``"set"``: one draw of the whole set (`dpselect.TopKSet`),
             in the order of the candidates; `delta` has to be 0. A set is far better where the best `k` are well ahead
             of all others, and worse where candidates near rank `k` are nearly equal: see
             `dpselect.planning.recommend_top_k`.
         weights: public numbers >= 0, one for each candidate: a candidate with twice the weight is selected twice as
             often at the same score, and one with 0 is left out. See `dpselect.ExponentialMechanism`, which then draws
-            once a round, and `dpselect.TopKSet`. Not with gaps.
+            once a round, and `dpselect.TopKSet`.
 
     Returns:
-        `k` different candidates (or indices), best first; with gaps, `Leads`, which unpacks as ``winners, gaps``.
-
-    Raises:
-        InvalidParameterError: an argument is out of range. Nothing is drawn then.
-        InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.
-        InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
+        `k` different candidates (or indices), best first; a set in the order of the candidates.
 
     Proof: ``proofs/top_k.md``; with weights ``proofs/weighted_candidates.md``.
 
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, candidates=["a", "b", "c", "d"])
     ['c', 'a']
-    >>> winners, gaps = top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, gap_step=0.5)
-    >>> winners, [gap > 700 for gap in gaps]
-    ([2, 0], [True, True])
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, method="set")
     [0, 2]
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, weights=[1, 1, 0, 2])
     [0, 3]
     """
     native = native_scores(scores)
-    has_gaps = boolean(with_gap, "with_gap") or gap_step is not None
     delta = delta_below_one(delta)
     one_of(method, "method", get_args(TopKMethod))
-    if has_gaps and weights is not None:
-        raise no_gap(with_gap, gap_step, "with weights", "A draw with weights has no gap.")
+    common: _Common = {
+        "sensitivity": sensitivity,
+        "monotonic": monotonic,
+        "neighbours": neighbouring_relation(neighbours),
+    }
     if method == "set":
-        if has_gaps:
-            hint = "A set has no order, so nobody in it is ahead of another."
-            raise no_gap(with_gap, gap_step, 'with method="set"', hint)
         if delta:
             hint = "A set is one draw, which a delta would not make more accurate."
             raise InvalidParameterError("delta", delta, '0 with method="set"', hint)
-        relation = neighbouring_relation(neighbours)
-        whole = TopKSet(
-            epsilon=epsilon,
-            sensitivity=sensitivity,
-            k=k,
-            monotonic=monotonic,
-            neighbours=relation,
-            weights=weights,
-        )
-        return whole.select(native, candidates)
-    plan = plan_top_k(
-        score_count(native),
-        k,
-        epsilon=epsilon,
-        sensitivity=sensitivity,
-        delta=0.0 if has_gaps else delta,
-        monotonic=monotonic,
-        neighbours=neighbours,
-        weights=weights,
-    )
-    if has_gaps:
-        if gap_step is not None:
-            gap_step = public_step(gap_step, plan.mechanism.scale, "gap_step")
-        return plan.select_with_gaps(native, candidates, gap_step)
+        return TopKSet(epsilon=epsilon, k=k, weights=weights, **common).select(native, candidates)
+    plan = plan_top_k(score_count(native), k, epsilon=epsilon, delta=delta, weights=weights, **common)
     return plan.select(native, candidates)

@@ -19,34 +19,29 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.base import RangedMechanism
 from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.lazy_coins import accepts
-from dpselect.mechanisms.rank_sets import RankSets, uniform_below, uniform_subset
-from dpselect.mechanisms.scaled import ScaledMechanism
-from dpselect.mechanisms.score_vectors import NumericArray, ScoresLike, finite_scores
-from dpselect.mechanisms.weighted_sets import MOST_CELLS, RankedWeights, WeightedSets, log_sets
+from dpselect.mechanisms.exact_coins import accepts, uniform_below, uniform_subset
+from dpselect.mechanisms.laws import Gaps
+from dpselect.mechanisms.rank_sets import MOST_CELLS, RankedWeights, RankSets, WeightedSets, log_sets
+from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores
 from dpselect.mechanisms.weights import CandidateWeights, unlike
 
 Candidate = TypeVar("Candidate")
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-_BITS = 40
-"""Bits of the largest bound of a weight."""
-_NEVER = 60.0
-"""Octaves below the best set's weight, for all sets together, beyond which one stretch of ranks is enough."""
+_BITS = 40  # bits of the largest bound of a weight
+_NEVER = 60.0  # octaves below the best set's weight, for all sets together, beyond which one stretch of ranks is enough
 _CELLS = 20_000
-_SHARE = 1 / 64
-"""A stretch with a larger share of all weight is divided if its scores are far from each other."""
+_SHARE = 1 / 64  # a stretch with a larger share of all weight is divided if its scores are far from each other
 _DIVISIONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopKSet(ScaledMechanism):
+class TopKSet(RangedMechanism):
     r"""Selects a set of `k` candidates with probability proportional to :math:`e^{u(S)/b}`, where u(S) is the score of
     the worst member less that of the best candidate left out.
 
@@ -62,8 +57,6 @@ class TopKSet(ScaledMechanism):
         weights: public numbers >= 0, one for each candidate, from knowledge and never from the data; see
             `ExponentialMechanism`. A candidate with the weight 0 takes no part: it is no member, nor the best one left
             out. With weights `k` times the number of candidates that have one is at most 20 million.
-
-    Other args and Raises: see `Mechanism`.
 
     Proof: ``proofs/top_k_sets.md``. Source: Shekelyan & Loukides (2022), with other constants.
 
@@ -88,17 +81,12 @@ class TopKSet(ScaledMechanism):
         return f"TopKSet({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def __post_init__(self) -> None:
-        ScaledMechanism.__post_init__(self)
+        RangedMechanism.__post_init__(self)
         self._set(k=positive_count(self.k, "k", at_most=sys.maxsize))
         if self.weights is not None:
             weights = CandidateWeights.of(cast(object, self.weights))
             self._set(weights=weights)
             self._checked_k(len(weights))
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What one set costs, for accounting; it does not depend on the data."""
-        return BoundedRangeEvent(epsilon=self.epsilon)
 
     @property
     def scale(self) -> float:
@@ -109,9 +97,6 @@ class TopKSet(ScaledMechanism):
         """With probability `confidence`, every selected score is at most this far below the best one left out.
 
         So it is at most this far below the k-th largest, too. It depends on public arguments only.
-
-        Raises:
-            InvalidParameterError: an argument is out of range.
 
         With weights, that is for the best ones of those that have a weight, whoever they are.
 
@@ -141,7 +126,6 @@ class TopKSet(ScaledMechanism):
 
         Args:
             scores: more than `k`; see `Mechanism.select`.
-            candidates: what the scores belong to; see `Mechanism.select`.
 
         Returns:
             `k` candidates (or indices) in the order in which the scores were given, which says nothing of who is best.
@@ -149,7 +133,6 @@ class TopKSet(ScaledMechanism):
         Raises:
             InvalidScoresError: as for `Mechanism.select`.
             InvalidParameterError: there are not more than `k` scores.
-            InvalidCandidatesError: as for `Mechanism.select`.
 
         Proof that the draw is exact: ``proofs/top_k_sets.md``, claims 4 and 6.
         """

@@ -15,10 +15,9 @@ from dpselect.accounting.rounding import fraction_down
 from dpselect.checks import decimal_fraction, positive_count, positive_epsilon, probability, quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
+from dpselect.mechanisms.base import MechanismValue, scale_of, shortest
 from dpselect.mechanisms.interval import FloatArray
-from dpselect.mechanisms.quantile import plain_values, shortest
-from dpselect.mechanisms.scaled import MechanismValue, scale_of
-from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.scores import ScoresLike, plain_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 IntArray = npt.NDArray[np.int64]
@@ -27,8 +26,7 @@ FINE = 1.01
 """Growth of the answers of a quantile: neighbours differ by 1% of their distance from the lower bound."""
 
 _MACHINE = (-(2**63), 2**63 - 1)
-_FAR = 2**62
-"""A threshold beyond this is compared in whole numbers of any size: 64 bits might not hold the differences."""
+_FAR = 2**62  # a threshold beyond this is compared in whole numbers of any size: 64 bits might not hold the differences
 
 LEAST_EPSILON = 1e-12
 """Below it the noise would drown any number of units."""
@@ -47,17 +45,11 @@ class UnboundedQuantileMechanism(MechanismValue):
     last candidate if no other one is. Both kinds of noise are one-sided geometric, on the lattice of the scores.
 
     Args:
-        epsilon: privacy loss of one draw, > 0.
         level: from 0 to 1, a decimal of at most six digits; 1 for an upper bound of (nearly) all values.
         step: the smallest distance between candidates, in the unit of the values.
         lower: the first candidate, public; smaller values count as this.
         growth: further than ``step / (growth - 1)`` from `lower`, candidates differ by this factor in their distance
             from it.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-        values_per_unit: maximum number of values per unit.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/unbounded_quantiles.md``. Source: Durfee (2023).
 
@@ -128,21 +120,13 @@ class UnboundedQuantileMechanism(MechanismValue):
 
     @property
     def event(self) -> PureEvent:
-        """What one draw costs, for accounting; it does not depend on the data."""
         return PureEvent(epsilon=self.epsilon)
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, at the cost of `epsilon`.
 
-        Args:
-            values: shape ``(n,)``, numbers of any float or integer type; ``n = 0`` is allowed. Those beyond the last
-                candidate count as the last.
-
         Returns:
             One of `candidates`.
-
-        Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
 
         Sorts the values, and draws noise for every candidate however early the first one is found: the time hardly
         depends on what they are. Proof that the draw is exact: ``proofs/unbounded_quantiles.md``, claim 4.
@@ -165,9 +149,6 @@ class UnboundedQuantileMechanism(MechanismValue):
         """Probability of each of `candidates`, if the values were these. For planning with public values and for tests.
 
         Where the threshold has very many likely values, they are represented by some of them, spread evenly.
-
-        Raises:
-            InvalidDataError: as for `draw`.
         """
         reached = self._reached(values).astype(np.float64)
         parts = self._share.denominator
@@ -192,9 +173,6 @@ class UnboundedQuantileMechanism(MechanismValue):
         Each value counts as the first candidate that is not below it, or as the last. The ranks of the answer are from
         the number of values that count as less, to the number of those that do not count as more; one of them is at
         most this far from ``level * n``. It depends on public arguments only, so it may be published.
-
-        Raises:
-            InvalidParameterError: `confidence` is not strictly between 0 and 1.
 
         Proof: ``proofs/unbounded_quantiles.md``, claim 5.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from dpselect.checks import boolean, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts
-from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, PartitionSelection, open_delta
+from dpselect.mechanisms.explained import MOST_VALUES_PER_UNIT, explained
+from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, open_delta
 from dpselect.mechanisms.stop_candidate import MOST_ANSWERS, StopCandidate
-from dpselect.mechanisms.threshold_counts import ThresholdCounts
+from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts, ThresholdCounts
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 UnknownMechanism = ThresholdCounts | GaussianThresholdCounts | StopCandidate
@@ -21,7 +22,34 @@ NamingMechanism = PartitionSelection | GaussianThresholdCounts
 """What names the values that occur."""
 
 
-class UnknownNoise(NamedTuple):
+class _UnitsNeeded:
+    """The numbers of units from which on each way releases a value with probability one half."""
+
+    __slots__ = ()
+    _words: ClassVar[dict[str, tuple[str, str]]]
+    _done: ClassVar[str]
+
+    def _needed(self) -> dict[str, int]:
+        return {name: number for name in self._words if (number := getattr(self, name)) is not None}
+
+    @property
+    def chosen(self) -> str:
+        """The field with the smallest number; of equal ones the first, as it has counts, or the simpler noise."""
+        needed = self._needed()
+        return min(needed, key=needed.__getitem__)
+
+    @property
+    def rule(self) -> str:
+        """The choice and its reason, as certificates state them. The words are part of their format."""
+        needed, chosen = self._needed(), self.chosen
+        others = [f"with {self._words[name][1]} at {at:,}" for name, at in needed.items() if name != chosen]
+        compared = f" ({', '.join(others)})" if others else ""
+        reached = f"a value is then {self._done} with probability one half at {needed[chosen]:,} units{compared}"
+        return f"{self._words[chosen][0]}, because {reached}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownNoise(_UnitsNeeded):
     """Numbers of units from which on a value is released with probability one half: see `unknown_noise`.
 
     Attributes:
@@ -34,18 +62,16 @@ class UnknownNoise(NamedTuple):
     gaussian: int | None = None
     stop: int | None = None
 
-    @property
-    def chosen(self) -> str:
-        """The field with the smallest number; of equal ones the first, as it has counts, or the simpler noise."""
-        return _smallest(self._asdict())
-
-    @property
-    def rule(self) -> str:
-        """The choice and its reason, as certificates state them. The words are part of their format."""
-        return _rule(self._asdict(), "released", _TOP_WORDS)
+    _done = "released"
+    _words = {  # noqa: RUF012 - of the class
+        "geometric": ("geometric noise is added to all counts", "geometric noise"),
+        "gaussian": ("Gaussian noise is added to all counts", "Gaussian noise"),
+        "stop": ("a stop candidate ends the answer", "a stop candidate"),
+    }
 
 
-class NamingNoise(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NamingNoise(_UnitsNeeded):
     """Numbers of units from which on a value is named with probability one half: see `naming_noise`.
 
     Attributes:
@@ -56,17 +82,14 @@ class NamingNoise(NamedTuple):
     partition: int
     gaussian: int | None = None
 
-    @property
-    def chosen(self) -> str:
-        """The field with the smaller number; if they are equal, the first."""
-        return _smallest(self._asdict())
-
-    @property
-    def rule(self) -> str:
-        """The choice and its reason, as certificates state them. The words are part of their format."""
-        return _rule(self._asdict(), "named", _NAMING_WORDS)
+    _done = "named"
+    _words = {  # noqa: RUF012 - of the class
+        "partition": ("each value is named by a coin", "coins"),
+        "gaussian": ("Gaussian noise is added to all counts", "Gaussian noise"),
+    }
 
 
+@explained
 def unknown_noise(
     k: int,
     *,
@@ -89,10 +112,6 @@ def unknown_noise(
         delta: in total, strictly between 0 and 1.
         max_values_per_unit: for how many values one unit counts.
         with_counts: whether the number of units with each value is wanted, too.
-        neighbours: which data sets the guarantee compares.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/unknown_candidates.md`` and ``proofs/stop_candidate.md``; each of the three is private, so the rule
     cannot be wrong, only more or less accurate.
@@ -102,13 +121,14 @@ def unknown_noise(
     >>> [unknown_noise(10, epsilon=1.0, delta=1e-6, max_values_per_unit=most).chosen for most in (1, 10, 100)]
     ['geometric', 'gaussian', 'stop']
     """
-    k = positive_count(k, "k", at_most=MOST_ANSWERS)
-    found, _ = _planned_top(
-        k, *_checked(epsilon, delta, max_values_per_unit, neighbours), boolean(with_counts, "with_counts")
-    )
-    return found
+    with_counts = boolean(with_counts, "with_counts")
+    most = max_values_per_unit
+    return plan_unknown(
+        k, epsilon=epsilon, delta=delta, max_values_per_unit=most, with_counts=with_counts, neighbours=neighbours
+    )[0]
 
 
+@explained
 def naming_noise(
     *,
     epsilon: float,
@@ -125,9 +145,6 @@ def naming_noise(
     Args:
         epsilon, delta, max_values_per_unit, neighbours: see `unknown_noise`.
 
-    Raises:
-        InvalidParameterError: an argument is out of range.
-
     Proof: ``proofs/partition_selection.md`` and ``proofs/unknown_candidates.md``; both are private.
 
     >>> naming_noise(epsilon=1.0, delta=1e-6)
@@ -135,51 +152,19 @@ def naming_noise(
     >>> naming_noise(epsilon=1.0, delta=1e-6, max_values_per_unit=10).chosen
     'gaussian'
     """
-    return _planned_naming(*_checked(epsilon, delta, max_values_per_unit, neighbours))[0]
+    most = max_values_per_unit
+    return plan_naming(epsilon=epsilon, delta=delta, max_values_per_unit=most, neighbours=neighbours)[0]
 
 
-def plan_unknown(
-    k: int,
-    *,
-    epsilon: float,
-    delta: float,
-    max_values_per_unit: int,
-    with_counts: bool,
-    neighbours: Neighbours,
-) -> tuple[UnknownNoise, UnknownMechanism]:
+def plan_unknown(k: int, *, with_counts: bool, **price: Any) -> tuple[UnknownNoise, UnknownMechanism]:
     """`unknown_noise`, and the mechanism that it chooses."""
     k = positive_count(k, "k", at_most=MOST_ANSWERS)
-    return _planned_top(k, *_checked(epsilon, delta, max_values_per_unit, neighbours), with_counts)
+    return _planned_top(k, *_checked(**price), with_counts)
 
 
-def plan_naming(
-    *, epsilon: float, delta: float, max_values_per_unit: int, neighbours: Neighbours
-) -> tuple[NamingNoise, NamingMechanism]:
+def plan_naming(**price: Any) -> tuple[NamingNoise, NamingMechanism]:
     """`naming_noise`, and the mechanism that it chooses."""
-    return _planned_naming(*_checked(epsilon, delta, max_values_per_unit, neighbours))
-
-
-_TOP_WORDS = {
-    "geometric": ("geometric noise is added to all counts", "geometric noise"),
-    "gaussian": ("Gaussian noise is added to all counts", "Gaussian noise"),
-    "stop": ("a stop candidate ends the answer", "a stop candidate"),
-}
-_NAMING_WORDS = {
-    "partition": ("each value is named by a coin", "coins"),
-    "gaussian": ("Gaussian noise is added to all counts", "Gaussian noise"),
-}
-
-
-def _smallest(needed: dict[str, int | None]) -> str:
-    return min((number, place, name) for place, (name, number) in enumerate(needed.items()) if number is not None)[2]
-
-
-def _rule(needed: dict[str, int | None], done: str, words: dict[str, tuple[str, str]]) -> str:
-    chosen = _smallest(needed)
-    others = [f"with {words[name][1]} at {at:,}" for name, at in needed.items() if at is not None and name != chosen]
-    compared = f" ({', '.join(others)})" if others else ""
-    reached = f"a value is then {done} with probability one half at {needed[chosen]:,} units{compared}"
-    return f"{words[chosen][0]}, because {reached}"
+    return _planned_naming(*_checked(**price))
 
 
 def _checked(
@@ -194,15 +179,8 @@ def _planned_top(
     k: int, epsilon: float, delta: float, most: int, neighbours: Neighbours, with_counts: bool
 ) -> tuple[UnknownNoise, UnknownMechanism]:
     price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": most, "neighbours": neighbours}
-    plans: dict[str, UnknownMechanism | None] = {
-        "geometric": ThresholdCounts(**price),
-        "gaussian": _if_possible(partial(GaussianThresholdCounts, **price)),
-        "stop": None if with_counts else _if_possible(partial(StopCandidate, k=k, **price)),
-    }
-    found = UnknownNoise(**{name: _half(plan) for name, plan in plans.items()})
-    chosen = plans[found.chosen]
-    assert chosen is not None
-    return found, chosen
+    stop = None if with_counts else _if_possible(partial(StopCandidate, k=k, **price))
+    return _chosen(UnknownNoise, geometric=ThresholdCounts(**price), gaussian=_gaussian(price), stop=stop)
 
 
 @lru_cache(maxsize=256)
@@ -210,26 +188,26 @@ def _planned_naming(
     epsilon: float, delta: float, most: int, neighbours: Neighbours
 ) -> tuple[NamingNoise, NamingMechanism]:
     price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": most, "neighbours": neighbours}
-    plans: dict[str, NamingMechanism | None] = {
-        "partition": PartitionSelection(**price),
-        "gaussian": _if_possible(partial(GaussianThresholdCounts, **price)),
-    }
-    found = NamingNoise(**{name: _half(plan) for name, plan in plans.items()})
-    chosen = plans[found.chosen]
-    assert chosen is not None
-    return found, chosen
+    return _chosen(NamingNoise, partition=PartitionSelection(**price), gaussian=_gaussian(price))
 
 
-Plan = TypeVar("Plan")
+def _gaussian(price: dict[str, Any]) -> GaussianThresholdCounts | None:
+    return _if_possible(partial(GaussianThresholdCounts, **price))
 
 
-def _if_possible(plan: Callable[[], Plan]) -> Plan | None:
+_Needed = TypeVar("_Needed", UnknownNoise, NamingNoise)
+_Plan = TypeVar("_Plan", bound=UnlistedValues)
+
+
+def _chosen(kind: type[_Needed], **plans: UnlistedValues | None) -> tuple[_Needed, Any]:
+    """What each plan needs, and the plan that needs the least."""
+    found = kind(**{name: None if plan is None else plan.count_needed(0.5) for name, plan in plans.items()})  # type: ignore[arg-type]
+    return found, plans[found.chosen]
+
+
+def _if_possible(plan: Callable[[], _Plan]) -> _Plan | None:
     """None where epsilon or delta is too small for it, or `k` too large."""
     try:
         return plan()
     except InvalidParameterError:
         return None
-
-
-def _half(plan: UnknownMechanism | NamingMechanism | None) -> Any:
-    return None if plan is None else plan.count_needed(0.5)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
-from dpselect.mechanisms.native_grids import native_fraction
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.mechanisms.base import native_fraction
+from dpselect.mechanisms.scores import ScoresLike, finite_scores
 
 FloatArray = npt.NDArray[np.float64]
 

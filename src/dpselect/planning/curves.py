@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from dpselect.checks import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism
-from dpselect.mechanisms.gaps import FloatArray, Gaps
-from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.mechanisms.laws import FloatArray, Gaps
+from dpselect.mechanisms.scores import ScoresLike, finite_scores
 from dpselect.mechanisms.top_k import Weights
 from dpselect.mechanisms.weights import CandidateWeights, unlike
 

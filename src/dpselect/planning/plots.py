@@ -16,7 +16,7 @@ from dpselect.charts.lines import MOST_SERIES
 from dpselect.checks import boolean, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.planning.curves import MechanismKind, Setting, checked_epsilons, error_curve
 
 if TYPE_CHECKING:

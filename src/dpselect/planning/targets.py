@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dpselect.checks import probability, target_error
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.scores import ScoresLike
 from dpselect.mechanisms.top_k import Weights
 from dpselect.planning.curves import Errors, ErrorsOnScores, MechanismKind, Setting, WorstErrors, errors_of
 

@@ -172,7 +172,7 @@ class Density(NumbersQuestion, name="density"):
 
     def released(self, summary: UnitValues, /) -> Drawn:
         """The share of each bin. The sum of noisy counts is a noisy number of units, and costs nothing."""
-        from dpselect.mechanisms.noisy_histogram import shares
+        from dpselect.mechanisms.histograms import shares
 
         counts = self.public_bins.tally(self.values(summary))
         if not isinstance(self.mechanism, mechanisms.DensityMechanism):

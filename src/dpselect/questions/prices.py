@@ -180,7 +180,7 @@ def _ends(listed: PriceListMechanism) -> dict[str, Any]:
 
 def _listed(bounds: object, step: object) -> list[Fraction]:
     """The prices from the lower bound to the upper one, without 0."""
-    from dpselect.mechanisms.price_units import MOST_PRICES
+    from dpselect.mechanisms.price_list import MOST_PRICES
 
     lower, upper = finite_bounds(bounds)
     if lower < 0:

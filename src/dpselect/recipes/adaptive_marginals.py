@@ -21,7 +21,7 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.scaled import MechanismValue
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import EXPECTED_SIZES, codes_within
 from dpselect.recipes.measuring import mean_distance

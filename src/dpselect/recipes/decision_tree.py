@@ -13,7 +13,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.checks import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.scaled import MechanismValue
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import codes_within, without_mask
 from dpselect.recipes.shared_selections import Selection, shared_selections

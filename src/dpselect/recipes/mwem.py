@@ -12,7 +12,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.scaled import MechanismValue
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.recipes.codes import without_mask
 from dpselect.recipes.measuring import mean_distance

@@ -20,7 +20,7 @@ from dpselect.accounting import ComposedEvent
 from dpselect.checks import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
-from dpselect.mechanisms.scaled import MechanismValue
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.privacy import Neighbours
 from dpselect.recipes.codes import EXPECTED_SIZES, codes_within
 from dpselect.recipes.shared_selections import Selection, shared_selections

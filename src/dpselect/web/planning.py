@@ -16,7 +16,7 @@ from threading import Lock
 
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import as_written, with_few_digits
-from dpselect.mechanisms.partition_law import first_count
+from dpselect.mechanisms.exact_coins import first_count
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.question import as_text
 from dpselect.questions.wording import rounded_up

@@ -12,7 +12,7 @@ from dpselect.backends.frames.polars_frame import PolarsSource
 from dpselect.backends.rows import Source
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, Shown, describe
-from dpselect.mechanisms.score_vectors import arrow_chunks
+from dpselect.mechanisms.scores import arrow_chunks
 
 
 def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:

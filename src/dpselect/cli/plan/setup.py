@@ -20,7 +20,7 @@ from dpselect.accounting import (
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax
-from dpselect.mechanisms.score_vectors import NumericArray, finite_scores
+from dpselect.mechanisms.scores import NumericArray, finite_scores
 
 _TABLES = {".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx", ".db", ".sqlite"}
 _LEAK = "Planning with private scores would itself leak data. Write public numbers into a text file, one per line."

@@ -1,0 +1,177 @@
+"""Arguments that many mechanisms share: each explained and checked in one place, and shown wherever it is taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from inspect import cleandoc
+from textwrap import fill
+from types import FunctionType
+from typing import Any, TypeVar
+
+from dpselect.checks import positive_count, positive_epsilon, quantile_level
+from dpselect.privacy import neighbouring_relation
+
+MOST_VALUES_PER_UNIT = 10**9
+
+CHECKS: Mapping[str, Callable[[Any], object]] = {
+    "epsilon": positive_epsilon,
+    "neighbours": neighbouring_relation,
+    "level": quantile_level,
+    "values_per_unit": lambda value: positive_count(value, "values_per_unit"),
+    "max_values_per_unit": lambda value: positive_count(value, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT),
+}
+"""What checks an argument of a mechanism, by its name."""
+
+OF_MECHANISMS = {
+    "epsilon": "privacy loss of all that one draw releases, > 0. Rounded down if it is not a double.",
+    "delta": "probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.",
+    "sensitivity": "the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores."
+    " Rounded up if it is not a double.",
+    "monotonic": "between any two neighbours all scores change in the same direction; halves the noise. True for counts"
+    " when a unit is added or removed, never when one is replaced (``proofs/counting.md``).",
+    "neighbours": 'which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.',
+    "level": "0.5 for the median, from 0 to 1.",
+    "bounds": "``(lower, upper)``, public; values outside are clamped to the nearer bound.",
+    "step": "distance between the grid points, which start at `lower` and have to reach `upper` exactly. Floats are"
+    " read as decimals.",
+    "values_per_unit": "maximum number of values per unit.",
+    "max_values_per_unit": "the largest number of values that a unit counts for.",
+}
+OF_CALLS = {
+    "scores": "shape ``(n,)``, finite floats or integers (any float or integer type up to 64 bits); higher is better."
+    " NumPy, Arrow, pandas and Polars vectors, or a list.",
+    "candidates": "what the scores belong to, in the same order, without duplicates: a sequence or array that comes"
+    " from public knowledge, never from the data. Default: the indices.",
+    "values": "shape ``(n,)``, numbers of any float or integer type; infinities count as the nearer bound. ``n = 0`` is"
+    " allowed.",
+    "counts": "shape ``(n,)``, the number of units with each value: whole numbers, of which those below 1 are left out;"
+    " ``n = 0`` is allowed.",
+    "n_candidates": "number of scores, >= 1.",
+    "size": "a whole number >= 1.",
+    "confidence": "strictly between 0 and 1.",
+    "chance": "strictly between 0 and 1.",
+}
+_ERRORS = {
+    "scores": "InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.",
+    "candidates": "InvalidCandidatesError: the number of candidates differs from that of scores, or there are"
+    " duplicates.",
+    "values": "InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN.",
+    "counts": "InvalidDataError: `counts` is not one-dimensional or not of whole numbers.",
+}
+_REFUSED = "InvalidParameterError: an argument is out of range, or contradicts another one."
+
+_AS_FOR_A_DRAW = {"plan", "pmf", "cdf", "pdf", "probabilities", "expected_error", "expected_calls"}
+"""What is asked before a draw, with the same arguments, which are refused for the same reasons."""
+
+_Explained = TypeVar("_Explained", bound=Callable[..., Any])
+_AFTER_ARGUMENTS = re.compile(r"^(?:Returns:|Raises:|Attributes:|Proof|Source|>>> )", re.MULTILINE)
+_AFTER_ERRORS = re.compile(r"^(?:Attributes:|Proof|Source|>>> )", re.MULTILINE)
+_SECTION = r"^{}:\n((?:    .*\n?|\n(?=    ))*)"
+
+
+def explained(thing: _Explained) -> _Explained:
+    """Complete the docstring of a class and of its methods, or of a function, by the arguments that are shared.
+
+    What a docstring says of an argument itself stands. One that says where to find its arguments is left as it is.
+
+    >>> @explained
+    ... def draw(scores, step):
+    ...     '''Draw.
+    ...
+    ...     Args:
+    ...         step: public.
+    ...     '''
+    >>> [line.partition(":")[0].strip() for line in draw.__doc__.splitlines() if ":" in line]
+    ['Args', 'scores', 'step', 'Raises', 'InvalidScoresError', 'InvalidParameterError']
+    """
+    it: Any = thing
+    if not isinstance(it, type):
+        names = _parameters(it)
+        _complete(it, names, OF_CALLS if names[:1] in (("self",), ("cls",)) else OF_MECHANISMS | OF_CALLS)
+        return thing
+    members: dict[str, Any] = dict(vars(it))
+    functions = {name: getattr(member, "__func__", member) for name, member in members.items()}  # of class methods, too
+    public = {name: each for name, each in functions.items() if isinstance(each, FunctionType) and name[0] != "_"}
+    draw = public.get("draw") or public.get("select")
+    if draw:
+        explained(draw)
+    for name, function in public.items():
+        if draw and name in _AS_FOR_A_DRAW:
+            _complete_as(function, draw)
+        explained(function)
+    _complete(it, _parameters(it.__init__) if "__init__" in members else _fields(it), OF_MECHANISMS)
+    return thing
+
+
+def _parameters(of: Any) -> tuple[str, ...]:
+    return of.__code__.co_varnames[: of.__code__.co_argcount + of.__code__.co_kwonlyargcount]
+
+
+def _fields(of: type) -> tuple[str, ...]:
+    """The arguments of a data class, whether or not it is made yet: those of its bases first."""
+    names = [name for base in reversed(of.__mro__) for name in vars(base).get("__annotations__", ())]
+    made = {name for name in names if not getattr(vars(of).get(name), "init", True)}
+    return tuple(name for name in dict.fromkeys(names) if not name.startswith("_") and name not in made)
+
+
+def _complete(thing: Any, names: Iterable[str], known: Mapping[str, str]) -> None:
+    written = vars(thing).get("__doc__") if isinstance(thing, type) else thing.__doc__
+    if not written or "rgs and Raises:" in written or not (shared := [name for name in names if name in known]):
+        return
+    text = cleandoc(written) + "\n"
+    found = _found(text, "Args")
+    own = ", ".join(_entries(found.group(1))).split(", ") if found else []
+    text = _with_section(text, "Args", _AFTER_ARGUMENTS, {name: f"{name}: {known[name]}" for name in shared}, names)
+    sure = [name for name in shared if name not in own or name not in _ERRORS]
+    errors = {said.partition(":")[0]: said for said in (_ERRORS.get(name, _REFUSED) for name in sure)}
+    thing.__doc__ = _with_section(text, "Raises", _AFTER_ERRORS, errors, ())
+
+
+def _complete_as(function: Any, draw: Any) -> None:
+    """Complete a docstring by what is said of a draw with the same arguments."""
+    text, said = cleandoc(function.__doc__ or "") + "\n", cleandoc(draw.__doc__ or "") + "\n"
+    if "rgs and Raises:" in text or "rgs and Raises:" in said:
+        return
+    names = _parameters(function)
+    found, refused = _found(said, "Args"), _found(said, "Raises")
+    arguments = _entries(found.group(1)) if found else {}
+    taken = {name: " ".join(arguments[name].split()) for name in names if name in arguments}
+    text = _with_section(text, "Args", _AFTER_ARGUMENTS, taken, names)
+    errors = _entries(refused.group(1)) if refused else {}
+    if "candidates" not in names:
+        errors.pop("InvalidCandidatesError", None)
+    shared = {name: " ".join(lines.split()) for name, lines in errors.items()}
+    function.__doc__ = _with_section(text, "Raises", _AFTER_ERRORS, shared, ())
+
+
+def _found(text: str, title: str) -> re.Match[str] | None:
+    return re.search(_SECTION.format(title), text, re.MULTILINE)
+
+
+def _with_section(
+    text: str, title: str, after: re.Pattern[str], shared: Mapping[str, str], order: Iterable[str]
+) -> str:
+    """The section with what it says itself, and with what is missing there; without one, where one belongs."""
+    found = _found(text, title)
+    own = {} if found is None else _entries(found.group(1))
+    missing = {name: said for name, said in shared.items() if not any(name in key.split(", ") for key in own)}
+    if not missing:
+        return text
+    lines = own | {
+        name: fill(said, 116, initial_indent="    ", subsequent_indent="        ") for name, said in missing.items()
+    }
+    first = [*(name for name in lines if name not in order), *(name for name in order if name in lines)]
+    block = f"{title}:\n" + "\n".join(lines[name] for name in first) + "\n"
+    if found is not None:
+        return text[: found.start()] + block + ("\n" if found.group(1).endswith("\n\n") else "") + text[found.end() :]
+    place = after.search(text)
+    if place is None:
+        return f"{text}\n{block}"
+    return f"{text[: place.start()]}{block}\n{text[place.start() :]}"
+
+
+def _entries(section: str) -> dict[str, str]:
+    """What a section says, by the name before each colon."""
+    parts = re.split(r"^(?=    \S)", section.rstrip(), flags=re.MULTILINE)
+    return {part.partition(":")[0].strip(): part.rstrip() for part in parts if part.strip()}

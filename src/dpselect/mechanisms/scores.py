@@ -1,0 +1,355 @@
+"""Scores as callers hold them, turned into what the core and the formulas read, exactly, or refused.
+
+Nothing is ever rounded: scores that cannot be represented exactly in a native float or 64-bit integer type are refused.
+No error shows a score, carries one in its arguments, or chains an error of an underlying library.
+"""
+
+from __future__ import annotations
+
+import array
+import functools
+import sys
+from collections.abc import Mapping, Sequence, Set
+from numbers import Number
+from typing import Any, Literal, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+
+
+class SupportsArrowArray(Protocol):
+    """One Arrow array (pyarrow ``Array``)."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class SupportsArrowStream(Protocol):
+    """Arrow arrays in chunks (pyarrow ``ChunkedArray``, Polars ``Series``)."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class SupportsToNumpy(Protocol):
+    """Anything that converts itself to NumPy (pandas ``Series`` and ``Index``)."""
+
+    def to_numpy(self) -> npt.NDArray[Any]: ...
+
+
+ScoresLike = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+"""What ``scores`` may be: one-dimensional, of real numbers, from NumPy, Arrow, pandas, Polars or plain Python."""
+
+NumericArray = npt.NDArray[np.float64] | npt.NDArray[np.int64] | npt.NDArray[np.uint64]
+
+_EXPECTED = {
+    "scores": "a one-dimensional array of float64, float32 or integers",
+    "matrix": "a two-dimensional array of float64, float32 or integers",
+}
+_EXACT_IN_DOUBLE = 2**53
+_NOT_VECTORS: Any = (str, bytes, bytearray, Mapping, Set)
+_EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
+_BUFFERS: Any = (array.array, memoryview)
+
+
+def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
+    """`scores` as a native one-dimensional NumPy array, which the core reads in place: perhaps empty or not finite.
+
+    Raises:
+        InvalidScoresError: not one-dimensional, not real numbers, nulls among them, or not representable exactly.
+    """
+    if isinstance(scores, np.ndarray):
+        return _native(cast("npt.NDArray[Any]", scores))
+    given = cast(Any, scores)  # whatever its type says
+    is_pandas = hasattr(given, "iloc")  # its conversion to Arrow may fail with an error that quotes values
+    if not is_pandas and (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
+        return _native(_from_arrow(given))
+    if isinstance(given, _NOT_VECTORS) or not hasattr(given, "__len__"):
+        raise _refusal(type(given).__name__)
+    is_sequence = isinstance(given, Sequence) and not isinstance(given, _BUFFERS)
+    if is_sequence:
+        return _from_numbers(cast("Sequence[object]", scores))
+    converted = _to_numpy(cast(Any, scores))
+    if converted is None:
+        raise _refusal(type(cast(object, scores)).__name__)
+    return _native(converted)
+
+
+def has_masked(values: npt.NDArray[Any]) -> bool:
+    """Whether some of them are masked. Nothing is imported for it: masked arrays come from callers who did."""
+    kind: Any = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
+    return isinstance(values, kind) and bool(np.any(cast(Any, values).mask))
+
+
+def score_count(native: npt.NDArray[Any]) -> int:
+    """How many scores `native_scores` returned, at least one; public, as the candidates are."""
+    if native.size == 0:
+        raise _refusal("empty", "at least one score")
+    return native.size
+
+
+def finite_scores(scores: ScoresLike) -> NumericArray:
+    """`scores` as a native float64, int64 or uint64 array for the formulas: exact, finite and not empty.
+
+    Raises:
+        InvalidScoresError: as `native_scores`, and for no scores at all, NaN and infinities.
+    """
+    vector = native_scores(scores)
+    score_count(vector)
+    if vector.dtype.kind == "f":
+        if not np.isfinite(vector).all():
+            hint = "Decide by a public rule what such a candidate scores; dropping it because of the data would leak."
+            raise _refusal("NaN or infinity among them", "finite numbers", hint)
+        return vector.astype(np.float64, copy=False)
+    if vector.dtype.kind == "i":
+        return vector.astype(np.int64, copy=False)
+    return vector.astype(np.uint64, copy=False)
+
+
+def _native(array: npt.NDArray[Any], name: Literal["scores", "matrix"] = "scores") -> npt.NDArray[Any]:
+    """`array` itself if the core reads it in place, else an exact native copy."""
+    if array.ndim != (1 if name == "scores" else 2):
+        hint = _ONE_ROW if array.ndim == 1 else ""
+        raise _refusal(f"{type(array).__name__} of shape {array.shape}", hint=hint, name=name)
+    if has_masked(array):
+        raise _with_nulls(name)
+    kind, itemsize = array.dtype.kind, array.dtype.itemsize
+    if kind not in "fiu" or itemsize > 8:
+        # Only the kind: the length of a text type is that of the longest text in it.
+        raise _refusal(f"{type(array).__name__} of {array.dtype.type.__name__}", name=name)
+    native = np.dtype("f4") if (kind, itemsize) == ("f", 2) else np.dtype(f"{kind}{itemsize}")
+    if array.dtype == native and array.flags.aligned and type(array) is np.ndarray:
+        return array
+    return np.require(np.asarray(array), dtype=native, requirements="A")
+
+
+def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
+    """Plain Python (or NumPy) numbers as an array that holds each of them exactly."""
+    kinds = {_number_kind(kind) for kind in set(map(type, scores))}
+    if not kinds <= {"f", "i"}:
+        raise _refusal(f"{type(scores).__name__} whose members are not all numbers")
+    if kinds == {"i"}:
+        integers = _exact_integers(cast("Sequence[int]", scores))
+        if integers is None:
+            raise _refusal(type(scores).__name__, "integers of 64 bits, all signed or all unsigned")
+        return integers
+    if "i" in kinds and not all(map(_is_exact_double, scores)):
+        raise _refusal(
+            f"{type(scores).__name__} of floats and integers",
+            "integers up to 2^53 together with floats",
+            "Larger ones would be rounded; give integers only.",
+        )
+    return np.array(scores, dtype=np.float64)
+
+
+def _number_kind(kind: type[object]) -> str:
+    """``"f"`` or ``"i"`` for the types of number that a list may hold; otherwise None."""
+    if issubclass(kind, _EXACTLY_DOUBLES):
+        return "f"
+    if issubclass(kind, int | np.integer) and not issubclass(kind, bool | np.timedelta64):
+        return "i"
+    return ""
+
+
+def _is_exact_double(score: object) -> bool:
+    return _number_kind(type(score)) == "f" or -_EXACT_IN_DOUBLE <= cast(int, score) <= _EXACT_IN_DOUBLE
+
+
+def _exact_integers(scores: Sequence[int]) -> npt.NDArray[Any] | None:
+    plain = list(map(int, scores))  # NumPy's integers would wrap around silently
+    for integer_type in (np.int64, np.uint64):
+        try:
+            return np.array(plain, dtype=integer_type)
+        except OverflowError:
+            continue
+    return None
+
+
+def _from_arrow(scores: Any) -> npt.NDArray[Any]:
+    """Arrow data of any library; one chunk is not copied."""
+    chunks = arrow_chunks(scores)
+    if chunks is None:
+        raise _refusal("object whose Arrow export fails")
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, so that only Arrow data cost the time to load it
+
+    pa: Any = pyarrow
+    if not (pa.types.is_floating(chunks.type) or pa.types.is_integer(chunks.type)):
+        has_names = pa.types.is_nested(chunks.type) or pa.types.is_dictionary(chunks.type)
+        raise _refusal(f"Arrow array of {'nested values' if has_names else chunks.type}", hint="Cast it first.")
+    if chunks.null_count != 0:
+        raise _with_nulls()
+    return (chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()).to_numpy()
+
+
+def arrow_chunks(foreign: Any) -> Any:
+    """Arrow data of any library, through the Arrow C data interface, as a chunked array of pyarrow.
+
+    Nothing if the export fails: its reason may quote values.
+    """
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs]
+
+    pa: Any = pyarrow
+    try:
+        if hasattr(foreign, "__arrow_c_array__"):
+            return pa.chunked_array([pa.array(foreign)])
+        return pa.chunked_array(foreign)
+    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
+        return None
+
+
+def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
+    """`scores` as NumPy by the object's own method, or by NumPy's protocol; None if neither works.
+
+    The reason is not passed on: it may quote values.
+    """
+    for convert in (getattr(scores, "to_numpy", None), functools.partial(np.asarray, scores)):
+        try:
+            if convert is not None:
+                return np.asarray(convert())
+        except Exception:  # noqa: BLE001, S112 - whatever a foreign object raises, its text may be data
+            continue  # pyarrow arrays in one chunk refuse to_numpy() if it would copy; np.asarray allows it
+    return None
+
+
+def _with_nulls(name: Literal["scores", "matrix"] = "scores") -> InvalidScoresError:
+    every = "a score for every candidate" + (" in every row" if name == "matrix" else "")
+    return _refusal("array with nulls", every, name=name)
+
+
+def _refusal(got: str, expected: str = "", hint: str = "", name: str = "scores") -> InvalidScoresError:
+    """Where the core may refuse, too, the texts are those of the core, so that they are the same."""
+    return InvalidScoresError(name, Shown(f"<{got}>"), expected or _EXPECTED[name], hint)
+
+
+def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Where a distribution is looked at: numbers of any shape."""
+    try:
+        return np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):  # whose texts quote what they cannot convert
+        raise InvalidParameterError("points", points, "numbers") from None
+
+
+class SupportsDLPack(Protocol):
+    """An array of another library (PyTorch, JAX) that NumPy can look at without a copy."""
+
+    def __dlpack__(self, *, stream: None = None) -> object: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+ScoreRows = npt.ArrayLike | SupportsDLPack | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+"""What ``matrix`` may be: two-dimensional, of real numbers, one row for each selection."""
+
+_ONE_ROW = "For one selection use select."
+
+_NOT_ROWS: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
+
+
+def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
+    """`matrix` as a native two-dimensional NumPy array, which the core reads in place: perhaps empty or not finite.
+
+    Raises:
+        InvalidScoresError: not two-dimensional, not real numbers, nulls among them, or not representable exactly.
+    """
+    if isinstance(matrix, np.ndarray):
+        return _native(cast("npt.NDArray[Any]", matrix), "matrix")
+    given = cast(Any, matrix)
+    lists = None if hasattr(given, "iloc") else _fixed_size_lists(given)
+    if lists is not None:
+        return _native(lists, "matrix")
+    if hasattr(given, "__dlpack__") and hasattr(given, "__dlpack_device__"):
+        return _native(_from_dlpack(given), "matrix")
+    if isinstance(given, _NOT_ROWS) or not hasattr(given, "__len__"):
+        raise _refusal(type(given).__name__, name="matrix")
+    if isinstance(given, Sequence):
+        return _from_lists(cast("Sequence[Any]", given))
+    try:
+        return _native(np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given), "matrix")
+    except InvalidScoresError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
+        raise _refusal(type(given).__name__, name="matrix") from None
+
+
+def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
+    """What the core says of scores, said of the argument `matrix`."""
+    return InvalidScoresError("matrix", error.got, error.expected, error.hint)
+
+
+def _fixed_size_lists(given: Any) -> npt.NDArray[Any] | None:
+    """Arrow lists of one size each as a matrix; one chunk is not copied. None if it is no such thing."""
+    if not (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
+        return None
+    chunks = arrow_chunks(given)
+    if chunks is None:
+        return None
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, so that only Arrow data cost the time to load it
+
+    pa: Any = pyarrow
+    if not pa.types.is_fixed_size_list(chunks.type):
+        return None
+    lists = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
+    if isinstance(lists, pa.ChunkedArray):  # without a chunk
+        return np.empty((0, chunks.type.list_size))
+    if lists.null_count:
+        raise _with_nulls("matrix")
+    values = lists.flatten()
+    if values.null_count:
+        raise _with_nulls("matrix")
+    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
+        raise _refusal("Arrow lists of no numbers", name="matrix")
+    return values.to_numpy().reshape(len(lists), chunks.type.list_size)
+
+
+def _from_dlpack(given: Any) -> npt.NDArray[Any]:
+    try:
+        return np.from_dlpack(given)
+    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
+        hint = "Give numbers in the processor's memory, as in tensor.detach().cpu(), and bfloat16 as float32."
+        raise _refusal(f"{type(given).__name__} whose DLPack export fails", hint=hint, name="matrix") from None
+
+
+def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
+    """Lists of numbers, or vectors of any kind, each exactly."""
+    if not rows:
+        return np.empty((0, 0))
+    if isinstance(rows[0], Number):
+        raise _refusal("a list of numbers", hint=_ONE_ROW, name="matrix")
+    try:
+        vectors = [native_scores(row) for row in rows]
+    except InvalidScoresError as error:
+        raise named_matrix(error) from None
+    if len({vector.size for vector in vectors}) > 1:
+        raise _refusal("rows of different lengths", hint="Every row needs a score for each candidate.", name="matrix")
+    if len({vector.dtype for vector in vectors}) == 1:
+        return np.stack(vectors)
+    flat = [number for vector in vectors for number in vector.tolist()]
+    try:
+        return native_scores(flat).reshape(len(vectors), -1)
+    except InvalidScoresError as error:
+        raise named_matrix(error) from None
+
+
+def plain_values(values: ScoresLike, name: str = "values") -> npt.NDArray[np.float64]:
+    """`values` as doubles, for planning; refused in the same cases as by a draw."""
+    try:
+        plain = native_scores(values).astype(np.float64)
+    except InvalidScoresError as refused:
+        problem = refused_values(refused, name)
+    else:
+        if not np.isnan(plain).any():
+            return plain
+        problem = with_nan(name)
+    raise problem
+
+
+def refused_values(refused: InvalidScoresError, name: str = "values") -> InvalidDataError:
+    """Refuse what a draw refuses (not infinite values)."""
+    if "NaN" in refused.got:
+        return with_nan(name)
+    expected = refused.expected.replace("score for every candidate", "number in every place")
+    return InvalidDataError(name, refused.got, expected)
+
+
+def with_nan(name: str = "values") -> InvalidDataError:
+    """The error for NaN."""
+    return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave out such rows first, by a public rule.")
