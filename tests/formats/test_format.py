@@ -50,6 +50,11 @@ from dpselect.formats import ENCODINGS, declared, is_canonical
         ({"date_format": 7}, "date_format", "text"),
         ({"trim": 1}, "trim", "True or False"),
         ({"ignore_case": "yes"}, "ignore_case", "True or False"),
+        ({"quoted_line_breaks": 1}, "quoted_line_breaks", "True or False"),
+        ({"skip_lines": -1}, "skip_lines", "a whole number from 0 to 10,000"),
+        ({"skip_lines": True}, "skip_lines", "a whole number from 0"),
+        ({"header_row": 0}, "header_row", "a whole number from 1 to 1,048,576"),
+        ({"header_row": 2.0}, "header_row", "a whole number from 1"),
     ],
 )
 def test_words_that_are_none_or_contradict(words: dict[str, Any], named: str | None, said: str) -> None:

@@ -20,7 +20,7 @@ from dpselect.formats import Format
 class FileKind(Enum):
     """What a file is, with its file name endings."""
 
-    CSV = (".csv",)
+    CSV = (".csv", ".txt")
     TAB_SEPARATED = (".tsv", ".tab")
     PARQUET = (".parquet",)
     ARROW = (".arrow", ".feather", ".ipc")
@@ -48,11 +48,11 @@ _SHEET = "Save the sheet as CSV."
 _COMPRESSED = f"Text files may be compressed, with names in {_COMPRESSED_TEXT}, such as .csv.gz; no others."
 _NUMBERS = ("thousands", "strip", "date_format")
 _TEXT = ("ignore_case", "trim")
-_ALL_OF_LINES = tuple(each.name for each in fields(Format) if each.name != "sheet")
+_ALL_OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("sheet", "header_row"))
 _DECLARABLE = {
     FileKind.CSV: (_ALL_OF_LINES, "CSV files"),
     FileKind.TAB_SEPARATED: (_ALL_OF_LINES, "files of tab-separated values"),
-    FileKind.EXCEL: (("sheet", *_NUMBERS, *_TEXT), "Excel files, whose cells have types"),
+    FileKind.EXCEL: (("sheet", "header_row", *_NUMBERS, *_TEXT), "Excel files, whose cells have types"),
     FileKind.JSON_LINES: ((*_NUMBERS, *_TEXT), "files of JSON lines"),
     FileKind.PARQUET: (_TEXT, "Parquet files, whose columns have types"),
     FileKind.ARROW: (_TEXT, "Arrow files, whose columns have types"),
@@ -161,7 +161,7 @@ def read_columns(path: str, kind: FileKind, shown: Shown, declared: Format | Non
             case FileKind.EXCEL:
                 from dpselect.backends.files import excel_sheets
 
-                return excel_sheets.read_columns(path, shown, None if declared is None else declared.sheet)
+                return excel_sheets.read_columns(path, shown, declared or Format())
             case FileKind.JSON_LINES:
                 from dpselect.backends.files import json_lines
 
@@ -172,7 +172,10 @@ def read_columns(path: str, kind: FileKind, shown: Shown, declared: Format | Non
 
 def _dialect(kind: FileKind, declared: Format | None) -> LineDialect:
     default = "\t" if kind is FileKind.TAB_SEPARATED else ","
-    return LineDialect(default) if declared is None else LineDialect(declared.delimiter or default, declared.encoding)
+    if declared is None:
+        return LineDialect(default)
+    delimiter = declared.delimiter or default
+    return LineDialect(delimiter, declared.encoding, declared.skip_lines, declared.quoted_line_breaks)
 
 
 def _opening(shown: Shown) -> TranslatedErrors:
@@ -217,8 +220,7 @@ def rows(
         case FileKind.EXCEL:
             from dpselect.backends.files import excel_sheets
 
-            sheet = None if declared is None else declared.sheet
-            return excel_sheets.rows(path, columns, shown, sheet, among=among, advance=advance)
+            return excel_sheets.rows(path, columns, shown, declared or Format(), among=among, advance=advance)
         case FileKind.JSON_LINES:
             from dpselect.backends.files import json_lines
 

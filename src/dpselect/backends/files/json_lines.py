@@ -80,7 +80,8 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         InvalidDataError: the first line is not a JSON object with text for keys. Its content is never quoted: it is the
             first person's row.
     """
-    line = lines.first_line(path, shown)
+    with opened(path) as text:
+        line, _ = lines.header_and_rest(text, shown)
     try:
         found = _row(line.decode())
     except UnicodeDecodeError:
