@@ -137,8 +137,8 @@ def test_candidates_that_all_occur_are_no_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "advice"),
     [
-        ("2026-12-24 00:00:00", "--date-format '%Y-%m-%d 00:00:00'"),
-        ("2026-12-24T00:00:00Z", "--date-format %Y-%m-%dT00:00:00Z"),
+        ("2026-12-24 00:00:00", "--as-date"),
+        ("2026-12-24T00:00:00Z", "--as-date"),
         ("12/24/2026", "--date-format %m/%d/%Y"),
         ("24/12/2026", "--date-format %d/%m/%Y"),
         ("24.12.2026", "--date-format %d.%m.%Y"),

@@ -66,6 +66,8 @@ class Format:
         date_format: how dates are written, in the words ``%Y`` ``%m`` ``%d``, ``%y`` for a year of two digits (69 to 99
             are in the 1900s) and ``%b`` for an English month such as ``Nov``; all else stands for itself. None:
             ``%Y-%m-%d``.
+        as_date: where a date is asked for, read the date of a timestamp, as it is written: of text such as
+            ``2024-01-05T10:00:00Z``, and of columns of timestamps, of those with a time zone the date in that zone.
         strip: characters that are taken away from both ends of a number and behind its sign, together with blanks, such
             as ``"$%"``. A percentage keeps its size: ``5%`` is 5.
         ignore_case: compare text and groups without regard to capitals.
@@ -91,6 +93,7 @@ class Format:
     thousands: str | None = None
     decimal: str = "."
     date_format: str | None = None
+    as_date: bool = False
     strip: str = ""
     ignore_case: bool = False
     trim: bool = False
@@ -100,7 +103,7 @@ class Format:
     quoted_line_breaks: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("ignore_case", "trim", "quoted_line_breaks"):
+        for name in ("as_date", "ignore_case", "trim", "quoted_line_breaks"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidParameterError(name, getattr(self, name), "True or False")
         if self.delimiter is not None:
@@ -179,7 +182,7 @@ def date_pattern(date_format: object) -> str:
     '(?P<day>[0-9]{1,2})\\\\.(?P<month>[0-9]{1,2})\\\\.(?P<year>[0-9]{2})'
     """
     text = _text("date_format", date_format)
-    hint = "Other words, such as times of day, are not read."
+    hint = "Other words are not read; as_date=True leaves out a time of day behind the date."
     words = re.findall("%(.?)", text)
     parts = sorted(_DATE_WORDS.get(word, "?") for word in words)
     if parts != ["day", "month", "year"]:

@@ -51,7 +51,7 @@ def test_a_folder_names_the_glob_to_give(tmp_path: Path) -> None:
     assert f"{str(tmp_path / '*.csv')!r} or {str(tmp_path / '*.ndjson')!r}" in refusal(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["t", "t.txt", "t.bz2", "t.json", "csv"])
+@pytest.mark.parametrize("name", ["t", "t.text", "t.bz2", "t.json", "csv"])
 def test_other_extensions(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"unit,value\n1,2\n")
     assert f"a file whose name ends in {ENDINGS_TEXT}" in refusal(tmp_path / name)

@@ -43,7 +43,11 @@ from dpselect.formats import ENCODINGS, declared, is_canonical
         ({"strip": "x" * 33}, "strip", "at most 32 characters"),
         ({"strip": None}, "strip", "text"),
         ({"date_format": "%d.%m"}, "date_format", "one year (%Y or %y)"),
-        ({"date_format": "%d.%m.%Y %H"}, "date_format", "Other words, such as times of day, are not read."),
+        (
+            {"date_format": "%d.%m.%Y %H"},
+            "date_format",
+            "as_date=True leaves out a time of day",
+        ),
         ({"date_format": "%d.%m.%Y%"}, "date_format", "one year"),
         ({"date_format": "%Y-%m-%d %y"}, "date_format", "one year"),
         ({"date_format": ""}, "date_format", "one year"),

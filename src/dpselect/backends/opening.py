@@ -152,7 +152,7 @@ def _of_delta(folder: str, engine: object, memory_limit: int | None, format: For
 
 def _typed(source: Source, memory_limit: int | None, format: Format | None) -> Table:
     if format is not None:
-        format.check(("ignore_case", "trim"), "frames, whose columns have types")
+        format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
     return StreamTable(source, memory_limit, format)
 
 

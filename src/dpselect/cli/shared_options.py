@@ -55,6 +55,7 @@ FORMAT = (
         "date_format",
         None,
     ),
+    Argument("flag", "Where a date is asked for, read the date of a timestamp, as it is written.", "as_date", False),
     Argument(
         "any text",
         "Characters to take away from both ends of numbers and behind their signs, such as '$%'. 5% is then 5.",

@@ -46,17 +46,18 @@ ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
 _COMPRESSED_TEXT = " and ".join(COMPRESSIONS)
 _SHEET = "Save the sheet as CSV."
 _COMPRESSED = f"Text files may be compressed, with names in {_COMPRESSED_TEXT}, such as .csv.gz; no others."
-_NUMBERS = ("thousands", "strip", "date_format")
+_NUMBERS = ("thousands", "strip", "date_format", "as_date")
 _TEXT = ("ignore_case", "trim")
+_OF_TYPES = (*_TEXT, "as_date")
 _ALL_OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("sheet", "header_row"))
 _DECLARABLE = {
     FileKind.CSV: (_ALL_OF_LINES, "CSV files"),
     FileKind.TAB_SEPARATED: (_ALL_OF_LINES, "files of tab-separated values"),
     FileKind.EXCEL: (("sheet", "header_row", *_NUMBERS, *_TEXT), "Excel files, whose cells have types"),
     FileKind.JSON_LINES: ((*_NUMBERS, *_TEXT), "files of JSON lines"),
-    FileKind.PARQUET: (_TEXT, "Parquet files, whose columns have types"),
-    FileKind.ARROW: (_TEXT, "Arrow files, whose columns have types"),
-    FileKind.ORC: (_TEXT, "ORC files, whose columns have types"),
+    FileKind.PARQUET: (_OF_TYPES, "Parquet files, whose columns have types"),
+    FileKind.ARROW: (_OF_TYPES, "Arrow files, whose columns have types"),
+    FileKind.ORC: (_OF_TYPES, "ORC files, whose columns have types"),
 }
 """Which words of a declared format fit each, and what an error calls it."""
 

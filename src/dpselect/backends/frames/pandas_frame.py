@@ -109,8 +109,8 @@ class PandasSource:
         """The rows of a frame."""
         holds = [holds_of_dtype(dtype) for dtype in frame.dtypes]
         columns = named_columns(list(frame.columns), holds, shown="<pandas DataFrame>")
-        hints = map(_hint, columns, frame.dtypes)
-        return cls(frame, tuple(replace(column, hint=hint) for column, hint in zip(columns, hints, strict=True)))
+        both = zip(columns, frame.dtypes, strict=True)
+        return cls(frame, tuple(replace(each, hint=_hint(each, dtype), stamp=_is_stamp(dtype)) for each, dtype in both))
 
     def size(self) -> int:
         """Rows."""
@@ -159,6 +159,11 @@ def _keeps_its_type(dtype: Any) -> bool:
     """Whether a sparse column has the same type when it is written out; for large unsigned numbers, rows decide it."""
     kind = dtype.subtype.kind
     return kind in "bif" and np.result_type(dtype.subtype, np.asarray(dtype.fill_value).dtype).kind == kind
+
+
+def _is_stamp(dtype: Any) -> bool:
+    categories = getattr(dtype, "categories", None)
+    return (dtype if categories is None else categories.dtype).kind == "M"
 
 
 def _holds_objects(dtype: Any) -> bool:

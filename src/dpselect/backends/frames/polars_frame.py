@@ -36,7 +36,13 @@ class PolarsSource:
         columns = frame.get_columns()
         holds = [holds_of_series(each) for each in columns]
         named = named_columns([each.name for each in columns], holds, shown="<polars DataFrame>")
-        return cls(frame, tuple(replace(one, wide=_is_wide(each)) for one, each in zip(named, columns, strict=True)))
+        return cls(
+            frame,
+            tuple(
+                replace(one, wide=_is_wide(each), stamp=_is_stamp(each))
+                for one, each in zip(named, columns, strict=True)
+            ),
+        )
 
     def size(self) -> int:
         """Rows."""
@@ -88,6 +94,12 @@ def _has_categories(column: Any) -> bool:
 def _is_wide(column: Any) -> bool:
     """Whether its type is for decimals without a fraction."""
     return getattr(column.dtype, "scale", None) == 0
+
+
+def _is_stamp(column: Any) -> bool:
+    import polars as pl
+
+    return column.dtype == pl.Datetime
 
 
 def holds_of_series(column: Any) -> Holds:

@@ -81,7 +81,8 @@ def column_of(name: str, type_: Any) -> Column:
     """
     holds = holds_of(type_)
     inside = type_.value_type if pa.types.is_dictionary(type_) else type_
-    return Column(name, holds, wide=holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0)
+    wide = holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0
+    return Column(name, holds, wide=wide, stamp=pa.types.is_timestamp(inside))
 
 
 def computed(function: str, *columns: Array, options: Any = None) -> Array:

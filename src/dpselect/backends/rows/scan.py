@@ -148,7 +148,7 @@ class Scan:
     def direct(self) -> DirectScan | None:
         """A direct scan of the same rows, if the engine can read the files by itself."""
         source = self._source
-        if not isinstance(source, ParquetBacked):
+        if not isinstance(source, ParquetBacked) or any(column.dated for column in self.columns.values()):
             return None
         files = source.parquet(list(self.columns.values()))
         return None if files is None else DirectScan(files, self.columns, table=self.table)
@@ -176,7 +176,7 @@ class Scan:
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
-        asked = list(dict.fromkeys(self.columns.values()))
+        asked = list(dict.fromkeys(column.source for column in self.columns.values()))
         try:
             with self._reading():
                 for batch in self._source.batches(asked, self._advance):
@@ -191,7 +191,7 @@ class Scan:
         return TranslatedErrors(lambda error: explained(error, self.source))
 
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
-        arrays = {name: read[column] for name, column in self.columns.items()}
+        arrays = {name: read[column.source] for name, column in self.columns.items()}
         arrays["unit"] = short_units(trimmed_units(arrays["unit"], self.columns["unit"].holds))
         for name, short in self._short.items():
             arrays[name] = short(as_read(arrays[name], self.columns[name], short.kind, self._format))

@@ -131,13 +131,6 @@ INTEGERS = (
 """Instead of a whole number."""
 
 
-def _midnights() -> Iterator[Spelling]:
-    for time in (" 00:00:00", "T00:00:00", " 00:00", "T00:00:00Z", " 00:00:00.000", "T00:00:00.000", "T00:00:00.000Z"):
-        pattern = f"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{time.replace('.', '[.]')}"
-        yield Spelling("a date with midnight", f"2026-12-24{time}", pattern, {"date_format": f"%Y-%m-%d{time}"})
-
-
-_MAKE_DATES = "Make dates of them first; only the date is compared."
 _SERIAL = "In the spreadsheet, give the column the format yyyy-mm-dd, and save it again."
 _EITHER_ORDER = "Or --date-format %d/%m/%Y: the table has no date that tells."
 _BOTH_ORDERS = "Other dates of the table have the month first, and others the day: write them in one order first."
@@ -157,8 +150,12 @@ EITHER_FIRST = Spelling(
 IN_BOTH_ORDERS = Spelling("a date with slashes, in either order", "3/4/2026", "", otherwise=_BOTH_ORDERS)
 DATES = (
     MISSING_WORD,
-    *_midnights(),
-    Spelling("a date with a time", "2026-12-24 13:45", "[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9].*", otherwise=_MAKE_DATES),
+    Spelling(
+        "a date with a time",
+        "2026-12-24 13:45",
+        "[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{1,2}:[0-9]{2}.*",
+        {"as_date": True},
+    ),
     MONTH_FIRST,
     DAY_FIRST,
     EITHER_FIRST,

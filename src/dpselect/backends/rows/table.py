@@ -60,7 +60,8 @@ class StreamTable:
     def column(self, name: object, *, argument: str = "column") -> Column:
         """The column called `name`."""
         with cut_off:
-            return find_column(self.source.columns, name, argument=argument, listed=self.source.listed)
+            found = find_column(self.source.columns, name, argument=argument, listed=self.source.listed)
+            return found.as_dates if self.format is not None and self.format.as_date else found
 
     def unit(self, name: object) -> Column:
         """The column called `name`, if its type can identify units."""
@@ -169,7 +170,7 @@ class StreamTable:
         words = {} if self.format is None else self.format.words
         if {"thousands", "decimal"} & words.keys() and kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
             return Unread(UNLIKE_DECLARED, 0)
-        if "date_format" in words and kind is CandidateKind.DATE:
+        if {"date_format", "as_date"} & words.keys() and kind is CandidateKind.DATE:
             return Unread(UNLIKE_DECLARED, 0)
         if isinstance(self.source, Objects) and (kinds := self.source.kinds_without_text(column)):
             which = f"{', '.join(kinds[:_MOST_KINDS])}{' and others' if kinds[_MOST_KINDS:] else ''}"
