@@ -29,6 +29,7 @@ class Holds(StrEnum):
     BYTES = "bytes"
     NESTED = "nested values"
     OTHER = "values of a type that no question can use"
+    UNLIKE = "other values in another file"
     WIDE_DECIMALS = "decimal numbers of a width that this engine cannot read"
 
 
@@ -156,7 +157,7 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
 
 def check_unit(column: Column) -> None:
     """Refuse a column of units whose values cannot be compared in the same way in every file."""
-    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.WIDE_DECIMALS, Holds.TIMES):
+    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.WIDE_DECIMALS, Holds.TIMES):
         expected = "a column of identifiers: numbers, text, bytes or dates"
         raise InvalidDataError("unit", Shown(repr(column.name)), expected, column.described(_CAST))
 

@@ -140,6 +140,9 @@ def _of_files(files: FileSource, engine: object, memory_limit: int | None, forma
     if files.kind is not FileKind.PARQUET:
         hint = "Only Parquet states the types of its columns; another engine would guess them from the rows."
         raise InvalidParameterError("engine", typed(engine), "'duckdb' for files that are not Parquet", hint)
+    if not files.alike:
+        hint = "Only it reads files with different columns."
+        raise InvalidParameterError("engine", typed(engine), "'duckdb' for these files", hint)
     _check_unlimited(memory_limit)
     return lazy.scanned_parquet(files, files.paths, str(engine))
 
