@@ -12,7 +12,7 @@ from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import formats, lines
 from dpselect.backends.files.finding import Found, found, refuse_tables_of_formats
 from dpselect.backends.files.formats import FileKind
-from dpselect.backends.rows.arrow import RecordBatch, pa
+from dpselect.backends.rows.arrow import RecordBatch, columns_of, pa
 from dpselect.backends.rows.scan import ParquetFiles, readable
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
@@ -168,9 +168,11 @@ class FileSource:
             schemas = [parquet_rows.schema(path) for path in paths]
         except (OSError, pa.ArrowException):
             return None
-        types = [[schema.field(name).type for name in names] for schema in schemas if set(names) <= set(schema.names)]
+        if not all(set(names) <= set(schema.names) for schema in schemas):  # fields of structs, too, are streamed
+            return None
+        types = [[schema.field(name).type for name in names] for schema in schemas]
         # A file that was replaced since it was opened is left to the stream, which refuses it.
-        same = all(parquet_rows.columns_of(schema) == held for schema, held in zip(schemas, self.held, strict=True))
+        same = all(columns_of(schema) == held for schema, held in zip(schemas, self.held, strict=True))
         return ParquetFiles(paths) if same and all(each == types[0] for each in types) else None
 
     def _with_partition(
