@@ -274,7 +274,7 @@ def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
 @pytest.mark.parametrize(
     "dtype",
     [object, "string[python]", pl.Categorical(), pl.Enum([f"{i}{'z' * (1 << 20)}" for i in range(30)])],
-    ids=str,
+    ids=["objects", "strings", "Categorical", "Enum"],
 )
 def test_categories_are_written_out_in_pieces(dtype: Any) -> None:
     texts = [f"{i % 30}{'z' * (1 << 20)}" for i in range(60)]

@@ -1,4 +1,4 @@
-"""Fields of structs, as ``address.city``: in Parquet, Arrow, ORC, JSON lines and frames; a column of that name comes first."""
+"""Fields of structs, as ``address.city``: in files and frames; a column of that name comes first."""
 
 from __future__ import annotations
 

@@ -26,10 +26,13 @@ class FileKind(Enum):
     ARROW = (".arrow", ".feather", ".ipc")
     ORC = (".orc",)
     EXCEL = (".xlsx",)
+    STATA = (".dta",)
+    SPSS = (".sav", ".zsav")
     JSON_LINES = (".jsonl", ".ndjson")
 
 
-TYPED = frozenset({FileKind.PARQUET, FileKind.ARROW, FileKind.ORC})
+_OF_STATISTICS = (FileKind.STATA, FileKind.SPSS)
+TYPED = frozenset({FileKind.PARQUET, FileKind.ARROW, FileKind.ORC, *_OF_STATISTICS})
 """Those whose columns have types."""
 
 _COMPRESSED_ENDINGS = {f".json{compression}": FileKind.JSON_LINES for compression in COMPRESSIONS} | {
@@ -58,6 +61,8 @@ _DECLARABLE = {
     FileKind.PARQUET: (_OF_TYPES, "Parquet files, whose columns have types"),
     FileKind.ARROW: (_OF_TYPES, "Arrow files, whose columns have types"),
     FileKind.ORC: (_OF_TYPES, "ORC files, whose columns have types"),
+    FileKind.STATA: (_OF_TYPES, "Stata files, whose columns have types"),
+    FileKind.SPSS: (_OF_TYPES, "SPSS files, whose columns have types"),
 }
 """Which words of a declared format fit each, and what an error calls it."""
 
@@ -65,6 +70,8 @@ _CALLED = {
     FileKind.CSV: "a CSV file",
     FileKind.TAB_SEPARATED: "a file of tab-separated values",
     FileKind.JSON_LINES: "a file of JSON lines",
+    FileKind.STATA: "a Stata file",
+    FileKind.SPSS: "an SPSS file",
 }
 _HINTS = {
     ".json": "With one object on each line, name it .jsonl; convert a list of objects first.",
@@ -120,7 +127,7 @@ def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind
     for signature, content in _OTHER_CONTENT.items():
         if start.startswith(signature) and not (is_utf_16 and content is _UTF_16):
             hint = f"Its content is {content}."
-            if content is _UTF_16 and kind is not FileKind.JSON_LINES:
+            if content is _UTF_16 and "encoding" in _DECLARABLE[kind][0]:
                 hint += _DECLARE_UTF_16
             raise InvalidDataError("source", shown, f"{_CALLED[kind]}, as its name says", hint)
     return kind
@@ -159,6 +166,10 @@ def read_columns(path: str, kind: FileKind, shown: Shown, declared: Format | Non
                 from dpselect.backends.files import arrow_files
 
                 return arrow_files.read_columns(path, shown)
+            case FileKind.STATA | FileKind.SPSS:
+                from dpselect.backends.files import stat_files
+
+                return stat_files.read_columns(path, shown)
             case FileKind.EXCEL:
                 from dpselect.backends.files import excel_sheets
 
@@ -190,7 +201,7 @@ def size(path: str, kind: FileKind) -> int:
         from dpselect.backends.files import parquet_rows
 
         return parquet_rows.row_count(path)
-    if kind in TYPED:
+    if kind in TYPED and kind not in _OF_STATISTICS:
         from dpselect.backends.files import arrow_files
 
         return arrow_files.batch_count(path)
@@ -218,6 +229,10 @@ def rows(
             from dpselect.backends.files import arrow_files
 
             return arrow_files.rows(path, columns, advance=advance)
+        case FileKind.STATA | FileKind.SPSS:
+            from dpselect.backends.files import stat_files
+
+            return stat_files.rows(path, columns, shown, advance=advance)
         case FileKind.EXCEL:
             from dpselect.backends.files import excel_sheets
 
