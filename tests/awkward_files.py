@@ -90,10 +90,12 @@ def with_city(cities: Iterable[str], write: Callable[[int], str] = str) -> bytes
     return text((f"{city},{write(each)}" for city, each in zip(cities, PAID, strict=True)), header="who,city,value")
 
 
-def excel(values: Iterable[object], *, display: str = "", more: str = "") -> bytes:
+def excel(values: Iterable[object], *, display: str = "", more: str = "", title: str = "") -> bytes:
     """A workbook with the sheet ``Sheet1``."""
     made = openpyxl.Workbook(write_only=True)
     sheet = made.create_sheet("Sheet1")
+    if title:
+        sheet.append([title])
     sheet.append(["who", "value"])
     for who, value in enumerate(values):
         cell = WriteOnlyCell(sheet, value)
@@ -134,6 +136,7 @@ CASES = [
     ),
     Case("a comma at the end of all lines", "answered", paid(str, end=",", header="who,value,")),
     Case("tabs in .tsv", "answered", paid(str, delimiter="\t", header="who\tvalue"), file="table.tsv"),
+    Case("commas in .txt", "answered", paid(str), file="table.txt"),
     Case("compressed", "answered", gzip.compress(paid(str)), file="table.csv.gz"),
     Case(
         "JSON lines",
@@ -189,7 +192,36 @@ CASES = [
         option="--encoding cp1252",
     ),
     Case("no header", "refused", text(PAID, header="x,1000"), said="The first line has to hold the names"),
-    Case("a title above the header", "refused", b"Sales of May\n" + paid(str), said="at least two columns"),
+    Case(
+        "a title above the header",
+        "refused",
+        b"Sales of May\n" + paid(str),
+        said="at least two columns",
+        option="--skip-lines 1",
+    ),
+    Case(
+        "an Excel file with a title above the header",
+        "refused",
+        excel(PAID, title="Sales of May"),
+        said="names of at least two columns",
+        option="--header-row 2",
+        file="table.xlsx",
+    ),
+    Case(
+        "UTF-16 without a mark",
+        "refused",
+        paid(str, encoding="utf-16-be"),
+        said="without a byte order mark",
+        option="--encoding utf-16-be",
+    ),
+    Case(
+        "tabs in .txt",
+        "refused",
+        paid(str, delimiter="\t", header="who\tvalue"),
+        said="It looks separated by tabs.",
+        option="--delimiter tab",
+        file="table.txt",
+    ),
     Case(
         "the same name twice",
         "refused",
@@ -391,6 +423,7 @@ CASES = [
         DATES,
         said="make dates of them first",
         taking_part=0,
+        after="occur in no row",
     ),
     Case(
         "American dates",

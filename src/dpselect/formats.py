@@ -42,6 +42,9 @@ _DATE_WORDS = {"Y": "year", "y": "year", "m": "month", "b": "month", "d": "day"}
 
 _LONGEST_STRIP, _LONGEST_SHEET = 32, 31
 
+_MOST_LINES, _LAST_ROW = 10_000, 1 << 20
+"""Lines that may stand above a header; the last row of a sheet."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
@@ -63,11 +66,17 @@ class Format:
         date_format: how dates are written, in the words ``%Y`` ``%m`` ``%d``, ``%y`` for a year of two digits (69 to 99
             are in the 1900s) and ``%b`` for an English month such as ``Nov``; all else stands for itself. None:
             ``%Y-%m-%d``.
+        as_date: where a date is asked for, read the date of a timestamp, as it is written: of text such as
+            ``2024-01-05T10:00:00Z``, and of columns of timestamps, of those with a time zone the date in that zone.
         strip: characters that are taken away from both ends of a number and behind its sign, together with blanks, such
             as ``"$%"``. A percentage keeps its size: ``5%`` is 5.
         ignore_case: compare text and groups without regard to capitals.
         trim: compare text and groups without the blanks around them. Units never have them.
         sheet: name of the sheet of an Excel file. None: the only one.
+        header_row: the row of the sheet that names the columns, from 1. What is above it is left out.
+        skip_lines: lines of a CSV file that stand above its header, such as titles. They are left out.
+        quoted_line_breaks: a line break inside quotes is part of a cell of a CSV file. The guarantee then holds only if
+            every row is well formed: a quote that nobody closes swallows the rows of others.
 
     Raises:
         InvalidParameterError: an unknown word, or words that contradict each other.
@@ -84,13 +93,17 @@ class Format:
     thousands: str | None = None
     decimal: str = "."
     date_format: str | None = None
+    as_date: bool = False
     strip: str = ""
     ignore_case: bool = False
     trim: bool = False
     sheet: str | None = None
+    header_row: int = 1
+    skip_lines: int = 0
+    quoted_line_breaks: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("ignore_case", "trim"):
+        for name in ("as_date", "ignore_case", "trim", "quoted_line_breaks"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidParameterError(name, getattr(self, name), "True or False")
         if self.delimiter is not None:
@@ -109,6 +122,8 @@ class Format:
             date_pattern(self.date_format)
         if self.sheet is not None and not 0 < len(_text("sheet", self.sheet)) <= _LONGEST_SHEET:
             raise InvalidParameterError("sheet", Shown("<text>"), "the name of a sheet, of at most 31 characters")
+        _check_whole("header_row", self.header_row, 1, _LAST_ROW)
+        _check_whole("skip_lines", self.skip_lines, 0, _MOST_LINES)
 
     @property
     def words(self) -> dict[str, Any]:
@@ -167,7 +182,7 @@ def date_pattern(date_format: object) -> str:
     '(?P<day>[0-9]{1,2})\\\\.(?P<month>[0-9]{1,2})\\\\.(?P<year>[0-9]{2})'
     """
     text = _text("date_format", date_format)
-    hint = "Other words, such as times of day, are not read."
+    hint = "Other words are not read; as_date=True leaves out a time of day behind the date."
     words = re.findall("%(.?)", text)
     parts = sorted(_DATE_WORDS.get(word, "?") for word in words)
     if parts != ["day", "month", "year"]:
@@ -207,6 +222,11 @@ def _one_of(name: str, value: object, allowed: Iterable[str], expected: str) -> 
         got = Shown(repr(value)) if isinstance(value, str) and len(value) < 20 else value
         raise InvalidParameterError(name, got, expected)
     return value
+
+
+def _check_whole(name: str, value: object, least: int, most: int) -> None:
+    if type(value) is not int or not least <= value <= most:
+        raise InvalidParameterError(name, value, f"a whole number from {least} to {most:,}")
 
 
 def _encoding(value: object) -> str:

@@ -41,7 +41,7 @@ BROKEN = {
     "batch": "frames.arrow_tables.converted",
     "dataset": "frames.arrow_tables._check_types",
     "stranger": "frames.arrow_tables.check_unchanged",
-    "eager-polars": "frames.polars_frame._spans",
+    "eager-polars": "frames.polars_frame.taken",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
     "polars": "frames.lazy_frames.PolarsSource",

@@ -289,8 +289,9 @@ def test_several_files_with_keys_in_any_order(tmp_path: Path) -> None:
     write(tmp_path, [], first=b'{"value": 5, "unit": 2}', name="b.ndjson")
     assert count(tmp_path / "*", [5]) == [2]
     write(tmp_path, [], first=b'{"value": 5, "who": 2}', name="c.jsonl")
-    with pytest.raises(InvalidDataError, match="files with the same columns"):
-        FileSource.at(tmp_path / "*")
+    assert count(tmp_path / "*", [5], unit="value", column="value") == [1]
+    with pytest.raises(InvalidDataError, match=r"It holds .* in .*file 1 of 3.* and is missing in .*file 3 of 3"):
+        count(tmp_path / "*", [5])
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
+from dpselect.backends.columns import Holds
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.formats import ENDINGS_TEXT
 from dpselect.backends.opening import open_table
-from dpselect.errors import InvalidDataError
+from dpselect.errors import InvalidDataError, InvalidParameterError
+from dpselect.summaries import PublicCandidates
 from tests.backends.tables import count, gather, write_csv, write_parquet
 
 
@@ -51,7 +54,7 @@ def test_a_folder_names_the_glob_to_give(tmp_path: Path) -> None:
     assert f"{str(tmp_path / '*.csv')!r} or {str(tmp_path / '*.ndjson')!r}" in refusal(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["t", "t.txt", "t.bz2", "t.json", "csv"])
+@pytest.mark.parametrize("name", ["t", "t.text", "t.bz2", "t.json", "csv"])
 def test_other_extensions(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"unit,value\n1,2\n")
     assert f"a file whose name ends in {ENDINGS_TEXT}" in refusal(tmp_path / name)
@@ -140,13 +143,48 @@ def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
     write_csv(tmp_path / "ann.csv", [b"1,2"])
     write_parquet(tmp_path / "bob.parquet", [(1, 2)])
     assert "files of one format" in refusal(tmp_path / "*")
-    write_csv(tmp_path / "cid.csv", [b"1,2"], header=b"value,unit\n")
+    write_csv(tmp_path / "cid.csv", [b"1,2"], header=b"other,names\n")
     message = refusal(tmp_path / "*.csv")
-    assert "files with the same columns" in message
-    assert "(file 2 of 2 in sorted order)" in message
-    assert "cid" not in message  # a name that only the glob found might be a person's
-    write_parquet(tmp_path / "dan.parquet", [(1, "2")])
-    assert "files with the same columns" in refusal(tmp_path / "*.parquet")
+    assert "files with columns, one of them in common" in message
+
+
+def test_files_whose_columns_differ(tmp_path: Path) -> None:
+    """Only those of the question have to agree, wherever they stand."""
+    write_csv(tmp_path / "ann.csv", [b"1,2,x", b"2,2,y"], header=b"unit,value,note\n")
+    write_csv(tmp_path / "bob.csv", [b"7,2,3", b"7,3,4", b"7,4"], header=b"more,value,unit\n")
+    both = open_table(tmp_path / "*.csv")
+    assert both.unit("unit").holds is Holds.ANYTHING
+    assert count(tmp_path / "*.csv", [2, 3]) == [3, 1]
+    for name, said in (
+        ("note", "is missing in"),
+        ("more", "is missing in .*1 of 2 in sorted order. and holds untyped"),
+    ):
+        with pytest.raises(InvalidDataError, match=f"column='{name}'.*{said}") as refused:
+            both.count(unit=both.unit("unit"), column=both.column(name), candidates=PublicCandidates.given([1]))
+        assert "bob" not in str(refused.value)  # a name that only the glob found might be a person's
+
+
+@pytest.mark.parametrize("write", [pq.write_table, feather.write_feather])
+def test_typed_files_whose_columns_differ(write: Any, tmp_path: Path) -> None:
+    write(
+        pa.table({"unit": [1, 2], "value": [5, 5], "other": ["x", "y"], "first": [1, 2]}), str(tmp_path / "a.parquet")
+    )
+    write(pa.table({"value": [5, 6], "other": [1.5, 2.5], "unit": [3, 4]}), str(tmp_path / "b.parquet"))
+    if write is feather.write_feather:
+        for name in "ab":
+            (tmp_path / f"{name}.parquet").rename(tmp_path / f"{name}.arrow")
+    source = tmp_path / ("*.parquet" if write is pq.write_table else "*.arrow")
+    assert count(source, [5, 6]) == [3, 1]
+    table = open_table(source)
+    with pytest.raises(
+        InvalidDataError, match=r"other values in another file. It holds text in .*1 of 2.* and holds floa"
+    ):
+        table.count(unit=table.unit("unit"), column=table.column("other"), candidates=PublicCandidates.given(["x"]))
+    with pytest.raises(InvalidDataError, match=r"^unit='first'.* is missing in .*file 2 of 2"):
+        table.unit("first")
+    if write is pq.write_table:
+        with pytest.raises(InvalidParameterError, match=r"^engine='polars': expected 'duckdb' for these files"):
+            open_table(source, engine="polars")
 
 
 def test_a_name_with_wildcards_that_exists_is_taken_literally(tmp_path: Path) -> None:

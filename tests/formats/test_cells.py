@@ -179,3 +179,37 @@ def test_a_candidate_that_is_only_blanks_is_refused() -> None:
 def test_candidates_that_are_no_text_stay() -> None:
     for candidates in (PublicCandidates.given(range(3)), PublicCandidates.given([1.5])):
         assert compared(candidates, Format(trim=True, ignore_case=True)) is candidates
+
+
+@pytest.mark.parametrize(
+    ("cell", "day"),
+    [
+        ("2024-01-05T10:00:00Z", "2024-01-05"),
+        ("2024-01-05 23:59:59.999999", "2024-01-05"),
+        ("2024-01-05T00:30:00+02:00", "2024-01-05"),  # as it is written, not in another zone
+        ("2024-01-05 23:30:00-0800", "2024-01-05"),
+        ("2024-01-05 10:00 UTC", "2024-01-05"),
+        (" 2024-01-05 ", "2024-01-05"),
+        ("2024-01-05 1:45 PM", "2024-01-05"),
+        ("2024-01-05T", None),
+        ("2024-01-05x10:00", None),
+        ("2024-01-05 10", None),
+        ("2024-01-05 10:00 and more", None),
+        ("2024-1-5 10:00", None),
+        ("10:00", None),
+        (None, None),
+    ],
+)
+def test_the_date_of_a_timestamp_is_the_one_that_is_written(cell: str | None, day: str | None) -> None:
+    assert read([cell], CandidateKind.DATE, Format(as_date=True)) == [day]
+    assert as_date(read([cell], CandidateKind.DATE, Format())[0]) == (
+        None if cell != " 2024-01-05 " else date(2024, 1, 5)
+    )
+    assert read([cell], CandidateKind.TEXT, Format(as_date=True)) == [cell]
+
+
+def test_a_date_format_and_a_time_behind_it() -> None:
+    declared = Format(date_format="%m/%d/%Y", as_date=True)
+    cells = ["1/5/2024 1:45 PM", "01/05/2024", "13/5/2024 1:45", "2024-01-05 10:00"]
+    assert read(cells, CandidateKind.DATE, declared)[:2] == ["2024-01-05"] * 2
+    assert [as_date(each) for each in read(cells, CandidateKind.DATE, declared)[2:]] == [None, None]

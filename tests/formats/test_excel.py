@@ -187,6 +187,14 @@ def test_hidden_sheets_are_not_asked_unless_they_are_named(tmp_path: Path) -> No
         counts(path, [7], Format(sheet="Notes"))
 
 
+@pytest.mark.parametrize("above", [[], [["Sales of May", None, 7]], [["Sales"], [], ["unit", "value"], [9, 7]]])
+def test_rows_above_the_header_are_left_out(above: Rows, tmp_path: Path) -> None:
+    path = book(tmp_path / "t.xlsx", [*above, *ROWS])
+    assert counts(path, [7], Format(header_row=len(above) + 1)) == [3]
+    with pytest.raises(InvalidDataError, match=r"say in which row they are: header_row=2\."):
+        counts(path, [7], Format(header_row=len(above) + 7))
+
+
 def test_the_certificate_names_the_sheet(tmp_path: Path) -> None:
     data = dps.Dataset(book(tmp_path / "t.xlsx", ROWS), unit="unit", format=Format(sheet="Sales"))
     release = data.median("value", bounds=(0, 10), step=1, epsilon=50.0)

@@ -103,6 +103,8 @@ def test_utf_16_without_a_mark_says_which_words_to_use(tmp_path: Path) -> None:
     ("encoding", "content", "said"),
     [
         ("utf-8", "unit,value\n".encode("utf-16"), "Its content is UTF-16. Declare the format: encoding='utf-16'."),
+        ("utf-8", "unit,value\n".encode("utf-16-le"), "declare the format: encoding='utf-16-le'."),
+        ("utf-8", "unit,value\n".encode("utf-16-be"), "declare the format: encoding='utf-16-be'."),
         ("utf-16-le", b"unit,value\n", "a first line in UTF-16-LE"),
         ("utf-8", b"unit,v\xe4lue\n1,2\n", "a first line in UTF-8"),
         ("cp1252", b"unit,v\x81lue\n1,2\n", "a first line in CP1252"),
@@ -130,6 +132,46 @@ def test_lines_that_are_too_long_are_so_in_utf_8(tmp_path: Path, monkeypatch: py
             )
             format = Format(encoding=encoding) if encoding != "utf-8" else None
             assert counts(path, texts, format) == [1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("block", [7, 1 << 20])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le"])
+def test_lines_above_the_header_are_left_out(
+    encoding: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever they hold: an open quote or a zero byte in them changes nothing."""
+    monkeypatch.setattr(lines, "BLOCK", block)
+    monkeypatch.setattr(lines, "START", block)
+    path = tmp_path / "t.csv"
+    path.write_bytes('Sales, of "May\n\n\0\nunit,value\n1,a\n2,a\n3,b\n'.encode(encoding))
+    assert counts(path, ["a", "b", "value"], Format(encoding=encoding, skip_lines=3)) == [2, 1, 0]
+    with pytest.raises(InvalidDataError, match="at least two columns"):
+        counts(path, ["a"], Format(encoding=encoding, skip_lines=9))
+
+
+@pytest.mark.parametrize("block", [3, 8, 1 << 20])
+def test_line_breaks_in_quotes_if_they_are_declared(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "BLOCK", block)
+    monkeypatch.setattr(lines, "START", block)
+    path, declared = tmp_path / "t.csv", Format(quoted_line_breaks=True)
+    path.write_bytes(b'unit,"my\nvalue"\n1,"a\nb"\n2,"say ""a\n\n"""\r\n\n3,c\n4,"a\r\nb"\n5,a,a\n6,c')
+    names = {"column": "my\nvalue"}
+    asked = ["a\nb", 'say "a\n\n"', "c", "a\r\nb", "a"]
+    assert counts(path, asked, declared, **names) == [1, 1, 2, 1, 0]
+    path.write_bytes(b'unit,value\n1,"a\nb"\n2,b\n3,"c\n4,b\n')
+    assert counts(path, ["b"]) == [2]  # 2 and 4: each line is read by itself
+    assert counts(path, ["b", "a\nb"], declared) == [1, 1]  # the open quote swallows 4, as the option says
+
+
+@pytest.mark.parametrize("block", [5, 1 << 20])
+def test_what_is_too_long_in_quotes_is_left_out(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LONGEST_LINE", 30)
+    monkeypatch.setattr(lines, "BLOCK", block)
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'unit,value\n1,a\n2,"' + b"b\n" * 40 + b'"\n3,a\n4,"' + b"b\n" * 40)
+    assert counts(path, ["a", "b"], Format(quoted_line_breaks=True)) == [2, 0]
 
 
 def test_another_separator_is_named_with_the_words_that_read_it(tmp_path: Path) -> None:

@@ -43,13 +43,22 @@ from dpselect.formats import ENCODINGS, declared, is_canonical
         ({"strip": "x" * 33}, "strip", "at most 32 characters"),
         ({"strip": None}, "strip", "text"),
         ({"date_format": "%d.%m"}, "date_format", "one year (%Y or %y)"),
-        ({"date_format": "%d.%m.%Y %H"}, "date_format", "Other words, such as times of day, are not read."),
+        (
+            {"date_format": "%d.%m.%Y %H"},
+            "date_format",
+            "as_date=True leaves out a time of day",
+        ),
         ({"date_format": "%d.%m.%Y%"}, "date_format", "one year"),
         ({"date_format": "%Y-%m-%d %y"}, "date_format", "one year"),
         ({"date_format": ""}, "date_format", "one year"),
         ({"date_format": 7}, "date_format", "text"),
         ({"trim": 1}, "trim", "True or False"),
         ({"ignore_case": "yes"}, "ignore_case", "True or False"),
+        ({"quoted_line_breaks": 1}, "quoted_line_breaks", "True or False"),
+        ({"skip_lines": -1}, "skip_lines", "a whole number from 0 to 10,000"),
+        ({"skip_lines": True}, "skip_lines", "a whole number from 0"),
+        ({"header_row": 0}, "header_row", "a whole number from 1 to 1,048,576"),
+        ({"header_row": 2.0}, "header_row", "a whole number from 1"),
     ],
 )
 def test_words_that_are_none_or_contradict(words: dict[str, Any], named: str | None, said: str) -> None:

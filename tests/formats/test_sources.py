@@ -149,7 +149,6 @@ def test_lists_that_are_no_table(tmp_path: Path) -> None:
         ([str(tmp_path / "*.csv")], "Globs are given by themselves"),
         ([path, path], "the same file, whose rows would count twice"),
         ([path, tmp_path / "link.csv"], "the same file, whose rows would count twice"),
-        ([path, tmp_path / "other.csv"], "files with the same columns, in the same order"),
         (["postgresql://ann:secret@db/shop"], "existing files in a list of files"),
     ):
         with pytest.raises(InvalidDataError) as refused:

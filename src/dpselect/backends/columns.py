@@ -29,6 +29,7 @@ class Holds(StrEnum):
     BYTES = "bytes"
     NESTED = "nested values"
     OTHER = "values of a type that no question can use"
+    UNLIKE = "other values in another file"
     WIDE_DECIMALS = "decimal numbers of a width that this engine cannot read"
 
 
@@ -47,8 +48,7 @@ _NUMERIC = frozenset({Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_
 
 _CAST = "Convert it first, for example to numbers or text."
 _DATES = (
-    "If only the date matters, make dates of it first: frame[...].dt.date.astype('date32[pyarrow]') in pandas, "
-    ".dt.date() in Polars, elsewhere a cast."
+    "If only the date matters: as_date=True, for files and frames; lazy frames and servers need a cast to dates first."
 )
 
 
@@ -62,6 +62,8 @@ class Column:
         hint: how to convert it with its own library if its type does not fit a question.
         each_row: whether it is read only to number the rows: each of them is another unit.
         wide: whether its type holds only whole numbers, of more digits than 64 bits or as decimals.
+        stamp: whether its type is for timestamps.
+        dated: whether only the dates of its timestamps are read; its values are then dates.
         parts: the columns of a cross table, each with the kind of its values. Such a column is in no table: its value
             is the text of all values, see `row_rules.rule`.
     """
@@ -71,17 +73,26 @@ class Column:
     hint: str = field(default="", compare=False)
     wide: bool = field(default=False, compare=False)
     each_row: bool = False
+    stamp: bool = field(default=False, compare=False)
+    dated: bool = False
     parts: tuple[tuple[Column, CandidateKind], ...] = ()
 
     @property
     def sources(self) -> tuple[Column, ...]:
-        """The columns of the table that are read."""
-        return tuple(each for each, _ in self.parts) or (self.source,)
+        """The columns of the table that are read, those of timestamps as dates where they are read so."""
+        return tuple(each for each, _ in self.parts) or (self if self.dated else self.source,)
 
     @property
     def source(self) -> Column:
         """The column of the table that is read."""
+        if self.dated:
+            return replace(self, holds=Holds.TIMES, dated=False)
         return replace(self, each_row=False) if self.each_row else self
+
+    @property
+    def as_dates(self) -> Column:
+        """The column as one of dates, if it holds timestamps; else itself."""
+        return replace(self, holds=Holds.DATES, dated=True) if self.stamp else self
 
     @property
     def shown(self) -> str:
@@ -146,7 +157,7 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
 
 def check_unit(column: Column) -> None:
     """Refuse a column of units whose values cannot be compared in the same way in every file."""
-    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.WIDE_DECIMALS, Holds.TIMES):
+    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.WIDE_DECIMALS, Holds.TIMES):
         expected = "a column of identifiers: numbers, text, bytes or dates"
         raise InvalidDataError("unit", Shown(repr(column.name)), expected, column.described(_CAST))
 

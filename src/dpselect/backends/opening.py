@@ -125,7 +125,7 @@ def _is_delta_folder(path: str) -> bool:
 
 def _typed(source: Source, memory_limit: int | None, format: Format | None) -> EngineTable:
     if format is not None:
-        format.check(("ignore_case", "trim"), "frames, whose columns have types")
+        format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
     return EngineTable(Embedded(source, memory_limit, format))
 
 

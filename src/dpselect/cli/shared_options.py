@@ -55,6 +55,7 @@ FORMAT = (
         "date_format",
         None,
     ),
+    Argument("flag", "Where a date is asked for, read the date of a timestamp, as it is written.", "as_date", False),
     Argument(
         "any text",
         "Characters to take away from both ends of numbers and behind their signs, such as '$%'. 5% is then 5.",
@@ -64,6 +65,20 @@ FORMAT = (
     Argument("flag", "Compare text and groups without regard to capitals.", "ignore_case", False),
     Argument("flag", "Compare text and groups without the blanks around them.", "trim", False),
     Argument("any text", "Name of the sheet of an Excel file. Default: the only one.", "sheet", None),
+    Argument(
+        "whole",
+        "Row of the sheet of an Excel file that names the columns; rows above it are left out.",
+        "header_row",
+        1,
+    ),
+    Argument("whole", "Lines of a CSV file that stand above its header, such as titles.", "skip_lines", 0),
+    Argument(
+        "flag",
+        "Read line breaks inside quotes as part of the cell. One quote that is not closed then swallows the rows of "
+        "others: the guarantee holds only if every row is well formed.",
+        "quoted_line_breaks",
+        False,
+    ),
 )
 """How the cells of a file are written: the words of `dpselect.Format`."""
 

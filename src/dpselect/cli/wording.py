@@ -77,7 +77,7 @@ _PRIVATE = "--to-file-i-keep-private"
 _LISTED = re.compile(r"(?<=\bThey take )[a-z_]+(, [a-z_]+)*(?=\.)")
 _OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
 _PAIRS = ("--bounds", "--clip", "--between")
-_GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]+[0-9])")
+_GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]*[0-9])")
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
 _FRACTION = re.compile(r"\bFraction\((\d+), (\d+)\)")
 _QUOTED = re.compile(r"`([a-z_]+)`")

@@ -7,8 +7,7 @@ from typing import Any
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.files.parquet_rows import columns_of
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, pa
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, columns_of, pa, taken, ways_of
 from dpselect.backends.rows.plain import plain_batches
 from dpselect.errors import InvalidDataError, Shown
 
@@ -16,7 +15,7 @@ _ORC_SIGNATURE = b"ORC"
 
 
 def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
-    """The top-level columns of the file's schema.
+    """The columns of the file's schema, and the fields of its structs.
 
     Raises:
         InvalidDataError: the footer cannot be read, or two columns have the same name.
@@ -42,7 +41,7 @@ def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]
         for batch in _batches(file, names):
             advance(1)
             batch.validate()
-            found = [batch.column(batch.schema.get_field_index(name)) for name in names]
+            found = taken(batch, names)
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 yield from plain_batches([each.slice(start, BATCH_ROWS) for each in found], columns, names)
 
@@ -71,12 +70,14 @@ def _is_orc(opened: Any) -> bool:
 
 def _batches(file: Any, names: Sequence[str]) -> Iterator[Any]:
     opened = _opened(file)
+    ways = ways_of(opened.schema)
+    names = [ways[name][0][0] for name in names]
     if _is_orc(opened):
         # A name with a point in it would be taken for a path into a nested column.
-        wanted = None if any("." in name for name in names) else list(names)
+        wanted = None if any("." in name for name in names) else list(dict.fromkeys(names))
         yield from (opened.read_stripe(at, columns=wanted) for at in range(opened.nstripes))
         return
-    places = sorted(opened.schema.get_field_index(name) for name in names)
+    places = sorted({opened.schema.get_field_index(name) for name in names})
     file.seek(0)
     opened = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=places))
     yield from (opened.get_batch(at) for at in range(opened.num_record_batches))

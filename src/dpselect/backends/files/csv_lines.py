@@ -40,10 +40,14 @@ class LineDialect:
     Attributes:
         delimiter: one of `dpselect.formats.DELIMITERS`.
         encoding: one of `dpselect.formats.ENCODINGS`.
+        above: lines above the header.
+        quoted: whether a line break inside quotes is part of a cell; see `dpselect.backends.files.lines`.
     """
 
     delimiter: str = ","
     encoding: str = "utf-8"
+    above: int = 0
+    quoted: bool = False
 
 
 PLAIN = LineDialect()
@@ -63,7 +67,8 @@ _CALLED = {
     "\x1f": "control characters 31",
 }
 
-_LINE_BREAKS = "Remove line breaks inside quotes first: docs/files.md, CSV."
+_LINE_BREAKS = "If line breaks stand inside quotes: docs/files.md, CSV."
+_TITLES = "If lines such as titles stand above the names, say how many: skip_lines=1."
 
 _A_FILE = Shown("<file>")
 
@@ -76,24 +81,35 @@ def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple
             file without a header it is the first person's row.
     """
     delimiter = dialect.delimiter
-    content = lines.first_line(path, shown, byte_order(path, dialect.encoding, shown))
-    if b"\0" in content or b"\r" in content:
-        raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
+    with opened(path, byte_order(path, dialect.encoding, shown)) as text:
+        content, _ = lines.header_and_rest(text, shown, above=dialect.above, quoted=dialect.quoted)
+    if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if dialect.quoted else b"\r"):
+        raise InvalidDataError(
+            "source", shown, "a text file with line breaks of the form \\n or \\r\\n", _hint_for_zeros(content)
+        )
     separated, encoding = f"separated by {_CALLED[delimiter]}", dialect.encoding.upper()
-    expected = f"a first line in {encoding} with the names of the columns, {separated}"
+    which = f"line {dialect.above + 1}" if dialect.above else "a first line"
+    expected = f"{which} in {encoding} with the names of the columns, {separated}"
     hint = _hint_for_separator(content, delimiter) or _hint_for_encoding(content) or _LINE_BREAKS
     refused = InvalidDataError("source", shown, expected, hint)
     with TranslatedErrors(lambda _: refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if len(names) < 2:
         expected = f"at least two columns, a unit and a value, {separated}"
-        raise InvalidDataError("source", shown, expected, _hint_for_separator(content, delimiter))
+        raise InvalidDataError("source", shown, expected, _hint_for_separator(content, delimiter) or _TITLES)
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"
         hint = f"{same}: rename one of them. Or the file has no header line."
         raise InvalidDataError("source", shown, "columns with different names", hint)
     return tuple(Column(name, Holds.ANYTHING) for name in names)
+
+
+def _hint_for_zeros(header: bytes) -> str:
+    if b"\0" not in header:
+        return ""
+    which = "be" if header[0] == 0 else "le"
+    return f"If it is UTF-16 without a byte order mark, declare the format: encoding='utf-16-{which}'."
 
 
 def _hint_for_encoding(header: bytes) -> str:
@@ -154,14 +170,16 @@ def rows(
     """
     delimiter = ord(dialect.delimiter)
     with opened(path, byte_order(path, dialect.encoding, _A_FILE), advance) as text:
-        for block in lines.whole_lines(lines.after_first(text), skipped):
-            separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width, delimiter, skipped)
+        _, rest = lines.header_and_rest(text, _A_FILE, above=dialect.above, quoted=dialect.quoted)
+        for block in lines.whole_lines(rest, skipped, quoted=dialect.quoted):
+            raw = np.frombuffer(block, np.uint8)
+            separators, first = _fields_of_lines(raw, width, delimiter, skipped, quoted=dialect.quoted)
             columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
             yield pa.RecordBatch.from_arrays(columns, names=list(map(str, places)))
 
 
 def _fields_of_lines(
-    raw: NDArray[np.uint8], width: int, delimiter: int, skipped: Callable[[int], None]
+    raw: NDArray[np.uint8], width: int, delimiter: int, skipped: Callable[[int], None], *, quoted: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The positions of the fields.
 
@@ -170,6 +188,7 @@ def _fields_of_lines(
         width: number of fields a line has to have.
         delimiter: the byte between them.
         skipped: called with the number of other lines, blank ones aside.
+        quoted: whether line breaks inside quotes are no ends of lines.
 
     Returns:
         Positions of all separators (delimiters outside quotes, and line breaks), -1 before the first; and for each line
@@ -177,12 +196,15 @@ def _fields_of_lines(
         ``first + j + 1``.
     """
     quotes = raw == _QUOTE
-    quoted = bool(quotes.any())
+    has_quotes = bool(quotes.any())
     special = (raw == _NEWLINE) | (raw == delimiter)
-    at = np.flatnonzero(special | quotes if quoted else special)
+    at = np.flatnonzero(special | quotes if has_quotes else special)
     kind = raw[at]
     balanced = None
-    if quoted:
+    if has_quotes and quoted:
+        separates = (kind != _QUOTE) & (np.cumsum(kind == _QUOTE) % 2 == 0)
+        at, kind = at[separates], kind[separates]
+    elif has_quotes:
         separates, balanced = _outside_quotes(kind, delimiter)
         at, kind = at[separates], kind[separates]
     at = np.concatenate([[-1], at])

@@ -27,6 +27,7 @@ from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import RecordBatch, pa, text_array
 from dpselect.errors import InvalidDataError, MissingExtraError, Shown
+from dpselect.formats import Format
 
 MOST_BYTES = 1 << 29
 """Of all parts of a workbook together, uncompressed."""
@@ -54,14 +55,14 @@ Row = Mapping[int, Any]
 _NO_CELLS: Row = {}
 
 
-def read_columns(path: str, shown: Shown, sheet: str | None) -> tuple[Column, ...]:
-    """The columns named in the first row of the sheet; those without a name are left out.
+def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
+    """The columns named in the header row of the sheet; those without a name are left out.
 
     Raises:
         InvalidDataError: no such sheet, several and none is chosen, no names, or two columns with the same name.
         MissingExtraError: the extra ``excel`` is not installed.
     """
-    with _opened(path, shown, sheet) as rows:
+    with _opened(path, shown, declared) as rows:
         return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, _NO_CELLS), shown))
 
 
@@ -69,7 +70,7 @@ def rows(
     path: str,
     columns: Sequence[Column],
     shown: Shown,
-    sheet: str | None,
+    declared: Format,
     *,
     among: tuple[Column, ...],
     advance: Callable[[int], None],
@@ -80,11 +81,11 @@ def rows(
         path: of a workbook whose header was read before.
         columns: those wanted, in this order.
         shown: its name in errors.
-        sheet: name of the sheet; None: the only one.
+        declared: the name of the sheet and the row that names the columns.
         among: all columns that the header had.
         advance: called with the bytes of the file at the end.
     """
-    with _opened(path, shown, sheet) as cells:
+    with _opened(path, shown, declared) as cells:
         names = _names(next(cells, _NO_CELLS), shown)
         if tuple(names) != tuple(column.name for column in among):
             raise _damaged(shown)
@@ -101,15 +102,16 @@ def _names(header: Row, shown: Shown) -> dict[str, int]:
     found = [(name, at) for at, cell in sorted(header.items()) if (name := _text(cell))]
     if len(found) < 2:
         expected = "a sheet with the names of at least two columns in its first row, a unit and a value"
-        raise InvalidDataError("source", shown, expected)
+        hint = "If rows such as titles stand above the names, say in which row they are: header_row=2."
+        raise InvalidDataError("source", shown, expected, hint)
     if len(dict(found)) < len(found):
         raise InvalidDataError("source", shown, "columns with different names", "Two have the same in the first row.")
     return dict(found)
 
 
 @contextmanager
-def _opened(path: str, shown: Shown, sheet: str | None) -> Generator[Iterator[Row]]:
-    """The rows of the sheet."""
+def _opened(path: str, shown: Shown, declared: Format) -> Generator[Iterator[Row]]:
+    """The rows of the sheet, from the one that names the columns."""
     try:
         openpyxl = import_module("openpyxl")
     except ImportError:
@@ -119,13 +121,13 @@ def _opened(path: str, shown: Shown, sheet: str | None) -> Generator[Iterator[Ro
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
             book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
-            yield _rows_of(book, _chosen(book, shown, sheet))
+            yield _rows_of(book, _chosen(book, shown, declared.sheet), declared.header_row)
         finally:
             book.close()
 
 
-def _rows_of(book: Any, sheet: Any) -> Iterator[Row]:
-    """The rows of a sheet that have cells; the first one is the header, so it is empty if there is no first row.
+def _rows_of(book: Any, sheet: Any, header: int) -> Iterator[Row]:
+    """The rows of a sheet that have cells; the first one is the header, so it is empty if there is no such row.
 
     openpyxl ends at the first cell that it cannot convert, and goes through all rows that are missing. Whether a sheet
     is read must not depend on a cell, so such a cell is empty here, and missing rows are left out.
@@ -133,11 +135,15 @@ def _rows_of(book: Any, sheet: Any) -> Iterator[Row]:
     cell_of = import_module("openpyxl.cell.read_only").ReadOnlyCell
     with sheet._get_source() as source:
         parser = _tolerant_parser()(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
-        for place, (number, cells) in enumerate(parser.parse()):
+        last = header - 1
+        for number, cells in parser.parse():
             if number > _LAST_ROW:
                 raise ValueError
-            if place == 0 and number != 1:
+            if number < header:
+                continue
+            if last < header and number != header:
                 yield {}
+            last = number
             yield {cell["column"] - 1: cell_of(sheet, **cell) for cell in cells}
 
 

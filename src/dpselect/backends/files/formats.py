@@ -20,16 +20,19 @@ from dpselect.formats import Format
 class FileKind(Enum):
     """What a file is, with its file name endings."""
 
-    CSV = (".csv",)
+    CSV = (".csv", ".txt")
     TAB_SEPARATED = (".tsv", ".tab")
     PARQUET = (".parquet",)
     ARROW = (".arrow", ".feather", ".ipc")
     ORC = (".orc",)
     EXCEL = (".xlsx",)
+    STATA = (".dta",)
+    SPSS = (".sav", ".zsav")
     JSON_LINES = (".jsonl", ".ndjson")
 
 
-TYPED = frozenset({FileKind.PARQUET, FileKind.ARROW, FileKind.ORC})
+_OF_STATISTICS = (FileKind.STATA, FileKind.SPSS)
+TYPED = frozenset({FileKind.PARQUET, FileKind.ARROW, FileKind.ORC, *_OF_STATISTICS})
 """Those whose columns have types."""
 
 _COMPRESSED_ENDINGS = {f".json{compression}": FileKind.JSON_LINES for compression in COMPRESSIONS} | {
@@ -46,17 +49,20 @@ ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
 _COMPRESSED_TEXT = " and ".join(COMPRESSIONS)
 _SHEET = "Save the sheet as CSV."
 _COMPRESSED = f"Text files may be compressed, with names in {_COMPRESSED_TEXT}, such as .csv.gz; no others."
-_NUMBERS = ("thousands", "strip", "date_format")
+_NUMBERS = ("thousands", "strip", "date_format", "as_date")
 _TEXT = ("ignore_case", "trim")
-_ALL_OF_LINES = tuple(each.name for each in fields(Format) if each.name != "sheet")
+_OF_TYPES = (*_TEXT, "as_date")
+_ALL_OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("sheet", "header_row"))
 _DECLARABLE = {
     FileKind.CSV: (_ALL_OF_LINES, "CSV files"),
     FileKind.TAB_SEPARATED: (_ALL_OF_LINES, "files of tab-separated values"),
-    FileKind.EXCEL: (("sheet", *_NUMBERS, *_TEXT), "Excel files, whose cells have types"),
+    FileKind.EXCEL: (("sheet", "header_row", *_NUMBERS, *_TEXT), "Excel files, whose cells have types"),
     FileKind.JSON_LINES: ((*_NUMBERS, *_TEXT), "files of JSON lines"),
-    FileKind.PARQUET: (_TEXT, "Parquet files, whose columns have types"),
-    FileKind.ARROW: (_TEXT, "Arrow files, whose columns have types"),
-    FileKind.ORC: (_TEXT, "ORC files, whose columns have types"),
+    FileKind.PARQUET: (_OF_TYPES, "Parquet files, whose columns have types"),
+    FileKind.ARROW: (_OF_TYPES, "Arrow files, whose columns have types"),
+    FileKind.ORC: (_OF_TYPES, "ORC files, whose columns have types"),
+    FileKind.STATA: (_OF_TYPES, "Stata files, whose columns have types"),
+    FileKind.SPSS: (_OF_TYPES, "SPSS files, whose columns have types"),
 }
 """Which words of a declared format fit each, and what an error calls it."""
 
@@ -64,6 +70,8 @@ _CALLED = {
     FileKind.CSV: "a CSV file",
     FileKind.TAB_SEPARATED: "a file of tab-separated values",
     FileKind.JSON_LINES: "a file of JSON lines",
+    FileKind.STATA: "a Stata file",
+    FileKind.SPSS: "an SPSS file",
 }
 _HINTS = {
     ".json": "With one object on each line, name it .jsonl; convert a list of objects first.",
@@ -119,7 +127,7 @@ def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind
     for signature, content in _OTHER_CONTENT.items():
         if start.startswith(signature) and not (is_utf_16 and content is _UTF_16):
             hint = f"Its content is {content}."
-            if content is _UTF_16 and kind is not FileKind.JSON_LINES:
+            if content is _UTF_16 and "encoding" in _DECLARABLE[kind][0]:
                 hint += _DECLARE_UTF_16
             raise InvalidDataError("source", shown, f"{_CALLED[kind]}, as its name says", hint)
     return kind
@@ -158,10 +166,14 @@ def read_columns(path: str, kind: FileKind, shown: Shown, declared: Format | Non
                 from dpselect.backends.files import arrow_files
 
                 return arrow_files.read_columns(path, shown)
+            case FileKind.STATA | FileKind.SPSS:
+                from dpselect.backends.files import stat_files
+
+                return stat_files.read_columns(path, shown)
             case FileKind.EXCEL:
                 from dpselect.backends.files import excel_sheets
 
-                return excel_sheets.read_columns(path, shown, None if declared is None else declared.sheet)
+                return excel_sheets.read_columns(path, shown, declared or Format())
             case FileKind.JSON_LINES:
                 from dpselect.backends.files import json_lines
 
@@ -172,7 +184,10 @@ def read_columns(path: str, kind: FileKind, shown: Shown, declared: Format | Non
 
 def _dialect(kind: FileKind, declared: Format | None) -> LineDialect:
     default = "\t" if kind is FileKind.TAB_SEPARATED else ","
-    return LineDialect(default) if declared is None else LineDialect(declared.delimiter or default, declared.encoding)
+    if declared is None:
+        return LineDialect(default)
+    delimiter = declared.delimiter or default
+    return LineDialect(delimiter, declared.encoding, declared.skip_lines, declared.quoted_line_breaks)
 
 
 def _opening(shown: Shown) -> TranslatedErrors:
@@ -192,7 +207,7 @@ def size(path: str, kind: FileKind) -> int:
         from dpselect.backends.files import parquet_rows
 
         return parquet_rows.row_count(path)
-    if kind in TYPED:
+    if kind in TYPED and kind not in _OF_STATISTICS:
         from dpselect.backends.files import arrow_files
 
         return arrow_files.batch_count(path)
@@ -220,11 +235,14 @@ def rows(
             from dpselect.backends.files import arrow_files
 
             return arrow_files.rows(path, columns, advance=advance)
+        case FileKind.STATA | FileKind.SPSS:
+            from dpselect.backends.files import stat_files
+
+            return stat_files.rows(path, columns, shown, advance=advance)
         case FileKind.EXCEL:
             from dpselect.backends.files import excel_sheets
 
-            sheet = None if declared is None else declared.sheet
-            return excel_sheets.rows(path, columns, shown, sheet, among=among, advance=advance)
+            return excel_sheets.rows(path, columns, shown, declared or Format(), among=among, advance=advance)
         case FileKind.JSON_LINES:
             from dpselect.backends.files import json_lines
 

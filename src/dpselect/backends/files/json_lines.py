@@ -1,6 +1,7 @@
 r"""JSON lines: each line is one object, read alone, so that how a line is read never depends on another line.
 
-- The columns are the keys of the first line; keys that only later lines have cannot be used.
+- The columns are the keys of the first line, and those of the objects in it as ``address.city``; keys that only later
+  lines have cannot be used. A line's own key ``address.city`` comes before that in an object.
 - A line is left out if it is longer than 1 MiB, not UTF-8, not one JSON object, or nested more than 200 levels deep.
 - If a line has a key twice, the last one counts; a key that the line does not have is missing.
 - A number is the text as written, text is itself, ``true`` and ``false`` are these words; ``null``, lists and objects
@@ -22,7 +23,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,8 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         InvalidDataError: the first line is not a JSON object with text for keys. Its content is never quoted: it is the
             first person's row.
     """
-    line = lines.first_line(path, shown)
+    with opened(path) as text:
+        line, _ = lines.header_and_rest(text, shown)
     try:
         found = _row(line.decode())
     except UnicodeDecodeError:
@@ -88,10 +90,17 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     if found is None:
         hint = "Write one object on each line, not a list of objects, and not one object over several lines."
         raise InvalidDataError("source", shown, "a first line in UTF-8 with one JSON object", hint)
-    keys = [key for key in text_array(list(found)).to_pylist() if key is not None]
+    keys = [key for key in text_array(list(dict.fromkeys(_keys(found)))).to_pylist() if key is not None]
     if len(keys) < 2:
         raise InvalidDataError("source", shown, "at least two keys in the first line, a unit and a value")
     return tuple(Column(key, Holds.ANYTHING) for key in sorted(keys))
+
+
+def _keys(row: dict[str, Any], before: str = "") -> Iterator[str]:
+    for key, value in row.items():
+        yield before + key
+        if type(value) is dict:
+            yield from _keys(cast("dict[str, Any]", value), f"{before}{key}.")
 
 
 def rows(
@@ -112,8 +121,8 @@ def rows(
     names = [column.name for column in columns]
     with opened(path, advance=advance) as text:
         for block in lines.whole_lines(text, skipped):
-            easy, others = _divided(block)
-            found = [[_cell(row.get(name)) for name in names] for line in others if (row := _row(line)) is not None]
+            easy, others = _divided(block, any("." in name for name in names))
+            found = [[_cell(_under(row, name)) for name in names] for line in others if (row := _row(line)) is not None]
             if skipped is not lines.ignored:
                 skipped(block.count(b"\n") - len(_BLANK_LINE.findall(block)) - len(easy) - len(found))
             if len(easy):
@@ -123,12 +132,16 @@ def rows(
                 yield pa.RecordBatch.from_arrays(cells, names=names)
 
 
-def _divided(block: bytes) -> tuple[_EasyLines, list[str]]:
-    """The lines that are easy to read, and the others, without those that are too long or not UTF-8."""
+def _divided(block: bytes, has_fields: bool) -> tuple[_EasyLines, list[str]]:
+    """The lines that are easy to read, and the others, without those that are too long or not UTF-8.
+
+    If keys of objects within the lines are asked for, which `has_fields` says, none is easy.
+    """
     raw = np.frombuffer(block, np.uint8)
     offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
     every = valid_text(_between(offsets, block, pa.large_binary()))
     easy, length = true_at(matches(every, _EASY)), np.diff(offsets) - 1
+    easy &= not has_fields
     if length.max() > lines.LONGEST_LINE:
         fits = length - ((length > 0) & (raw[offsets[1:] - 2] == ord("\r"))) <= lines.LONGEST_LINE
         every = computed("if_else", of_numpy(fits), every, pa.scalar(None, pa.large_string()))
@@ -248,6 +261,16 @@ def _depth(line: str) -> int:
         return number
     steps = ({"[": 1, "{": 1, "]": -1, "}": -1}.get(each, 0) for each in _IN_QUOTES.sub("", line))
     return max(accumulate(steps, initial=0))
+
+
+def _under(row: dict[str, Any], name: str) -> Any:
+    """What a line has under a key, or under a key of an object in it."""
+    if name in row:
+        return row[name]
+    found: Any = row
+    for key in name.split("."):
+        found = cast("dict[str, Any]", found).get(key) if type(found) is dict else None
+    return found
 
 
 def _cell(value: Any) -> str | None:

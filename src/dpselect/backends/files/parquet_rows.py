@@ -11,7 +11,7 @@ from typing import Any
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, column_of, pa, pc, pq
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, columns_of, pa, pc, pq, taken
 from dpselect.backends.rows.plain import PIECE_BYTES, plain_batches
 from dpselect.errors import InvalidDataError, Shown
 
@@ -26,7 +26,7 @@ _BYTES_OF_A_REFERENCE = 8
 
 
 def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
-    """The top-level columns of the file's schema.
+    """The columns of the file's schema, and the fields of its structs.
 
     Raises:
         InvalidDataError: the footer cannot be read, or two columns have the same name.
@@ -42,11 +42,6 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
 def schema(path: str) -> Any:
     """The Arrow schema of the file, from its footer."""
     return pq.read_schema(path)
-
-
-def columns_of(schema: Any) -> tuple[Column, ...]:
-    """What the columns of a schema hold."""
-    return tuple(column_of(field.name, field.type) for field in schema)
 
 
 def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
@@ -67,8 +62,7 @@ def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]
         with _opened(path, metadata, repeated) as file:
             for batch in file.iter_batches(batch_size=batch_rows, row_groups=[position], columns=names):
                 advance(batch.num_rows)
-                found = [batch.column(batch.schema.get_field_index(name)) for name in names]
-                yield from plain_batches(found, columns, names)
+                yield from plain_batches(taken(batch, names), columns, names)
 
 
 def _opened(path: str, metadata: Any, repeated: Sequence[str]) -> Any:
@@ -81,7 +75,7 @@ def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int
     with _opened(path, metadata, [name]) as file:
         # The first row comes with the whole dictionary.
         batches = file.iter_batches(batch_size=1, row_groups=[position], columns=[name])
-        column: Any = next((batch.column(batch.schema.get_field_index(name)) for batch in batches), None)
+        column: Any = next((taken(batch, [name])[0] for batch in batches), None)
     if not isinstance(column, pa.DictionaryArray) or not len(column.dictionary):
         return 0
     return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
@@ -94,14 +88,14 @@ def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], 
         The columns whose text is, on average, written out in each row; the columns whose text is in a dictionary, to be
         read as such; and the number of rows at a time, smaller if rows are long.
     """
-    taken = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
+    sizes = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
     for place in range(group.num_columns):
         chunk = group.column(place)
-        if chunk.path_in_schema in taken and chunk.physical_type == "BYTE_ARRAY":
-            taken[chunk.path_in_schema] += chunk.total_uncompressed_size
-    repeated = [name for name, size in taken.items() if 0 < size < _BYTES_OF_A_REFERENCE * group.num_rows]
-    written_out = [name for name, size in taken.items() if size and name not in repeated]
-    size = sum(taken[name] for name in written_out)
+        if chunk.path_in_schema in sizes and chunk.physical_type == "BYTE_ARRAY":
+            sizes[chunk.path_in_schema] += chunk.total_uncompressed_size
+    repeated = [name for name, size in sizes.items() if 0 < size < _BYTES_OF_A_REFERENCE * group.num_rows]
+    written_out = [name for name, size in sizes.items() if size and name not in repeated]
+    size = sum(sizes[name] for name in written_out)
     return written_out, repeated, max(1, min(BATCH_ROWS, group.num_rows * _READ_BYTES // max(1, size)))
 
 

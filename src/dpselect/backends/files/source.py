@@ -12,7 +12,7 @@ from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import formats, lines
 from dpselect.backends.files.finding import Found, found, refuse_tables_of_formats
 from dpselect.backends.files.formats import FileKind
-from dpselect.backends.rows.arrow import RecordBatch, pa
+from dpselect.backends.rows.arrow import RecordBatch, columns_of, pa
 from dpselect.backends.rows.scan import ParquetFiles, readable
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
@@ -23,18 +23,22 @@ _PATTERN = re.compile(r"[*?\[\]{}\\:]")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FileSource:
-    """One table in one or more files of the same format and with the same columns.
+    """One table in one or more files of the same format.
+
+    Their columns may differ: a question needs those alike that it asks for.
 
     Attributes:
         files: where they are, and which columns their folders name.
         kind: the kind of all files.
-        inside: the columns of each file.
+        held: the columns of each file.
+        inside: the columns of all files together.
         declared: how their cells are written, if the caller said so.
         skipped: called with the numbers of lines that cannot be read.
     """
 
     files: Found
     kind: FileKind
+    held: tuple[tuple[Column, ...], ...]
     inside: tuple[Column, ...]
     declared: Format | None = None
     skipped: Callable[[int], None] = lines.ignored
@@ -63,17 +67,21 @@ class FileSource:
         if len(set(kinds)) > 1:
             expected = "files of one format, such as all .csv or all .parquet"
             raise InvalidDataError("source", Shown(files.shown), expected)
-        columns: list[tuple[Column, ...]] = []
-        for path, shown in opened:
-            columns.append(formats.read_columns(path, kinds[0], shown, declared))
-            if columns[-1] != columns[0]:
-                expected = "files with the same columns, in the same order"
-                raise InvalidDataError("source", shown, expected, "This one's differ from those of the first file.")
-        names = [*files.partition, *(column.name for column in columns[0])]
+        held = tuple(formats.read_columns(path, kinds[0], shown, declared) for path, shown in opened)
+        inside = _together(held, files.labels)
+        if all(column.holds is Holds.UNLIKE for column in inside):
+            expected = "files with columns, one of them in common"
+            raise InvalidDataError("source", Shown(files.shown), expected)
+        names = [*files.partition, *(column.name for column in inside)]
         if files.partition and len(set(names)) < len(names):
             hint = "The names of the folders and the files have a column in common."
             raise InvalidDataError("source", Shown(files.shown), "columns with different names", hint)
-        return cls(files, kinds[0], columns[0], declared)
+        return cls(files, kinds[0], held, inside, declared)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all files have the same columns, in the same order."""
+        return all(each == self.held[0] for each in self.held)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -140,11 +148,11 @@ class FileSource:
         """The rows of one file after another."""
         partition = self.partition
         asked = [column for column in columns if column not in partition]
-        asked = asked or [self.inside[0]]  # or nothing would say how many rows there are
         for position, path in enumerate(self.paths):
+            asked = asked or [self.held[position][0]]  # or nothing would say how many rows there are
             with self._reading(position):
                 shown = self.files.labels[position]
-                changed = self.kind is not FileKind.EXCEL and self.inside != formats.read_columns(
+                changed = self.kind is not FileKind.EXCEL and self.held[position] != formats.read_columns(
                     path, self.kind, shown, self.declared
                 )
                 if changed:  # of a workbook it is found while the rows are read
@@ -154,7 +162,7 @@ class FileSource:
                     self.kind,
                     asked,
                     shown,
-                    among=self.inside,
+                    among=self.held[position],
                     advance=advance,
                     skipped=self.skipped,
                     declared=self.declared,
@@ -174,9 +182,11 @@ class FileSource:
             schemas = [parquet_rows.schema(path) for path in paths]
         except (OSError, pa.ArrowException):
             return None
-        types = [[schema.field(name).type for name in names] for schema in schemas if set(names) <= set(schema.names)]
+        if not all(set(names) <= set(schema.names) for schema in schemas):  # fields of structs, too, are streamed
+            return None
+        types = [[schema.field(name).type for name in names] for schema in schemas]
         # A file that was replaced since it was opened is left to the stream, which refuses it.
-        same = all(parquet_rows.columns_of(schema) == self.inside for schema in schemas)
+        same = all(columns_of(schema) == held for schema, held in zip(schemas, self.held, strict=True))
         return ParquetFiles(paths) if same and all(each == types[0] for each in types) else None
 
     def _with_partition(
@@ -193,3 +203,25 @@ class FileSource:
     def _unreadable(self, position: int) -> InvalidDataError:
         hint = "It is damaged, or was changed while it was read."
         return InvalidDataError("source", self.files.labels[position], "a file that can be read to its end", hint)
+
+
+def _together(held: Sequence[tuple[Column, ...]], labels: Sequence[Shown]) -> tuple[Column, ...]:
+    """The columns of all files, in the order in which they are met; a question can use those that are alike in all."""
+    if all(each == held[0] for each in held):
+        return held[0]
+    by_name = [{column.name: column for column in each} for each in held]
+    return tuple(_in_all(name, by_name, labels) for name in dict.fromkeys(name for each in by_name for name in each))
+
+
+def _in_all(name: str, held: Sequence[dict[str, Column]], labels: Sequence[Shown]) -> Column:
+    found = [each.get(name) for each in held]
+    first = found[0]
+    for column, label in zip(found, labels, strict=True):
+        if column != first:
+            said = [
+                f"{'is missing' if each is None else f'holds {each.holds}'} in {where}"
+                for each, where in ((first, labels[0]), (column, label))
+            ]
+            return Column(name, Holds.UNLIKE, hint=f"It {' and '.join(said)}.")
+    alike = [column for column in found if column is not None]
+    return replace(alike[0], wide=all(each.wide for each in alike), stamp=all(each.stamp for each in alike))

@@ -9,8 +9,8 @@ from typing import Any
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.frames.names import check_unchanged, named_columns
-from dpselect.backends.frames.streams import columns_in, converted
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
+from dpselect.backends.frames.streams import converted
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, columns_of, holds_of, pa, pc, taken, ways_of
 from dpselect.errors import InvalidDataError, Shown
 
 
@@ -59,9 +59,8 @@ class ArrowTableSource:
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """Slices of the columns asked for."""
-        places = [self.columns.index(column) for column in columns]
-        names = list(map(str, places))
-        asked = pa.Table.from_arrays([self.table.column(at) for at in places], names=names)
+        names = [column.name for column in columns]
+        asked = pa.Table.from_arrays(taken(self.table, names), names=names)
         return converted(asked.to_batches(max_chunksize=BATCH_ROWS), columns, advance)
 
 
@@ -105,8 +104,8 @@ class DatasetSource:
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The columns asked for, one batch after another."""
         _check_types(self.dataset, Shown(self.shown))
-        names = [str(self.columns.index(column)) for column in columns]
-        wanted = {name: pc.field(column.name) for name, column in zip(names, columns, strict=True)}
+        ways = ways_of(self.dataset.schema)
+        wanted = {str(at): pc.field(*ways[column.name][0]) for at, column in enumerate(columns)}
         found = self.dataset.to_batches(columns=wanted, batch_size=BATCH_ROWS, batch_readahead=2)
         return converted(found, columns, advance)
 
@@ -143,11 +142,10 @@ class StreamSource:
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The stream's rows, with only the columns asked for."""
         reader = pa.RecordBatchReader.from_stream(self.frame)
-        check_unchanged(columns_in(reader.schema), self.columns, shown=self.shown)
-        places = [self.columns.index(column) for column in columns]
-        names = list(map(str, places))
+        check_unchanged(columns_of(reader.schema), self.columns, shown=self.shown)
+        names = [column.name for column in columns]
         slices = (
-            pa.RecordBatch.from_arrays([batch.column(at) for at in places], names).slice(start, BATCH_ROWS)
+            pa.RecordBatch.from_arrays(taken(batch, names), names).slice(start, BATCH_ROWS)
             for batch in reader
             for start in range(0, batch.num_rows, BATCH_ROWS)
         )
@@ -185,4 +183,4 @@ def _schema_in(fragment: Any) -> Any:
 
 def _columns_of(schema: Any, shown: str) -> tuple[Column, ...]:
     named_columns(schema.names, (holds_of(field.type) for field in schema), shown=shown)
-    return columns_in(schema)
+    return columns_of(schema)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import check_unchanged, named_columns
@@ -16,74 +15,8 @@ from dpselect.backends.frames.objects import only_strings, text_of_objects
 from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, text_array
 from dpselect.backends.rows.plain import PIECE_BYTES, cuts, plain, plain_batches
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Strings:
-    """A text for each row."""
-
-    values: list[str | None]
-
-    def characters(self) -> int:
-        """Characters of all rows together."""
-        return sum(map(len, filter(None, self.values)))
-
-    def lengths(self) -> NDArray[np.int64]:
-        """Characters of each row."""
-        return np.array([len(value or "") for value in self.values], np.int64)
-
-    def in_arrow(self, begin: int, end: int) -> Array:
-        """The rows from `begin` to `end`."""
-        return text_array(self.values[begin:end])
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class StringsOfCategories:
-    """For each row the position of its text in a list, or -1 for none.
-
-    Attributes:
-        known: the list of texts.
-        sizes: the characters of each text, followed by a 0.
-        codes: the positions.
-    """
-
-    known: list[str | None]
-    sizes: NDArray[np.int64]
-    codes: NDArray[np.integer[Any]]
-
-    def characters(self) -> int:
-        """Characters of all rows together."""
-        return int(self.lengths().sum())
-
-    def lengths(self) -> NDArray[np.int64]:
-        """Characters of each row."""
-        return self.sizes[self.codes]
-
-    def in_arrow(self, begin: int, end: int) -> Array:
-        """The rows from `begin` to `end`, with only the texts that occur in them.
-
-        >>> texts = StringsOfCategories(["x", "y", "z"], np.array([1, 1, 1, 0]), np.array([0, -1, 2, 2]))
-        >>> texts.in_arrow(1, 4).dictionary.to_pylist(), texts.in_arrow(1, 4).to_pylist()
-        ([None, 'z'], [None, 'z', 'z'])
-        """
-        used, places = np.unique(self.codes[begin:end], return_inverse=True)
-        values = text_array([None if code < 0 else self.known[code] for code in used.tolist()])
-        return pa.DictionaryArray.from_arrays(places, values)
-
-
-Written = Strings | StringsOfCategories
-"""A column of text."""
-
-
-def spans(columns: Sequence[Written], rows: int) -> Iterator[tuple[int, int]]:
-    """Starts and ends of runs of rows whose text has at most `PIECE_BYTES` characters together."""
-    if sum(column.characters() for column in columns) <= PIECE_BYTES:
-        yield 0, rows
-    else:
-        yield from cuts(np.sum([column.lengths() for column in columns], axis=0))
-
-
-_SHORT = 64
-"""With fewer characters on average, categories take little memory compared with their Python objects."""
+Strings = list[str | None]
+"""A text for each row."""
 
 _EXTENSIONS = {"StringDtype": Holds.TEXT, "DatetimeTZDtype": Holds.TIMES, "PeriodDtype": Holds.TIMES}
 
@@ -109,8 +42,8 @@ class PandasSource:
         """The rows of a frame."""
         holds = [holds_of_dtype(dtype) for dtype in frame.dtypes]
         columns = named_columns(list(frame.columns), holds, shown="<pandas DataFrame>")
-        hints = map(_hint, columns, frame.dtypes)
-        return cls(frame, tuple(replace(column, hint=hint) for column, hint in zip(columns, hints, strict=True)))
+        both = zip(columns, frame.dtypes, strict=True)
+        return cls(frame, tuple(replace(each, hint=_hint(each, dtype), stamp=_is_stamp(dtype)) for each, dtype in both))
 
     def size(self) -> int:
         """Rows."""
@@ -127,9 +60,24 @@ class PandasSource:
             slices = [series.array[start : start + BATCH_ROWS] for series in asked]
             advance(len(slices[0]))
             found = [read(each) for read, each in zip(readers, slices, strict=True)]
-            for begin, end in spans([each for each in found if isinstance(each, Written)], len(slices[0])):
-                arrays = [_in_arrow(each, begin, end) for each in found]
+            for begin, end in _spans(
+                [cast("Strings", each) for each in found if isinstance(each, list)], len(slices[0])
+            ):
+                arrays = [
+                    text_array(cast("Strings", each)[begin:end])
+                    if isinstance(each, list)
+                    else each.slice(begin, end - begin)
+                    for each in found
+                ]
                 yield from plain_batches(arrays, columns, [column.name for column in columns])
+
+
+def _spans(texts: Sequence[Strings], rows: int) -> Iterator[tuple[int, int]]:
+    """Starts and ends of runs of rows whose texts have at most `PIECE_BYTES` characters together, or of one row."""
+    if sum(len(value) for each in texts for value in each if value) <= PIECE_BYTES:
+        yield 0, rows
+    else:
+        yield from cuts(np.sum([[len(value or "") for value in each] for each in texts], axis=0))
 
 
 def holds_of_dtype(dtype: Any) -> Holds:
@@ -155,6 +103,11 @@ def _keeps_its_type(dtype: Any) -> bool:
     return kind in "bif" and np.result_type(dtype.subtype, np.asarray(dtype.fill_value).dtype).kind == kind
 
 
+def _is_stamp(dtype: Any) -> bool:
+    categories = getattr(dtype, "categories", None)
+    return (dtype if categories is None else categories.dtype).kind == "M"
+
+
 def _holds_objects(dtype: Any) -> bool:
     return dtype.name == "object"
 
@@ -174,32 +127,20 @@ def _hint(column: Column, dtype: Any) -> str:
     return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
 
 
-def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | Written]:
-    """Reads slices of a column into an Arrow array or Python strings, without writing out text for each row."""
+def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | Strings]:
+    """Reads slices of a column into an Arrow array, or into Python strings, of which too many may be too long."""
     name = type(dtype).__name__
     if name == "CategoricalDtype":
-        return _reader_of_categories(dtype.categories, holds)
+        values = _reader(dtype.categories.dtype, holds)(dtype.categories.array)
+        known = plain(text_array(cast("Strings", values)) if isinstance(values, list) else values, holds)
+        return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), known)
     if _holds_objects(dtype):
-        return lambda chunk: Strings(text_of_objects(np.asarray(chunk, object)))
+        return lambda chunk: text_of_objects(np.asarray(chunk, object))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
-        return lambda chunk: Strings(only_strings(np.asarray(chunk, object)))
+        return lambda chunk: only_strings(np.asarray(chunk, object))
     if name == "SparseDtype" or isinstance(dtype, np.dtype):
         return lambda chunk: from_numpy(np.asarray(chunk))
     return lambda chunk: _joined(pa.array(chunk), holds)
-
-
-def _reader_of_categories(categories: Any, holds: Holds) -> Callable[[Any], Array | Written]:
-    """Reads slices of categories into an Arrow dictionary array, unless the categories are long Python strings."""
-    values = _reader(categories.dtype, holds)(categories.array)
-    if isinstance(values, Strings) and values.characters() > max(PIECE_BYTES, _SHORT * len(categories)):
-        known, sizes = values.values, np.append(values.lengths(), 0)
-        return lambda chunk: StringsOfCategories(known, sizes, np.asarray(chunk.codes))
-    known = plain(_in_arrow(values, 0, len(categories)), holds)
-    return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), known)
-
-
-def _in_arrow(cells: Array | Written, begin: int, end: int) -> Array:
-    return cells.in_arrow(begin, end) if isinstance(cells, Written) else cells.slice(begin, end - begin)
 
 
 def _codes(chunk: Any) -> Array:

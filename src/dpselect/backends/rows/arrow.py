@@ -5,6 +5,7 @@ Arrow has no type stubs, so here alone it is imported, as `Any`, when something 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,7 +82,45 @@ def column_of(name: str, type_: Any) -> Column:
     """
     holds = holds_of(type_)
     inside = type_.value_type if pa.types.is_dictionary(type_) else type_
-    return Column(name, holds, wide=holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0)
+    wide = holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0
+    return Column(name, holds, wide=wide, stamp=pa.types.is_timestamp(inside))
+
+
+def ways_of(schema: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """The columns of a schema, and then the fields of structs as ``address.city``: the names on the way, and the type.
+
+    A column comes before a field that would be called like it, and of two fields of one name neither is meant.
+    """
+    found: dict[str, tuple[tuple[str, ...], Any]] = {field.name: ((field.name,), field.type) for field in schema}
+    inside = [*found.values()]
+    while inside:
+        way, type_ = inside.pop()
+        fields = [type_.field(at) for at in range(type_.num_fields)] if pa.types.is_struct(type_) else []
+        names = [field.name for field in fields]
+        for field in fields:
+            deeper = ((*way, field.name), field.type)
+            if names.count(field.name) == 1 and found.setdefault(".".join(deeper[0]), deeper) is deeper:
+                inside.append(deeper)
+    return found
+
+
+def columns_of(schema: Any) -> tuple[Column, ...]:
+    """What the columns of a schema hold, and the fields of its structs.
+
+    >>> [each.name for each in columns_of(pa.schema([("address", pa.struct([("city", "string")]))]))]
+    ['address', 'address.city']
+    """
+    return tuple(column_of(name, type_) for name, (_, type_) in ways_of(schema).items())
+
+
+def taken(rows: Any, names: Sequence[str]) -> list[Any]:
+    """Some columns of a table or a batch, or fields of its structs; a field is null where a struct around it is."""
+    ways = ways_of(rows.schema)
+    found: list[Any] = []
+    for first, *inside in (ways[name][0] for name in names):
+        column = rows.column(rows.schema.get_field_index(first))
+        found.append(pc.struct_field(column, inside) if inside else column)
+    return found
 
 
 def computed(function: str, *columns: Array, options: Any = None) -> Array:

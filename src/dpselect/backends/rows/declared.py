@@ -52,8 +52,8 @@ def as_read(array: Array, column: Column, kind: CandidateKind, format: Format | 
         return array
     if kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
         return _numbers(array, format)
-    if kind is CandidateKind.DATE and format.date_format is not None:
-        return _dates(array, format.date_format)
+    if kind is CandidateKind.DATE and (format.date_format is not None or format.as_date):
+        return _dates(array, format)
     return array
 
 
@@ -141,10 +141,19 @@ def _number_pattern(marks: str, decimal: str) -> str:
     return f"^[ \t]*[+-]?{digits}(?:[eE][+-]?[0-9]+)?[ \t]*$"
 
 
-def _dates(array: Array, date_format: str) -> Array:
+_ISO_DATE = "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
+_TIME = (
+    "(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?: ?[AaPp][Mm])?"
+    "(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
+)
+"""A time of day and a time zone behind a date, or nothing."""
+
+
+def _dates(array: Array, format: Format) -> Array:
     """As ISO 8601 writes them; that a month has no such day is found by the row rules."""
-    text = array.type
-    parts = pc.extract_regex(array, f"^[ \t]*{date_pattern(date_format)}[ \t]*$")
+    text, date_format = array.type, format.date_format or ""
+    pattern = (date_pattern(date_format) if date_format else _ISO_DATE) + (_TIME if format.as_date else "")
+    parts = pc.extract_regex(array, f"^[ \t]*{pattern}[ \t]*$")
     year, month, day = (pc.struct_field(parts, name) for name in ("year", "month", "day"))
     if "%y" in date_format:
         century = pc.if_else(pc.less_equal(year, pa.scalar(_LARGEST_SHORT_YEAR, text)), "20", "19").cast(text)

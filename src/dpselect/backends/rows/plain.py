@@ -144,7 +144,33 @@ def plain(column: Array, holds: Holds) -> Array:
         column = _decoded(column)
     if holds is Holds.TEXT:
         return valid_text(column)
+    if holds is Holds.TIMES:
+        return dates_of(column)
     return decimal_text(column) if pa.types.is_decimal(column.type) else column.cast(ARROW_TYPES[holds], safe=False)
+
+
+_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+"""1 January of the year 1 and 31 December 9999, counted from 1970."""
+
+
+def dates_of(stamps: Array) -> Array:
+    """The dates of timestamps, in their own time zone if the type has one; dates stay what they are.
+
+    Null where UTC has a year before 1 or after 9999.
+
+    >>> noon = pa.array([0, None, 2**62], pa.timestamp("s", "America/New_York"))
+    >>> dates_of(noon).to_pylist()
+    [datetime.date(1969, 12, 31), None, None]
+    """
+    if pa.types.is_date32(stamps.type):  # categories, which were converted before
+        return stamps
+    unit = _A_DAY[stamps.type.unit]
+    # In a time zone the last whole numbers of 64 bits would overflow.
+    low, high = max(unit * _FIRST_DAY, unit - 2**63), min(unit * (_LAST_DAY + 1), 2**63 - unit)
+    at = stamps.cast(pa.int64())
+    inside = pc.and_(pc.greater_equal(at, low), pc.less(at, high))
+    return pc.if_else(inside, stamps, pa.scalar(None, stamps.type)).cast(pa.date32(), safe=False)
 
 
 def _decoded(column: Array) -> Array:

@@ -146,7 +146,7 @@ class Scan:
     def direct(self) -> DirectScan | None:
         """A direct scan of the same rows, if the engine can read the files by itself."""
         source = self._source
-        if not isinstance(source, ParquetBacked):
+        if not isinstance(source, ParquetBacked) or any(cell.column.dated for cell in self.cells.values()):
             return None
         columns = {name: cell.column for name, cell in self.cells.items()}
         files = source.parquet(list(columns.values()))
@@ -175,7 +175,7 @@ class Scan:
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
-        asked = list(dict.fromkeys(cell.column for cell in self.cells.values()))
+        asked = list(dict.fromkeys(cell.column.source for cell in self.cells.values()))
         try:
             with self._reading():
                 for batch in self._source.batches(asked, self._advance):
@@ -192,7 +192,7 @@ class Scan:
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
         arrays: dict[str, Array] = {}
         for name, (column, short) in self.cells.items():
-            array = read[column]
+            array = read[column.source]
             if short is not None:
                 arrays[name] = short(as_read(array, column, short.kind, self._format))
             else:  # blanks around units are taken away here, forty times as fast as in the engine
