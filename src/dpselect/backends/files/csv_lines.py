@@ -90,9 +90,12 @@ def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple
     separated, encoding = f"separated by {_CALLED[delimiter]}", dialect.encoding.upper()
     which = f"line {dialect.above + 1}" if dialect.above else "a first line"
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
-    hint = _hint_for_separator(content, delimiter) or _hint_for_encoding(content) or _LINE_BREAKS
-    refused = InvalidDataError("source", shown, expected, hint)
-    with TranslatedErrors(lambda _: refused, csv.Error, ValueError):
+
+    def refused(_: BaseException) -> InvalidDataError:
+        hint = _hint_for_separator(content, delimiter) or _hint_for_encoding(content) or _LINE_BREAKS
+        return InvalidDataError("source", shown, expected, hint)
+
+    with TranslatedErrors(refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if len(names) < 2:
         expected = f"at least two columns, a unit and a value, {separated}"

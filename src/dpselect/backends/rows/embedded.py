@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -41,26 +41,24 @@ class Embedded:
         source: the source of the rows.
         memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
         format: how cells of text are written, if that was declared.
+        columns: all columns, with different names.
+        listed: whether errors may list the names of the columns.
     """
 
     source: Source
     memory_limit: int | None = None
     format: Format | None = None
+    columns: tuple[Column, ...] = field(init=False)
+    listed: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", self.source.columns)
+        object.__setattr__(self, "listed", self.source.listed)
 
     @property
     def shown(self) -> str:
         """Its name in errors and ``repr``."""
         return self.source.shown
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """All columns, with different names."""
-        return self.source.columns
-
-    @property
-    def listed(self) -> bool:
-        """Whether errors may list the names of the columns."""
-        return self.source.listed
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements. For several, the engine keeps the rows that it has read.

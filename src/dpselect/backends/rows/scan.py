@@ -127,6 +127,7 @@ class Scan:
         self, source: Source, cells: Mapping[str, Cell], *, format: Format | None = None, kept: bool = False
     ) -> None:
         self.cells, self.kept = dict(cells), kept
+        self._sources = {name: each.source if each.dated else each for name, (each, _) in cells.items()}
         self.failure: SelectionError | None = None
         self._source, self._format = source, format
         self._done, self._stopped = 0, False
@@ -175,7 +176,7 @@ class Scan:
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
-        asked = list(dict.fromkeys(cell.column.source for cell in self.cells.values()))
+        asked = list(dict.fromkeys(self._sources.values()))
         try:
             with self._reading():
                 for batch in self._source.batches(asked, self._advance):
@@ -192,7 +193,7 @@ class Scan:
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
         arrays: dict[str, Array] = {}
         for name, (column, short) in self.cells.items():
-            array = read[column.source]
+            array = read[self._sources[name]]
             if short is not None:
                 arrays[name] = short(as_read(array, column, short.kind, self._format))
             else:  # blanks around units are taken away here, forty times as fast as in the engine
