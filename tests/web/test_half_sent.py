@@ -166,10 +166,15 @@ def test_an_answer_may_take_as_long_as_it_takes() -> None:
     state: Any = SimpleNamespace(connections=set(), tasks=set(), total_requests=0, default_headers=[])
     connection = Connection(config, state, {}, loop)
     connection.connection_made(transport)
-    assert len(clock.waiting) == 1
+    opening = clock.waiting[:]
+    assert len(opening) == 1
+    begun: list[_Handle] = []
     for part in (b"POST / HTTP/1.1\r\nHost: x\r\n", b"Content-Length: 4\r\n\r\n", b"ab"):
         connection.data_received(part)
-        assert len(clock.waiting) == 1  # and not begun anew by each byte
+        begun = begun or clock.waiting[:]
+        assert clock.waiting == begun  # from its first byte, and not anew from each
+    assert len(begun) == 1
+    assert begun != opening
     connection.data_received(b"cd")
     assert clock.waiting == []
     connection.data_received(b"GET / HTTP/1.1\r\n")  # the next one, while the first is being answered

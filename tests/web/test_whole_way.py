@@ -260,6 +260,8 @@ def test_without_a_table_one_can_plan_and_everybody_can_use_every_page(browser: 
         page = person.page
         assert violations(page) == []
         page.get_by_role("link", name="What is the median? middle value").click()
+        page.get_by_role("heading", level=1).filter(has_text="median").wait_for()
+        page.wait_for_load_state("load")  # scripts notice what is typed only then
         page.get_by_label("smallest").fill("0")
         page.get_by_label("largest").fill("120")
         page.get_by_label("step", exact=True).fill("1")

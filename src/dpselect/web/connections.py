@@ -19,6 +19,7 @@ class Connection(H11Protocol):
     """
 
     _end: asyncio.TimerHandle | None = None
+    _is_begun = False
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""
@@ -27,6 +28,9 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Go on with a request, or begin to wait for the rest of the next one."""
+        if not self._is_begun:  # a browser may open a connection long before it needs it
+            self._stop_waiting()
+            self._is_begun = True
         super().data_received(data)
         self._wait()
 
@@ -45,6 +49,7 @@ class Connection(H11Protocol):
     def _wait(self) -> None:
         if self.transport.is_closing() or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._stop_waiting()
+            self._is_begun = False
         elif self._end is None:
             self._end = self.loop.call_later(PATIENCE_SECONDS, self.transport.close)
 
