@@ -76,7 +76,7 @@ def test_each_way_to_write_a_number_that_is_not_read_is_named_and_shown(value: s
     assert first.startswith(f"25 of 25 rows (100.0%): {reason}")
     assert not value or first.endswith(f"such as {value!r} (line 2), {value!r} (line 3), {value!r} (line 4).")
     assert [each for each in others if each.startswith("Try")] == (
-        [f"Try {advice}: all of them are read then, and none as something else."] if advice else []
+        [f"Try {advice}: with it 25 more rows can count, all others as now."] if advice else []
     )
     assert not advice or read_with(tmp_path, [value] * 25) == 25
 
@@ -126,6 +126,19 @@ def test_what_the_cells_do_not_tell_is_left_open(tmp_path: Path) -> None:
     assert said(tmp_path, ["1.234", "5.67"]) == ()
 
 
+def test_dots_that_would_change_their_meaning_are_said(tmp_path: Path) -> None:
+    problem = said(tmp_path, ["1.234", "1.234,5"])[-1]
+    assert problem == "Try --thousands . --decimal ',': with it 1 more row can count, and 1.234 as 1234."
+
+
+def test_more_ways_to_write_than_are_told_apart_are_counted(tmp_path: Path) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    values = [f"{a}{b}{c}" for a in letters for b in letters for c in letters]
+    found = said(tmp_path, values)
+    assert found[1].startswith("10,000 of 17,576 rows (56.9%): text without a digit, such as 'aaa' (line 2)")
+    assert found[2] == "7,576 of 17,576 rows (43.1%) are written in still other ways, which are too many to tell apart."
+
+
 def test_words_that_a_declared_format_lacks_are_named(tmp_path: Path) -> None:
     path = file(tmp_path, ["1.234,50", "12,5", ""])
     found = dps.check(path, "value", unit="who", format=dps.Format(decimal=","))
@@ -170,9 +183,9 @@ def test_utf_16_is_read_if_it_is_declared(encoding: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("values", "candidates", "problem"),
     [
-        (["18 ", "18"], ["18"], "Try --trim: all of them are read then, and none as something else."),
-        (["oslo"], ["Oslo"], "Try --ignore-case: all of them are read then, and none as something else."),
-        (["OSLO "], ["Oslo"], "Try --trim --ignore-case: all of them are read then, and none as something else."),
+        (["18 ", "18"], ["18"], "Try --trim: with it 1 more row can count, all others as now."),
+        (["oslo"], ["Oslo"], "Try --ignore-case: with it 1 more row can count, all others as now."),
+        (["OSLO "], ["Oslo"], "Try --trim --ignore-case: with it 1 more row can count, all others as now."),
         (
             ["18\u00a0"],
             ["18"],
@@ -218,13 +231,13 @@ def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
         (["2026-12-24 00:00:00"], "Try --date-format '%Y-%m-%d 00:00:00':"),
         (
             ["12/24/2026", "3/4/2026"],
-            "Try --date-format %m/%d/%Y: all of them are read then, and none as something else.",
+            "Try --date-format %m/%d/%Y: with it 2 more rows can count, all others as now.",
         ),
         (
             ["24/12/2026", "3/4/2026"],
-            "Try --date-format %d/%m/%Y: all of them are read then, and none as something else.",
+            "Try --date-format %d/%m/%Y: with it 2 more rows can count, all others as now.",
         ),
-        (["3/4/2026"], "Try --date-format %m/%d/%Y: all of them are read then, and none as something else. Or --date"),
+        (["3/4/2026"], "Try --date-format %m/%d/%Y: with it 1 more row can count, all others as now. Or --date"),
         (["12/24/2026", "24/12/2026"], "No option reads all of them."),
         (["24.12.2026"], "Try --date-format %d.%m.%Y:"),
         (["24-Dec-2026"], "Try --date-format %d-%b-%Y:"),
@@ -361,7 +374,7 @@ def test_groups_are_checked_too() -> None:
     checked = dps.check(frame, "value", unit="who", by="city", groups=["Oslo", "Rome"])
     assert checked.problems == (
         "city: 2 of 4 rows (50.0%): a value that is not listed, such as 'oslo' (row 2), 'oslo' (row 4).",
-        "city: Try --ignore-case: all of them are read then, and none as something else.",
+        "city: Try --ignore-case: with it 2 more rows can count, all others as now.",
     )
     assert (checked.usable_rows, checked.suggested) == (2, dps.Format(ignore_case=True))
 

@@ -17,6 +17,7 @@ from dpselect.backends.rows.inspect import Sought
 from dpselect.checks import finite_bounds, memory_size
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
+from dpselect.privacy import EachRow
 from dpselect.questions.counts import condition_given, listed_values
 from dpselect.questions.question import counted
 from dpselect.questions.wording import html_table, scope
@@ -75,7 +76,7 @@ def check(
     source: object,
     column: str,
     *,
-    unit: str | None = None,
+    unit: str | EachRow | None = None,
     table: str | None = None,
     candidates: object = None,
     values: object = None,
@@ -256,7 +257,9 @@ def _parts(source: object, by: str | None, groups: object) -> PublicGroups | Non
     return parts
 
 
-def _rows(source: object, unit: str | None, table: str | None, format: Format | None, memory_limit: Any) -> Rows:
+def _rows(
+    source: object, unit: str | EachRow | None, table: str | None, format: Format | None, memory_limit: Any
+) -> Rows:
     """The rows of the source, or of a `Dataset`."""
     if isinstance(source, Asking):
         rows = rows_of(source)

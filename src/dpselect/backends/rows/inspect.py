@@ -166,8 +166,8 @@ class _Cells(Scan):
         arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
         for name in self._texts:
             arrays[f"raw_{name}"] = pc.utf8_slice_codeunits(read[self.columns[name]], 0, _LONGEST)
-        arrays["nth"] = of_numpy(np.arange(self._next, self._next + batch.num_rows))
-        self._next += batch.num_rows
+        first, self._next = self._next, self._next + int(batch.num_rows)
+        arrays["nth"] = of_numpy(np.arange(first, self._next))
         return pa.RecordBatch.from_pydict(arrays)
 
 
@@ -205,8 +205,8 @@ def _counted(connection: Connection, unit: Column, sought: Sequence[Sought]) -> 
     (rows,) = _one(connection, "SELECT count(*) FROM cells")
     usable_rows, units, usable_units, *several = _one(
         connection,
-        "SELECT coalesce(sum(usable), 0)::BIGINT, count(*), count(*) FILTER (usable > 0), count(*) FILTER (several > 1),"
-        " coalesce(max(several), 0) FROM units",
+        "SELECT coalesce(sum(usable), 0)::BIGINT, count(*), count(*) FILTER (usable > 0),"
+        " count(*) FILTER (several > 1), coalesce(max(several), 0) FROM units",
     )
     alike = (
         f"SELECT count(*) - 1 AS more, min_by(name, nth, 2) AS names, min(nth, 2) AS nths FROM (SELECT *, {_ALIKE} AS"
@@ -245,7 +245,8 @@ def _column(connection: Connection, at: int, sought: Sought) -> Cells:
         return Cells(written, 0, 0, tuple(place for (place,) in connection.execute(absent).fetchall()))
     ends = [float(each) for each in sought.ends or ("-inf", "inf")]
     beyond = f"SELECT count(*) FILTER ({what} < $1), count(*) FILTER ({what} > $2) {values}"
-    return Cells(written, *_one(connection, beyond, ends), ())
+    below, above = _one(connection, beyond, ends)
+    return Cells(written, below, above, ())
 
 
 def _grouped(connection: Connection, shape: str, state: str, raw: str, where: str) -> tuple[Written, ...]:
