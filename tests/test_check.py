@@ -135,8 +135,9 @@ def test_more_ways_to_write_than_are_told_apart_are_counted(tmp_path: Path) -> N
     letters = "abcdefghijklmnopqrstuvwxyz"
     values = [f"{a}{b}{c}" for a in letters for b in letters for c in letters]
     found = said(tmp_path, values)
-    assert found[1].startswith("10,000 of 17,576 rows (56.9%): text without a digit, such as 'aaa' (line 2)")
-    assert found[2] == "7,576 of 17,576 rows (43.1%) are written in still other ways, which are too many to tell apart."
+    assert found[1].startswith("9,998 of 17,576 rows (56.9%): text without a digit, such as 'aaa' (line 2)")
+    assert found[2].startswith("2 of 17,576 rows (0.0%): nothing, or a word for a missing")
+    assert found[3] == "7,576 of 17,576 rows (43.1%) are written in still other ways, which are too many to tell apart."
 
 
 def test_words_that_a_declared_format_lacks_are_named(tmp_path: Path) -> None:
@@ -492,6 +493,13 @@ def test_spark_is_asked_for_units_alone() -> None:
 def test_each_row_may_be_another_person(tmp_path: Path) -> None:
     found = dps.check(file(tmp_path, ["1"] * 50, units=["x"] * 50), "value", unit=dps.ROWS)
     assert (found.units, found.problems) == (50, ())
+
+
+def test_the_lines_of_a_view_are_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("who,age,value\n1,20,x\n2,70,5\n3,71,y\n")
+    found = dps.check(dps.Dataset(path, unit="who").where(age=(65, None)), "value")
+    assert (found.rows, found.problems) == (2, ("1 of 2 rows (50.0%): text without a digit, such as 'y' (line 4).",))
 
 
 def test_a_view_is_checked_with_its_conditions() -> None:

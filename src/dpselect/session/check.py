@@ -82,7 +82,6 @@ def check(
     values: object = None,
     between: tuple[float | Fraction, float | Fraction] | None = None,
     dates: object = None,
-    prices: object = None,
     bounds: tuple[object, object] | None = None,
     step: float | None = None,
     sum: str | None = None,  # the word that says it, here and in `Dataset.best_by`
@@ -105,7 +104,7 @@ def check(
         column: name of the column of the question.
         unit: name of the column that identifies whom a row belongs to; not with a `Dataset`.
         table: name of the table on a server.
-        candidates, dates, prices: of the question. Without candidates, values and dates it is about numbers.
+        candidates, dates: of the question. Without candidates, values and dates it is about numbers.
         values, between: of `dpselect.Dataset.count`: some values, or two numbers.
         bounds, step: of the question: two numbers, or the first and the last date.
         sum, clip: of the question: the column that is summed for each candidate, and the most that a unit adds. The
