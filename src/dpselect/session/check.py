@@ -22,7 +22,7 @@ from dpselect.questions.counts import condition_given, listed_values
 from dpselect.questions.question import counted
 from dpselect.questions.wording import html_table, scope
 from dpselect.session.asking import Asking, groups_of, rows_of
-from dpselect.session.findings import FEW_UNITS, WARNING, Findings, missing_candidates, printable
+from dpselect.session.findings import FEW_UNITS, WARNING, CheckSentences, missing_candidates, printable
 from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicCandidates, PublicDomain, PublicGroups
 from dpselect.summaries.dates import public_dates
@@ -173,7 +173,7 @@ def _of_rows(rows: Rows, sought: list[Sought], said: tuple[str, str, str], many:
     """Every row is looked at. What a unit may have `many` of matters to the question; nothing if one row is as good."""
     assert isinstance(rows.table, StreamTable), "its rows are streamed"
     found = rows.table.inspect(unit=rows.unit_column, sought=sought, progress=progress)
-    findings = Findings(found, rows.unit, sought, rows.format, rows.table.places, said)
+    findings = CheckSentences(found, rows.unit, sought, rows.format, rows.table.places, said)
     problems = tuple(findings.sentences())
     several = (
         f", {found.several[0]:,} of them with several {many}, up to {found.several[1]:,}"

@@ -15,7 +15,7 @@ from dpselect.backends.columns import Column, Holds
 from dpselect.backends.row_rules import MISSING
 from dpselect.backends.rows.arrow import pa
 from dpselect.backends.rows.declared import as_read, compared
-from dpselect.backends.rows.inspect import SHOWN, Cells, Inspection, Sought, Written
+from dpselect.backends.rows.inspect import SHOWN, ColumnCells, Inspection, Sought, Written
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
 from dpselect.formats import Format
 from dpselect.questions.question import counted
@@ -95,7 +95,7 @@ def missing_candidates(candidates: PublicCandidates, places: Sequence[int]) -> s
 _Advice = tuple[list[dict[str, Any]], int, str]
 
 
-class Findings:
+class CheckSentences:
     """The sentences about what was found.
 
     Args:
@@ -186,7 +186,7 @@ class Findings:
             may = "may be the same as another one, written in another way, and count beside it"
             yield f"{counted(count, 'unit')} {may}: {both}."
 
-    def _of_cells(self, sought: Sought, cells: Cells) -> Iterator[str]:
+    def _of_cells(self, sought: Sought, cells: ColumnCells) -> Iterator[str]:
         owned = self._found.rows - sum(each.rows for each in self._found.nobody)
         reasons = dict[str, list[Written]]()
         for each in cells.written:
@@ -228,7 +228,7 @@ class Findings:
             return f"a number with {symbol}" if symbol else "a number with marks that are not read"
         return next(called for called, pattern in _CALLED if re.fullmatch(pattern, text, re.DOTALL))
 
-    def _advice(self, sought: Sought, cells: Cells) -> _Advice:
+    def _advice(self, sought: Sought, cells: ColumnCells) -> _Advice:
         """Words of a format that read what is not read, in each way, and of how many rows; or else what helps."""
         unread = {each.text: each.rows for each in cells.written if each.state == 2 and each.text}
         unread = {text: rows for text, rows in unread.items() if not re.fullmatch(_MISSING, text.strip())}
@@ -273,7 +273,7 @@ class Findings:
         return ways, sum(unread.values()), otherwise
 
     def _of_texts(self, sought: Sought, others: Mapping[str, int]) -> _Advice:
-        """Cells that only differ from a candidate in how they are written."""
+        """ColumnCells that only differ from a candidate in how they are written."""
         assert sought.listed is not None, "text is only compared with a list"
         listed = [str(each) for each in sought.listed.values]
         alike = {_alike(each): each for each in listed}
@@ -292,7 +292,7 @@ class Findings:
             otherwise += " --candidates-as integer reads both alike."
         return [], rows, otherwise if near else ""
 
-    def _keeps(self, sought: Sought, cells: Cells, words: Mapping[str, Any]) -> bool:
+    def _keeps(self, sought: Sought, cells: ColumnCells, words: Mapping[str, Any]) -> bool:
         """Whether the numbers that are read now are read then, too, and a list is still one of different values."""
         if sought.kind is CandidateKind.TEXT:
             return (format := self._format(words)) is not None and bool(_compared(sought, format))

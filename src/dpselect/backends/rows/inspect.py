@@ -7,12 +7,12 @@ means is decided by the row rules, as for a question.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.contract import Progress
+from dpselect.backends.contract import Condition, Progress
 from dpselect.backends.row_rules import Number, Unit, Value, Within, rule
 from dpselect.backends.rows.arrow import RecordBatch, of_numpy, pa, pc
 from dpselect.backends.rows.connection import Connection, literal
@@ -21,14 +21,12 @@ from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.engine import answer
 from dpselect.backends.rows.relation import candidate_table, meets
 from dpselect.backends.rows.scan import Scan
-from dpselect.backends.rows.source import Lines
+from dpselect.backends.rows.source import Lines, Source
+from dpselect.formats import Format
 from dpselect.summaries import CandidateKind, PublicCandidates
 
-if TYPE_CHECKING:
-    from dpselect.backends.rows.table import StreamTable
-
 SHOWN = 3
-"""Cells of a kind that are shown."""
+"""ColumnCells of a kind that are shown."""
 _LONGEST, _WAYS = 100, 10_000
 """Characters of a cell, and ways to write a column, that are looked at."""
 _TEXT = (Holds.ANYTHING, Holds.TEXT)
@@ -85,7 +83,7 @@ class Sought(NamedTuple):
         return CandidateKind.NUMBER if self.listed is None else self.listed.kind
 
 
-class Cells(NamedTuple):
+class ColumnCells(NamedTuple):
     """What one column holds in rows with a unit; and the positions of candidates that none of these has."""
 
     written: tuple[Written, ...]
@@ -120,27 +118,35 @@ class Inspection(NamedTuple):
     words: Written
     unlike: tuple[Written, int]
     alike: tuple[int, list[list[tuple[str, int]]]]
-    columns: tuple[Cells, ...]
+    columns: tuple[ColumnCells, ...]
     left_out: int
 
 
-def inspected(table: StreamTable, unit: Column, sought: Sequence[Sought], progress: Progress | None) -> Inspection:
-    """Look at every row of a table."""
-    met = {f"condition{at}": each for at, each in enumerate(table.conditions)}
+def inspected(
+    source: Source,
+    unit: Column,
+    sought: Sequence[Sought],
+    conditions: Sequence[Condition],
+    format: Format | None,
+    memory_limit: int | None,
+    progress: Progress | None,
+) -> Inspection:
+    """Look at every row of a table that meets the conditions."""
+    met = {f"condition{at}": each for at, each in enumerate(conditions)}
     asked = {f"value{at}": each for at, each in enumerate(sought)}
     given = {name: each.listed for name, each in {**met, **asked}.items() if each.listed is not None}
-    listed = {name: compared(each, table.format) for name, each in given.items()}
+    listed = {name: compared(each, format) for name, each in given.items()}
     columns = {"unit": unit, **{name: each.column for name, each in {**met, **asked}.items()}}
     left_out: list[int] = []
-    source = table.source.counting(left_out.append) if isinstance(table.source, Lines) else table.source
+    source = source.counting(left_out.append) if isinstance(source, Lines) else source
 
     def query(connection: Connection) -> Inspection:
-        conditions = [meets(connection, name, e.column, listed.get(name), e.between) for name, e in met.items()]
-        _write(connection, unit, sought, listed, " AND ".join(conditions) or "true")
+        needed = [meets(connection, name, e.column, listed.get(name), e.between) for name, e in met.items()]
+        _write(connection, unit, sought, listed, " AND ".join(needed) or "true")
         return _counted(connection, unit, sought)
 
-    scan = _Cells(source, columns, candidates=listed, format=table.format)
-    found = answer(scan, query, progress=progress, memory_limit=table.memory_limit)
+    scan = _Cells(source, columns, candidates=listed, format=format)
+    found = answer(scan, query, progress=progress, memory_limit=memory_limit)
     return found._replace(left_out=sum(left_out))
 
 
@@ -233,7 +239,7 @@ def _counted(connection: Connection, unit: Column, sought: Sequence[Sought]) -> 
     )
 
 
-def _column(connection: Connection, at: int, sought: Sought) -> Cells:
+def _column(connection: Connection, at: int, sought: Sought) -> ColumnCells:
     what, shape = f"what{at}", f"CASE WHEN what{at} IS NULL THEN text{at} END"
     state = f"CASE WHEN {what} IS NOT NULL THEN 0 WHEN is_read{at} THEN 1 ELSE 2 END"
     if sought.kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
@@ -242,11 +248,11 @@ def _column(connection: Connection, at: int, sought: Sought) -> Cells:
     values = f"FROM cells WHERE who IS NOT NULL AND {what} IS NOT NULL"
     if sought.listed is not None:
         absent = f"SELECT place FROM list{at} WHERE place NOT IN (SELECT {what} {values}) ORDER BY place"
-        return Cells(written, 0, 0, tuple(place for (place,) in connection.execute(absent).fetchall()))
+        return ColumnCells(written, 0, 0, tuple(place for (place,) in connection.execute(absent).fetchall()))
     ends = [float(each) for each in sought.ends or ("-inf", "inf")]
     beyond = f"SELECT count(*) FILTER ({what} < $1), count(*) FILTER ({what} > $2) {values}"
     below, above = _one(connection, beyond, ends)
-    return Cells(written, below, above, ())
+    return ColumnCells(written, below, above, ())
 
 
 def _grouped(connection: Connection, shape: str, state: str, raw: str, where: str) -> tuple[Written, ...]:

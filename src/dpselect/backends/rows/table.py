@@ -107,7 +107,7 @@ class StreamTable:
         """What the rows hold, exactly. For the holder of the data only."""
         from dpselect.backends.rows.inspect import inspected
 
-        return inspected(self, unit, sought, progress)
+        return inspected(self.source, unit, sought, self.conditions, self.format, self.memory_limit, progress)
 
     def places(
         self, rows: Sequence[int], others: int
