@@ -76,7 +76,7 @@ def test_each_way_to_write_a_number_that_is_not_read_is_named_and_shown(value: s
     assert first.startswith(f"25 of 25 rows (100.0%): {reason}")
     assert not value or first.endswith(f"such as {value!r} (line 2), {value!r} (line 3), {value!r} (line 4).")
     assert [each for each in others if each.startswith("Try")] == (
-        [f"Try {advice}: all of them are read then, and none as something else."] if advice else []
+        [f"Try {advice}: with it 25 more rows can count, all others as now."] if advice else []
     )
     assert not advice or read_with(tmp_path, [value] * 25) == 25
 
@@ -126,6 +126,20 @@ def test_what_the_cells_do_not_tell_is_left_open(tmp_path: Path) -> None:
     assert said(tmp_path, ["1.234", "5.67"]) == ()
 
 
+def test_dots_that_would_change_their_meaning_are_said(tmp_path: Path) -> None:
+    problem = said(tmp_path, ["1.234", "1.234,5"])[-1]
+    assert problem == "Try --thousands . --decimal ',': with it 1 more row can count, and 1.234 as 1234."
+
+
+def test_more_ways_to_write_than_are_told_apart_are_counted(tmp_path: Path) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    values = [f"{a}{b}{c}" for a in letters for b in letters for c in letters]
+    found = said(tmp_path, values)
+    assert found[1].startswith("9,998 of 17,576 rows (56.9%): text without a digit, such as 'aaa' (line 2)")
+    assert found[2].startswith("2 of 17,576 rows (0.0%): nothing, or a word for a missing")
+    assert found[3] == "7,576 of 17,576 rows (43.1%) are written in still other ways, which are too many to tell apart."
+
+
 def test_words_that_a_declared_format_lacks_are_named(tmp_path: Path) -> None:
     path = file(tmp_path, ["1.234,50", "12,5", ""])
     found = dps.check(path, "value", unit="who", format=dps.Format(decimal=","))
@@ -170,9 +184,9 @@ def test_utf_16_is_read_if_it_is_declared(encoding: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("values", "candidates", "problem"),
     [
-        (["18 ", "18"], ["18"], "Try --trim: all of them are read then, and none as something else."),
-        (["oslo"], ["Oslo"], "Try --ignore-case: all of them are read then, and none as something else."),
-        (["OSLO "], ["Oslo"], "Try --trim --ignore-case: all of them are read then, and none as something else."),
+        (["18 ", "18"], ["18"], "Try --trim: with it 1 more row can count, all others as now."),
+        (["oslo"], ["Oslo"], "Try --ignore-case: with it 1 more row can count, all others as now."),
+        (["OSLO "], ["Oslo"], "Try --trim --ignore-case: with it 1 more row can count, all others as now."),
         (
             ["18\u00a0"],
             ["18"],
@@ -215,22 +229,22 @@ def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "advice"),
     [
-        (["2026-12-24 00:00:00"], "Try --date-format '%Y-%m-%d 00:00:00':"),
+        (["2026-12-24 00:00:00"], "Try --as-date:"),
         (
             ["12/24/2026", "3/4/2026"],
-            "Try --date-format %m/%d/%Y: all of them are read then, and none as something else.",
+            "Try --date-format %m/%d/%Y: with it 2 more rows can count, all others as now.",
         ),
         (
             ["24/12/2026", "3/4/2026"],
-            "Try --date-format %d/%m/%Y: all of them are read then, and none as something else.",
+            "Try --date-format %d/%m/%Y: with it 2 more rows can count, all others as now.",
         ),
-        (["3/4/2026"], "Try --date-format %m/%d/%Y: all of them are read then, and none as something else. Or --date"),
+        (["3/4/2026"], "Try --date-format %m/%d/%Y: with it 1 more row can count, all others as now. Or --date"),
         (["12/24/2026", "24/12/2026"], "No option reads all of them."),
         (["24.12.2026"], "Try --date-format %d.%m.%Y:"),
         (["24-Dec-2026"], "Try --date-format %d-%b-%Y:"),
         (["20261224"], "Try --date-format %Y%m%d:"),
         (["46380"], "They look like a spreadsheet's numbers for dates."),
-        (["2026-12-24 13:45"], "No option reads all of them. Times of day are not read: make dates of them first."),
+        (["2026-12-24 13:45"], "Try --as-date:"),
     ],
 )
 def test_dates_in_other_forms_are_named(values: list[str], advice: str, tmp_path: Path) -> None:
@@ -361,7 +375,7 @@ def test_groups_are_checked_too() -> None:
     checked = dps.check(frame, "value", unit="who", by="city", groups=["Oslo", "Rome"])
     assert checked.problems == (
         "city: 2 of 4 rows (50.0%): a value that is not listed, such as 'oslo' (row 2), 'oslo' (row 4).",
-        "city: Try --ignore-case: all of them are read then, and none as something else.",
+        "city: Try --ignore-case: with it 2 more rows can count, all others as now.",
     )
     assert (checked.usable_rows, checked.suggested) == (2, dps.Format(ignore_case=True))
 
@@ -380,7 +394,7 @@ def test_it_says_for_whom_it_is_and_hides_what_it_found(tmp_path: Path) -> None:
 def test_no_release_ledger_or_certificate_reaches_a_check() -> None:
     """What is exact must not get into what is published."""
     source = Path(dps.__file__).parent
-    reach = {"session/check.py", "session/findings.py", "backends/inspect.py"}
+    reach = {"session/check.py", "session/findings.py", "backends/rows/inspect.py", "backends/rows/table.py"}
     reach |= {"__init__.py", "cli/app.py", "cli/check.py", "web/choosing.py"}
     words = ("session.check", "session.findings", "rows.inspect", ".inspect(unit")
     found = {path for path in source.rglob("*.py") if any(word in path.read_text("utf-8") for word in words)}
@@ -457,19 +471,16 @@ def engine_says(source: Any, **options: Any) -> None:
     assert "part: 1 of 2 occur in no row: 'd'." in grouped.problems
 
 
-def test_a_lazy_frame_is_asked_for_units_alone() -> None:
-    frame = pl.DataFrame(ROWS).lazy()
-    engine_says(frame)
-    checked = dps.check(dps.Dataset(frame, unit="who"), "value", bounds=(0, 40))
-    assert "value, for numbers: 100 of 101 units (who) take part." in str(checked)
-    assert "<td>who (units)</td><td>100</td><td>101</td>" in checked._repr_html_()
-    few = dps.check(frame.head(3), "value", unit="who", bounds=(0, 40)).problems
-    assert few == ("Only 3 units will take part: the answer would be mostly noise.",)
-
-
 def test_a_server_is_asked_for_units_alone(postgres: Any) -> None:
     source = engines.on_server(postgres, ROWS)
     engine_says(source.given, **source.options)
+    checked = dps.check(source.asked("who"), "value", bounds=(0, 40))
+    assert "value, for numbers: 100 of 101 units (who) take part." in str(checked)
+    assert "<td>who (units)</td><td>100</td><td>101</td>" in checked._repr_html_()
+    few = engines.on_server(postgres, ROWS.slice(0, 3)).asked("who")
+    assert dps.check(few, "value", bounds=(0, 40)).problems == (
+        "Only 3 units will take part: the answer would be mostly noise.",
+    )
 
 
 def test_spark_is_asked_for_units_alone() -> None:
@@ -479,6 +490,13 @@ def test_spark_is_asked_for_units_alone() -> None:
 def test_each_row_may_be_another_person(tmp_path: Path) -> None:
     found = dps.check(file(tmp_path, ["1"] * 50, units=["x"] * 50), "value", unit=dps.ROWS)
     assert (found.units, found.problems) == (50, ())
+
+
+def test_the_lines_of_a_view_are_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("who,age,value\n1,20,x\n2,70,5\n3,71,y\n")
+    found = dps.check(dps.Dataset(path, unit="who").where(age=(65, None)), "value")
+    assert (found.rows, found.problems) == (2, ("1 of 2 rows (50.0%): text without a digit, such as 'y' (line 4).",))
 
 
 def test_a_view_is_checked_with_its_conditions() -> None:

@@ -34,14 +34,14 @@ def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[st
         "- Only 2 units will take part: the answer would be mostly noise.",
         "- 98 of 100 rows (98.0%): a number with marks that are not read, such as '1,000' (line 2), '1,001' (line 3),"
         " '1,002' (line 4).",
-        "- Try --thousands ',': all of them are read then, and none as something else. Or --decimal ',': the cells do"
-        " not tell.",
+        "- Try --thousands ',': with it 98 more rows can count, all others as now. Or --decimal ',': the cells do not"
+        " tell.",
     ]
 
 
 def test_candidates_and_groups_are_looked_for(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,Rome"]) == 0
-    assert "- Try --ignore-case: all of them are read then" in capsys.readouterr().out
+    assert "- Try --ignore-case: with it 98 more rows can count, all others as now." in capsys.readouterr().out
     assert main(["check", table, "paid", "--unit", "customer", "--by", "city", "--groups", "Oslo,Rome"]) == 0
     assert "city: 98 of 100 rows (98.0%): a value that is not listed" in capsys.readouterr().out
 

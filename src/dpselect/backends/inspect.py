@@ -23,11 +23,10 @@ from dpselect.backends.rows.engine import answer
 from dpselect.backends.rows.long_text import ShortValues
 from dpselect.backends.rows.scan import Cell, Scan
 from dpselect.backends.rows.source import Lines
-from dpselect.backends.table import EngineTable
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 SHOWN = 3
-"""Cells of a kind that are shown."""
+"""ColumnCells of a kind that are shown."""
 _LONGEST, _WAYS = 100, 10_000
 """Characters of a cell, and ways to write a column, that are looked at."""
 _TEXT = (Holds.ANYTHING, Holds.TEXT)
@@ -84,7 +83,7 @@ class Sought(NamedTuple):
         return CandidateKind.NUMBER if self.listed is None else self.listed.kind
 
 
-class Cells(NamedTuple):
+class ColumnCells(NamedTuple):
     """What one column holds in rows with a unit; and the positions of candidates that none of these has."""
 
     written: tuple[Written, ...]
@@ -119,15 +118,15 @@ class Inspection(NamedTuple):
     words: Written
     unlike: tuple[Written, int]
     alike: tuple[int, list[list[tuple[str, int]]]]
-    columns: tuple[Cells, ...]
+    columns: tuple[ColumnCells, ...]
     left_out: int
 
 
-def inspected(table: EngineTable, unit: Column, sought: Sequence[Sought], progress: Progress | None) -> Inspection:
-    """Look at every row of a table in this process."""
-    engine = table.engine
-    assert isinstance(engine, Embedded), "its rows are streamed"
-    met = {f"condition{at}": each for at, each in enumerate(table.conditions)}
+def inspected(
+    engine: Embedded, unit: Column, sought: Sequence[Sought], conditions: Sequence[Condition], progress: Progress | None
+) -> Inspection:
+    """Look at every row of a table in this process that meets the conditions."""
+    met = {f"condition{at}": each for at, each in enumerate(conditions)}
     asked = {f"value{at}": each for at, each in enumerate(sought)}
     given = {name: each.listed for name, each in {**met, **asked}.items() if each.listed is not None}
     listed = {name: compared(each, engine.format) for name, each in given.items()}
@@ -136,8 +135,8 @@ def inspected(table: EngineTable, unit: Column, sought: Sequence[Sought], progre
     source = engine.source.counting(left_out.append) if isinstance(engine.source, Lines) else engine.source
 
     def query(connection: Connection) -> Inspection:
-        conditions = [_meets(connection, name, each, listed.get(name)) for name, each in met.items()]
-        _write(connection, unit, sought, listed, " AND ".join(conditions) or "true")
+        needed = [_meets(connection, name, each, listed.get(name)) for name, each in met.items()]
+        _write(connection, unit, sought, listed, " AND ".join(needed) or "true")
         return _counted(connection, unit, sought)
 
     scan = _Cells(source, {"unit": Cell(unit.source, None), **cells}, format=engine.format)
@@ -146,12 +145,11 @@ def inspected(table: EngineTable, unit: Column, sought: Sequence[Sought], progre
 
 
 def places(
-    table: EngineTable, rows: Sequence[int], others: int
+    engine: Embedded, rows: Sequence[int], others: int
 ) -> tuple[Mapping[int, tuple[str, bytes]], Sequence[tuple[str, bytes]]]:
     """Where rows stand; see `Lines.places`. Of what has no lines, the number of the row."""
-    source = table.engine.source if isinstance(table.engine, Embedded) else None
-    if isinstance(source, Lines):
-        return source.places(rows, others)
+    if isinstance(engine.source, Lines):
+        return engine.source.places(rows, others)
     return {row: (f"row {row + 1:,}", b"") for row in rows}, []
 
 
@@ -184,10 +182,9 @@ class _Cells(Scan):
         batch = super()._named(read)
         arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
         for name in self._texts:
-            arrays[f"raw_{name}"] = pc.utf8_slice_codeunits(read[self.cells[name].column], 0, _LONGEST)
-        rows: int = batch.num_rows
-        arrays["nth"] = of_numpy(np.arange(self._next, self._next + rows))
-        self._next += batch.num_rows
+            arrays[f"raw_{name}"] = pc.utf8_slice_codeunits(read[self.cells[name].column.source], 0, _LONGEST)
+        first, self._next = self._next, self._next + int(batch.num_rows)
+        arrays["nth"] = of_numpy(np.arange(first, self._next))
         return pa.RecordBatch.from_pydict(arrays)
 
 
@@ -253,7 +250,7 @@ def _counted(connection: Connection, unit: Column, sought: Sequence[Sought]) -> 
     )
 
 
-def _column(connection: Connection, at: int, sought: Sought) -> Cells:
+def _column(connection: Connection, at: int, sought: Sought) -> ColumnCells:
     what, shape = f"what{at}", f"CASE WHEN what{at} IS NULL THEN text{at} END"
     state = f"CASE WHEN {what} IS NOT NULL THEN 0 WHEN is_read{at} THEN 1 ELSE 2 END"
     if sought.kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
@@ -262,11 +259,11 @@ def _column(connection: Connection, at: int, sought: Sought) -> Cells:
     values = f"FROM cells WHERE who IS NOT NULL AND {what} IS NOT NULL"
     if sought.listed is not None:
         absent = f"SELECT place FROM list{at} WHERE place NOT IN (SELECT {what} {values}) ORDER BY place"
-        return Cells(written, 0, 0, tuple(place for (place,) in connection.execute(absent).fetchall()))
+        return ColumnCells(written, 0, 0, tuple(place for (place,) in connection.execute(absent).fetchall()))
     ends = [float(each) for each in sought.ends or ("-inf", "inf")]
     beyond = f"SELECT count(*) FILTER ({what} < $1), count(*) FILTER ({what} > $2) {values}"
     below, above = _one(connection, beyond, ends)
-    return Cells(written, below, above, ())
+    return ColumnCells(written, below, above, ())
 
 
 def _grouped(connection: Connection, shape: str, state: str, raw: str, where: str) -> tuple[Written, ...]:

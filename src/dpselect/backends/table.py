@@ -76,7 +76,8 @@ class EngineTable:
     def column(self, name: object, *, argument: str = "column") -> Column:
         """The column called `name`."""
         with cut_off:
-            return find_column(self.engine.columns, name, argument=argument, listed=self.engine.listed)
+            found = find_column(self.engine.columns, name, argument=argument, listed=self.engine.listed)
+            return found.as_dates if self.engine.format is not None and self.engine.format.as_date else found
 
     def unit(self, name: object) -> Column:
         """The column called `name`, if its type can identify units."""

@@ -44,6 +44,7 @@ class NoDifference:
     request: str | None = None
     times: str | None = None
     source_name: str | None = None
+    prices: str | None = None
     continuous: Flag = False
     dry_run: Flag = False
     quiet: Flag = False
@@ -74,7 +75,6 @@ def check(
     values: Text | None = None,
     between: Bounds | None = None,
     dates: Text | None = None,
-    prices: Text | None = None,
     bounds: Annotated[tuple[str, str] | None, Parameter(allow_leading_hyphen=True, negative="")] = None,
     step: Step | None = None,
     clip: Bounds | None = None,
@@ -102,7 +102,6 @@ def check(
         values: Values of a count, written like candidates.
         between: For a count: two numbers.
         dates: Dates of the question: 2026-12-05,2026-12-12 or @file with one per line.
-        prices: Prices of the question.
         bounds: Bounds of the question: two numbers, or the first and the last date.
         step: Step of the question.
         clip: Clip of the question: of best-by together with SUM, of sum by itself.
@@ -132,7 +131,6 @@ def check(
             values=listed(values, "values"),
             between=between,
             dates=None if dates is None else public.listed(dates, "dates", private=source),
-            prices=None if prices is None else public.listed(prices, "prices", private=source),
             bounds=ends,
             step=step,
             sum=sum,

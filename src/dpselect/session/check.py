@@ -18,11 +18,12 @@ from dpselect.backends.table import EngineTable
 from dpselect.checks import finite_bounds, memory_size
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
+from dpselect.privacy import EachRow
 from dpselect.questions.counts import condition_given, listed_values
 from dpselect.questions.question import counted
 from dpselect.questions.wording import html_table, scope
 from dpselect.session.asking import Asking, groups_of, rows_of
-from dpselect.session.findings import FEW_UNITS, WARNING, Findings, missing_candidates, printable
+from dpselect.session.findings import FEW_UNITS, WARNING, CheckSentences, missing_candidates, printable
 from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicCandidates, PublicDomain, PublicGroups
 from dpselect.summaries.dates import public_dates
@@ -76,13 +77,12 @@ def check(
     source: object,
     column: str,
     *,
-    unit: str | None = None,
+    unit: str | EachRow | None = None,
     table: str | None = None,
     candidates: object = None,
     values: object = None,
     between: tuple[float | Fraction, float | Fraction] | None = None,
     dates: object = None,
-    prices: object = None,
     bounds: tuple[object, object] | None = None,
     step: float | None = None,
     sum: str | None = None,  # the word that says it, here and in `Dataset.best_by`
@@ -105,7 +105,7 @@ def check(
         column: name of the column of the question.
         unit: name of the column that identifies whom a row belongs to; not with a `Dataset`.
         table: name of the table on a server.
-        candidates, dates, prices: of the question. Without candidates, values and dates it is about numbers.
+        candidates, dates: of the question. Without candidates, values and dates it is about numbers.
         values, between: of `dpselect.Dataset.count`: some values, or two numbers.
         bounds, step: of the question: two numbers, or the first and the last date.
         sum, clip: of the question: the column that is summed for each candidate, and the most that a unit adds. The
@@ -166,15 +166,18 @@ def check(
             check_numeric(each.column, argument="sum" if at else "column")
         else:
             check_match(each.column, each.listed.kind, argument=named)
-    is_local = isinstance(rows.table, EngineTable) and isinstance(rows.table.engine, Embedded)
-    return _of_rows(rows, sought, said, many, progress) if is_local else _of_units(rows, sought, parts)
+    engine = rows.table.engine if isinstance(rows.table, EngineTable) else None
+    if isinstance(engine, Embedded):
+        return _of_rows(engine, rows, sought, said, many, progress)
+    return _of_units(rows, sought, parts)
 
 
-def _of_rows(rows: Rows, sought: list[Sought], said: tuple[str, str, str], many: str, progress: Any) -> Check:
+def _of_rows(
+    engine: Embedded, rows: Rows, sought: list[Sought], said: tuple[str, str, str], many: str, progress: Any
+) -> Check:
     """Every row is looked at. What a unit may have `many` of matters to the question; nothing if one row is as good."""
-    assert isinstance(rows.table, EngineTable), "its rows are streamed"
-    found = inspected(rows.table, rows.unit_column, sought, progress)
-    findings = Findings(found, rows.unit, sought, rows.format, partial(places, rows.table), said)
+    found = inspected(engine, rows.unit_column, sought, rows.conditions, progress)
+    findings = CheckSentences(found, rows.unit, sought, rows.format, partial(places, engine), said)
     problems = tuple(findings.sentences())
     several = (
         f", {found.several[0]:,} of them with several {many}, up to {found.several[1]:,}"
@@ -257,7 +260,9 @@ def _parts(source: object, by: str | None, groups: object) -> PublicGroups | Non
     return parts
 
 
-def _rows(source: object, unit: str | None, table: str | None, format: Format | None, memory_limit: Any) -> Rows:
+def _rows(
+    source: object, unit: str | EachRow | None, table: str | None, format: Format | None, memory_limit: Any
+) -> Rows:
     """The rows of the source, or of a `Dataset`."""
     if isinstance(source, Asking):
         rows = rows_of(source)

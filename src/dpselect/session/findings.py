@@ -12,18 +12,18 @@ from datetime import date
 from typing import Any
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.inspect import SHOWN, Cells, Inspection, Sought, Written
+from dpselect.backends.inspect import SHOWN, ColumnCells, Inspection, Sought, Written
 from dpselect.backends.row_rules import MISSING
 from dpselect.backends.rows.arrow import pa
 from dpselect.backends.rows.declared import as_read, compared
-from dpselect.errors import InvalidParameterError
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError
 from dpselect.formats import Format
 from dpselect.questions.question import counted
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 WARNING = (
-    "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table."
-    " Acting on them is outside the guarantee: choose candidates, bounds and epsilon without them."
+    "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table. Acting"
+    " on them is outside the guarantee: choose candidates, bounds and epsilon without them."
 )
 FEW_UNITS = 20
 _LARGE = 0.05
@@ -50,16 +50,14 @@ _MARKS: tuple[Mapping[str, str], ...] = (
     {"thousands": "'"},
     {"thousands": "_"},
 )
-_MIDNIGHTS = (" 00:00:00", "T00:00:00", " 00:00", "T00:00:00Z", " 00:00:00.000", "T00:00:00.000", "T00:00:00.000Z")
 _DATES = (
-    *(f"%Y-%m-%d{time}" for time in _MIDNIGHTS),
     *("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%d-%b-%Y", "%d %b %Y", "%Y%m%d"),
 )
 _MISSING = f"(?i:|n[./]?a[.]?|#n/a|nil|missing|unknown|not available|undefined|{'|'.join(MISSING)})|[-?.]+"
 _CALLED = (
     (
-        "a minus sign that is none in ASCII (U+2212 or a dash); no option reads it: write -",
+        "a minus sign that is none in ASCII; no option reads it: write -",
         ".*[\u2010-\u2015\u2212].*0.*",
     ),
     ("a limit and no number; no option reads it", "[<>≤≥~] ?=?.*0.*|.*0 ?[+]"),
@@ -92,7 +90,10 @@ def missing_candidates(candidates: PublicCandidates, places: Sequence[int]) -> s
     return f"{len(places):,} of {len(candidates):,} occur in no row: {listed}{more}."
 
 
-class Findings:
+_Advice = tuple[list[dict[str, Any]], int, str]
+
+
+class CheckSentences:
     """The sentences about what was found.
 
     Args:
@@ -130,15 +131,21 @@ class Findings:
         for at, (sought, cells) in enumerate(every):
             name = f"{printable(sought.column.name)}: " if at else ""
             yield from (f"{name}{each}" for each in self._of_cells(sought, cells))
-            found, otherwise = self._advice(sought, cells)
+            found, rows, otherwise = self._advice(sought, cells)
             ways = [each for each in found if all(self._keeps(*other, each) for other in every)]
             if ways:
                 merged |= ways[0]
                 are_clear &= len(ways) == 1
                 others = f" Or {' or '.join(map(options, ways[1:]))}: the cells do not tell." if ways[1:] else ""
-                yield f"{name}Try {options(ways[0])}: all of them are read then, and none as something else.{others}"
-            elif found or otherwise:
-                yield f"{name}{otherwise or 'What would read them reads another column as something else.'}"
+                dots = ways[0].get("thousands") == "." and any(
+                    "." in (e.text or "") for e in cells.written if not e.state
+                )
+                then = "and 1.234 as 1234" if dots else "all others as now"
+                yield f"{name}Try {options(ways[0])}: with it {counted(rows, 'more row')} can count, {then}.{others}"
+            elif found:
+                yield f"{name}What would read them reads another column as something else."
+            elif otherwise:
+                yield f"{name}{otherwise}"
         if merged != self._words and are_clear:
             self.suggested = merged
 
@@ -156,10 +163,11 @@ class Findings:
             what = f"have no {unit}" if each.text is not None else f"have no {unit} that can be read"
             yield f"{_share(each.rows, found.rows)} {what}: they do not count{self._shown(each)}"
         if 0 < found.units <= FEW_UNITS and found.rows >= 10 * found.units:
-            there = "is" if found.units == 1 else "are"
-            yield f"There {there} only {counted(found.units, 'unit')}. Is {unit} whose a row is?"
+            are = "is" if found.units == 1 else "are"
+            yield f"There {are} only {counted(found.units, 'unit')}. Is {unit} whose a row is?"
         elif found.usable_units <= FEW_UNITS and found.rows >= 10 * max(1, found.usable_units):
-            yield f"Only {counted(found.usable_units, 'unit')} will take part: the answer would be mostly noise."
+            few = f"Only {counted(found.usable_units, 'unit')}" if found.usable_units else "No unit"
+            yield f"{few} will take part: the answer would be mostly noise."
         elif found.largest.rows > max(FEW_UNITS, _LARGE * found.rows, 10 * found.rows / found.units):
             same = f"{_share(found.largest.rows, found.rows)} have the same {unit}{self._shown(found.largest)}"
             yield f"{same} They count as one person: is it one?"
@@ -176,14 +184,16 @@ class Findings:
             may = "may be the same as another one, written in another way, and count beside it"
             yield f"{counted(count, 'unit')} {may}: {both}."
 
-    def _of_cells(self, sought: Sought, cells: Cells) -> Iterator[str]:
-        owned = sum(each.rows for each in cells.written)
+    def _of_cells(self, sought: Sought, cells: ColumnCells) -> Iterator[str]:
+        owned = self._found.rows - sum(each.rows for each in self._found.nobody)
         reasons = dict[str, list[Written]]()
         for each in cells.written:
             if each.state == 2 or (each.state == 1 and sought.listed is not None):
                 reasons.setdefault(self._reason(sought, each), []).append(each)
         for reason, some in sorted(reasons.items(), key=lambda item: -sum(each.rows for each in item[1])):
             yield f"{_share(sum(each.rows for each in some), owned)}: {reason}{self._shown(*some)}"
+        if rest := owned - sum(each.rows for each in cells.written):
+            yield f"{_share(rest, owned)} are written in still other ways, which are too many to tell apart."
         if sought.between is not None:
             beyond = sum(each.rows for each in cells.written if each.state == 1)
             if beyond:
@@ -198,8 +208,7 @@ class Findings:
     def _reason(self, sought: Sought, written: Written) -> str:
         text = written.text
         if text is None:
-            broken = any(self._line(row) for _, row in written.cells)
-            if broken:
+            if any(self._line(row) for _, row in written.cells):
                 return "text that cannot be read, or quotes inside a cell"
             is_text = sought.column.holds in (Holds.ANYTHING, Holds.TEXT)
             return "nothing, or an object, a list or a time" if is_text else "nothing"
@@ -217,96 +226,90 @@ class Findings:
             return f"a number with {symbol}" if symbol else "a number with marks that are not read"
         return next(called for called, pattern in _CALLED if re.fullmatch(pattern, text, re.DOTALL))
 
-    def _advice(self, sought: Sought, cells: Cells) -> tuple[list[dict[str, Any]], str]:
-        """Words of a format that read what is not read, one way after another; else what else to do."""
-        if sought.column.holds is Holds.TEXT or sought.kind is CandidateKind.TEXT:
-            return self._of_texts(sought, [each for each in cells.written if each.state == 1])
+    def _advice(self, sought: Sought, cells: ColumnCells) -> _Advice:
+        """Words of a format that read what is not read, in each way, and of how many rows; or else what helps."""
+        unread = {each.text: each.rows for each in cells.written if each.state == 2 and each.text}
+        unread = {text: rows for text, rows in unread.items() if not re.fullmatch(_MISSING, text.strip())}
+        read = [each.text for each in cells.written if each.state != 2 and each.text]
+        if sought.kind is CandidateKind.TEXT:
+            others = {each.text: each.rows for each in cells.written if each.state == 1 and each.text}
+            return self._of_texts(sought, others)
         if sought.column.holds is not Holds.ANYTHING:
-            return [], ""
-        unread = [each.text for each in cells.written if each.state == 2 and each.text is not None]
-        unread = [each for each in unread if not re.fullmatch(_MISSING, each.strip())]
-        read = [each.text for each in cells.written if each.state != 2 and each.text is not None]
+            return [], 0, ""
         if sought.kind in _READ:
-            return self._of_numbers(sought, [each for each in unread if _NUMBER.fullmatch(each.strip())], read)
-        counts = any(each.state != 2 for each in cells.written)
-        dates = [each for each in unread if any(map(str.isdigit, each))]
-        return self._of_dates(sought, dates) if sought.kind is CandidateKind.DATE and dates and not counts else ([], "")
+            numbers = {text: rows for text, rows in unread.items() if _NUMBER.fullmatch(text.strip())}
+            return self._of_numbers(sought, numbers, read)
+        dates = {text: rows for text, rows in unread.items() if any(map(str.isdigit, text))}
+        if sought.kind is not CandidateKind.DATE or not dates or any(each.state != 2 for each in cells.written):
+            return [], 0, ""
+        tried: list[dict[str, Any]] = [{"as_date": True}, *({"date_format": each} for each in _DATES)]
+        tried += [{"date_format": each, "as_date": True} for each in _DATES]
+        ways = [each for each in tried if self._all_read(sought, dates, each)]
+        ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
+        otherwise = "No option reads all of them."
+        if all(re.fullmatch("[2-7][0-9]{4}([.][0-9]+)?", each) for each in dates):
+            otherwise = "They look like a spreadsheet's numbers for dates. Give the column the format yyyy-mm-dd there."
+        return ways, sum(dates.values()), otherwise
 
-    def _of_numbers(self, sought: Sought, unread: list[str], read: list[str]) -> tuple[list[dict[str, Any]], str]:
-        if not unread:
-            dots = [each for each in read if "." in each]
-            is_plain = not {"thousands", "decimal"} & self._words.keys()
-            if dots and is_plain and all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots):
-                return (
-                    [],
-                    "All dots stand before three digits. If they are between thousands: --thousands . --decimal ','.",
-                )
-            return [], ""
+    def _of_numbers(self, sought: Sought, unread: Mapping[str, int], read: list[str]) -> _Advice:
+        otherwise, ways = "", list[dict[str, Any]]()
         stripped = str(self._words.get("strip", ""))
         symbols = {_symbol(each, stripped) for each in (*unread, *read)}
-        if len(symbols) > 1:
-            named = ", ".join(sorted(filter(None, symbols)))
-            return (
-                [],
-                f"Numbers with {named} stand beside others: no option makes them mean the same."
-                " Write them in one way first.",
-            )
-        ways = list[dict[str, Any]]()
-        for marks in _MARKS:
-            words = {**marks, **({"strip": stripped + symbol} if (symbol := next(iter(symbols))) else {})}
-            words = {name: value for name, value in words.items() if self._words.get(name) != value}
-            if words and self._all_read(sought, (*unread, *read), words):
-                ways.append(words)
-        ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
-        if ways or sought.kind is CandidateKind.NUMBER:
-            return ways, "" if ways else "No option reads all of these numbers: they are written in several ways."
-        return [], "Numbers that are not whole match candidates only as numbers: --candidates-as number."
+        dots = [each for each in read if "." in each]
+        if not unread:
+            if dots and not self._words and all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots):
+                otherwise = "All dots stand before three digits. If they are between thousands:"
+                otherwise += " --thousands . --decimal ','."
+        elif len(symbols) > 1:
+            otherwise = f"Numbers with {', '.join(sorted(filter(None, symbols)))} stand beside others: no option makes"
+            otherwise += " them mean the same. Write them in one way first."
+        else:
+            strip = {"strip": stripped + symbol} if (symbol := next(iter(symbols))) else {}
+            tried = [{k: v for k, v in {**each, **strip}.items() if self._words.get(k) != v} for each in _MARKS]
+            ways = [each for each in tried if each and self._all_read(sought, (*unread, *read), each)]
+            ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
+            otherwise = "No option reads all of these numbers: they are written in several ways."
+            if sought.kind is CandidateKind.INTEGER:
+                otherwise = "Numbers that are not whole match candidates only as numbers: --candidates-as number."
+        return ways, sum(unread.values()), otherwise
 
-    def _of_dates(self, sought: Sought, dates: list[str]) -> tuple[list[dict[str, Any]], str]:
-        ways = [{"date_format": each} for each in _DATES if self._all_read(sought, dates, {"date_format": each})]
-        if not ways and all(re.fullmatch("[2-7][0-9]{4}([.][0-9]+)?", each) for each in dates):
-            return [], "They look like a spreadsheet's numbers for dates. Give the column the format yyyy-mm-dd there."
-        return ways, "" if ways else "No option reads all of them. Times of day are not read: make dates of them first."
-
-    def _of_texts(self, sought: Sought, others: list[Written]) -> tuple[list[dict[str, Any]], str]:
-        """Cells that only differ from a candidate in how they are written."""
+    def _of_texts(self, sought: Sought, others: Mapping[str, int]) -> _Advice:
+        """ColumnCells that only differ from a candidate in how they are written."""
         assert sought.listed is not None, "text is only compared with a list"
         listed = [str(each) for each in sought.listed.values]
         alike = {_alike(each): each for each in listed}
-        near = [(each.text, alike[_alike(each.text)]) for each in others if each.text and _alike(each.text) in alike]
-        if not near:
-            return [], ""
+        near = {each: alike[_alike(each)] for each in others if _alike(each) in alike}
+        rows = sum(others[each] for each in near)
         for words in ({"trim": True}, {"ignore_case": True}, {"trim": True, "ignore_case": True}):
-            try:
-                both: dict[str, Any] = {**self._words, **words}
-                format = Format(**both)
-                become = [str(each) for each in compared(sought.listed, format).values]
-            except InvalidParameterError:
-                continue
-            cells = as_read(pa.array([each for each, _ in near], pa.large_string()), sought.column, sought.kind, format)
-            if set(cells.to_pylist()) <= set(become):
-                return [words], ""
-        named = ", ".join(f"{_short(cell)} for {_short(candidate)}" for cell, candidate in near[:SHOWN])
+            if near and (format := self._format(words)) is not None and (become := _compared(sought, format)):
+                cells = as_read(pa.array(near, pa.large_string()), sought.column, sought.kind, format)
+                if set(cells.to_pylist()) <= become:
+                    return [words], rows, ""
+        named = ", ".join(f"{_short(cell)} for {_short(candidate)}" for cell, candidate in list(near.items())[:SHOWN])
+        otherwise = f"Candidates are written in another way, such as {named}: give them as they are written."
         numbers = all(re.fullmatch("0|[1-9][0-9]*", each) for each in listed)
-        if numbers and all(re.fullmatch(" *[0-9]+([.]0*)? *", cell) for cell, _ in near):
-            return (
-                [],
-                f"Candidates are written as another number, such as {named}. --candidates-as integer reads both alike.",
-            )
-        return [], f"Candidates are written in another way, such as {named}: give them as they are written."
+        if numbers and all(re.fullmatch(" *[0-9]+([.]0*)? *", cell) for cell in near):
+            otherwise = f"Candidates are written as another number, such as {named}."
+            otherwise += " --candidates-as integer reads both alike."
+        return [], rows, otherwise if near else ""
 
-    def _keeps(self, sought: Sought, cells: Cells, words: Mapping[str, Any]) -> bool:
-        """Whether the numbers that are read now are read then, too."""
-        read = [each.text for each in cells.written if each.state != 2 and each.text is not None]
-        return (
-            sought.kind not in _READ or sought.column.holds is not Holds.ANYTHING or self._all_read(sought, read, words)
-        )
+    def _keeps(self, sought: Sought, cells: ColumnCells, words: Mapping[str, Any]) -> bool:
+        """Whether the numbers that are read now are read then, too, and a list is still one of different values."""
+        if sought.kind is CandidateKind.TEXT:
+            return (format := self._format(words)) is not None and bool(_compared(sought, format))
+        read = [each.text for each in cells.written if each.state != 2 and each.text]
+        is_text = sought.kind in _READ and sought.column.holds is Holds.ANYTHING
+        return not is_text or self._all_read(sought, read, words)
+
+    def _format(self, words: Mapping[str, Any]) -> Format | None:
+        given: dict[str, Any] = {**self._words, **words}
+        try:
+            return Format(**given)
+        except InvalidParameterError:
+            return None
 
     def _all_read(self, sought: Sought, cells: Iterable[str], words: Mapping[str, Any]) -> bool:
-        try:
-            both: dict[str, Any] = {**self._words, **words}
-            format = Format(**both)
-        except InvalidParameterError:
+        if (format := self._format(words)) is None:
             return False
         column = Column(sought.column.name, Holds.ANYTHING)
         found: list[str | None] = as_read(pa.array(cells, pa.large_string()), column, sought.kind, format).to_pylist()
@@ -339,6 +342,15 @@ class Findings:
     def _cell(self, text: str, row: int) -> str:
         where = self._at[row][0] if row in self._at else ""
         return f"{_short(text)} ({where})" if where else _short(text)
+
+
+def _compared(sought: Sought, format: Format) -> set[str]:
+    """A list of text as cells are compared with it; nothing if it would not be one."""
+    assert sought.listed is not None, "text is only compared with a list"
+    try:
+        return {str(each) for each in compared(sought.listed, format).values}
+    except InvalidCandidatesError:
+        return set()
 
 
 def _symbol(number: str, stripped: str) -> str:
