@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
+from dpselect.ledger import requests
 from tests.backends.tables import write_csv
 from tests.slow import SLOW
 
@@ -68,6 +69,8 @@ def check_that_entries_are_named(opened: Path, table: Path, folder: Path, reques
     for at in itertools.count(0, step):
         path = Path(shutil.copy(opened, folder / f"{at}.db"))
         interrupt = Interrupt(at)
+        requests._attempts.clear()  # of earlier turns: each would be looked at
+        requests._answers.clear()
         caught: KeyboardInterrupt | None = None
         sys.settrace(interrupt.trace)
         try:

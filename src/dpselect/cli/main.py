@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cyclopts import CycloptsError
 
     from dpselect.errors import SelectionError
+    from dpselect.ledger import Receipt
 
 BAD_INPUT, UNFORESEEN, BROKEN_PIPE = 2, 1, 141
 
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = "standard output is closed, so no answer could be written. Nothing was read, charged or changed."
         return _report(text, BAD_INPUT)
     encode_anything(sys.stdout)
+    before = _last_charge()
     try:
         if arguments is None and given[:1] != ["serve"]:  # whose server listens to signals itself
             _end_like_an_interrupt("SIGTERM", "SIGHUP")
@@ -59,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         number = error.number if isinstance(error, _EndedError) else signal.SIGINT
         if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
             signal.signal(number, signal.SIG_IGN)
-        _name_entry(error)
+        _name_entry(error, before)
         return 128 + number
     except BrokenPipeError:
         _drop_output()  # the reader has closed it
@@ -117,15 +119,21 @@ def _end_like_an_interrupt(*names: str) -> None:
             signal.signal(number, end)
 
 
-def _name_entry(error: KeyboardInterrupt) -> None:
-    """Name the entry of the ledger, if an interrupt came after a charge."""
-    notes: list[str] = getattr(error, "__notes__", [])
-    if not notes and "dpselect.ledger.requests" in sys.modules:
-        from dpselect.ledger.requests import last_charge
+def _last_charge() -> Receipt | None:
+    """The receipt of this process's last charge."""
+    if "dpselect.ledger.requests" not in sys.modules:  # which brings a database with it
+        return None
+    from dpselect.ledger.requests import last_charge
 
-        charged = last_charge()
-        if charged is not None:
-            notes = [f"interrupted after entry {charged.sequence} of account {charged.account!r} was charged."]
+    return last_charge()
+
+
+def _name_entry(error: KeyboardInterrupt, before: Receipt | None) -> None:
+    """Name the entry of the ledger, if an interrupt came after a charge; `before` is one of an earlier command."""
+    notes: list[str] = getattr(error, "__notes__", [])
+    charged = _last_charge()
+    if not notes and charged is not None and charged is not before:
+        notes = [f"interrupted after entry {charged.sequence} of account {charged.account!r} was charged."]
     for note in notes:
         _report(note, 0)
 
