@@ -19,7 +19,7 @@ from dpselect.backends.columns import Holds
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.formats import ENDINGS_TEXT
 from dpselect.backends.opening import open_table
-from dpselect.errors import InvalidDataError, InvalidParameterError
+from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates
 from tests.backends.tables import count, gather, write_csv, write_parquet
 
@@ -182,9 +182,6 @@ def test_typed_files_whose_columns_differ(write: Any, tmp_path: Path) -> None:
         table.count(unit=table.unit("unit"), column=table.column("other"), candidates=PublicCandidates.given(["x"]))
     with pytest.raises(InvalidDataError, match=r"^unit='first'.* is missing in .*file 2 of 2"):
         table.unit("first")
-    if write is pq.write_table:
-        with pytest.raises(InvalidParameterError, match=r"^engine='polars': expected 'duckdb' for these files"):
-            open_table(source, engine="polars")
 
 
 def test_a_name_with_wildcards_that_exists_is_taken_literally(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ _NUMERIC = frozenset({Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_
 
 _CAST = "Convert it first, for example to numbers or text."
 _DATES = (
-    "If only the date matters: as_date=True, for files and frames; lazy frames and servers need a cast to dates first."
+    "If only the date matters: as_date=True, for files and frames; tables on servers and of Spark need a cast to dates."
 )
 
 
