@@ -34,9 +34,7 @@ class MechanismValue:
         explained(cls)
 
     def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            if name in CHECKS:
-                self._set(**{name: CHECKS[name](getattr(self, name))})
+        self._set(**{name: CHECKS[name](getattr(self, name)) for name in self.__dataclass_fields__ if name in CHECKS})
 
     @property
     def event(self) -> Event:
