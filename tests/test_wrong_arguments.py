@@ -157,7 +157,7 @@ MADE_INSIDE = {
 """Classes whose values the package makes; nobody else calls them."""
 
 INTERNAL = {
-    *("probabilities", "worst_error", "worst_expected_error", "bound_at", "scaled", "log_odds", "bound_of", "scores"),
+    *("probabilities", "worst_error", "worst_expected_error", "bound_at", "scaled", "log_odds", "scores"),
     *("first_noise", "draw_place", "at", "contains", "counts", "tail_bound", "difference_bound", "one_sided_bound"),
     "check",
 }
@@ -227,6 +227,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "accounting.Run": {"mechanism": "m", "neighbours": "add_remove", "unit": "who"},
     "accounting.calibrate": {"sensitivity": 1},
     **{f"planning.{each}": {"scores": [3.0, 1.0, 2.0]} for each in ("epsilon_for", "error_curve", "plot_error")},
+    "planning.plot_pmf": {"mechanism": FLIP, "scores": [3.0, 1.0, 2.0]},
     "planning.epsilon_for": {"scores": [3.0, 1.0, 2.0], "expected_error": 0.5},
     **{f"planning.{each}": {"levels": 3} for each in ("optimal_error", "optimal_ratio")},
     "planning.recommendation": {"selections": 3},

@@ -10,7 +10,7 @@ import pytest
 
 from dpselect.accounting import BoundedRangeEvent, LossIntervalEvent, PureEvent, compose
 from dpselect.accounting.profiles import loss_interval_renyi
-from dpselect.mechanisms.above_threshold import Moves, Rates
+from dpselect.mechanisms.query_moves import Moves, Rates
 from tests.reference import above_threshold as model
 
 

@@ -79,7 +79,7 @@ class ScaledMechanism(MechanismValue):
 
         For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
         """
-        return _known_scale(self.epsilon, self.sensitivity, self._factor)
+        return scale_of(self.epsilon, self.sensitivity, factor=self._factor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +91,7 @@ class RangedMechanism(ScaledMechanism):
         return BoundedRangeEvent(epsilon=self.epsilon)
 
 
+@lru_cache(maxsize=256)  # a draw with a gap asks for it each time
 def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
     """``factor * sensitivity / epsilon``; infinite or 0 if a double cannot hold it.
 
@@ -103,12 +104,6 @@ def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> fl
         return math.ldexp(numerator / denominator, numerator_exponent - denominator_exponent + factor - 1)
     except OverflowError:
         return math.inf
-
-
-@lru_cache(maxsize=256)
-def _known_scale(epsilon: float, sensitivity: float, factor: Literal[1, 2]) -> float:
-    """A draw with a gap asks for it each time."""
-    return scale_of(epsilon, sensitivity, factor=factor)
 
 
 Prepared = TypeVar("Prepared")
@@ -217,12 +212,13 @@ class PendingSelection:
 
 def native_grid(grid: Grid) -> _core.Grid:
     """The same points."""
-    denominator = math.lcm(grid.lower.denominator, grid.step.denominator)
-    start, step = int(grid.lower * denominator), int(grid.step * denominator)
-    return _core.Grid(_native(start, signed=True), _native(step), _native(denominator), grid.count)
+    below = math.lcm(grid.lower.denominator, grid.step.denominator)
+    start, step = native_whole(int(grid.lower * below), signed=True), native_whole(int(grid.step * below))
+    return _core.Grid(start, step, native_whole(below), grid.count)
 
 
-def _native(number: int, *, signed: bool = False) -> bytes:
+def native_whole(number: int, *, signed: bool = False) -> bytes:
+    """A whole number as the core reads it."""
     return number.to_bytes(number.bit_length() // 8 + 1, "little", signed=signed)
 
 
@@ -232,7 +228,7 @@ def native_fraction(number: Fraction) -> tuple[bytes, bytes]:
     >>> [int.from_bytes(part, "little", signed=True) for part in native_fraction(Fraction(-1, 3))]
     [-1, 3]
     """
-    return _native(number.numerator, signed=True), _native(number.denominator)
+    return native_whole(number.numerator, signed=True), native_whole(number.denominator)
 
 
 def shortest(number: Fraction) -> float | Fraction:

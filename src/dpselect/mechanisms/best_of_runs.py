@@ -26,6 +26,7 @@ from dpselect.checks import delta_below_one, exact_number, function, positive_co
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.candidates import Pick, checked_candidates
+from dpselect.mechanisms.explained import explained_as
 from dpselect.mechanisms.run_counts import (
     MOST_POISSON,
     GivenRunCount,
@@ -253,6 +254,7 @@ class BestOfRuns(MechanismValue):
         return f"{runs}: epsilon = {_rounded_up(self.epsilon)}{delta} in total.{cap}"
 
 
+@explained_as(BestOfRuns)
 def best_of_runs(
     run: Callable[[Configuration], tuple[float, object]],
     configurations: Sequence[Configuration],
@@ -276,12 +278,6 @@ def best_of_runs(
             runs.
         configurations: what to try, from public knowledge; each run takes one of them, uniformly, and gets a deep copy
             of its own.
-        epsilon_per_run, event_per_run: see `BestOfRuns`, as for the arguments that follow.
-        expected_runs: how many runs there are on average.
-        law: of their number.
-        eta: its shape.
-        cap: largest number.
-        delta: of the whole.
         charge: called with the event of the whole before the first run, such as ``lambda event:
             ledger.charge("tuning", event)``. If it raises an exception, nothing runs.
 

@@ -15,7 +15,7 @@ from numpy.polynomial.legendre import leggauss
 
 from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
-from dpselect.checks import one_of, positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.candidates import checked_candidates
@@ -24,9 +24,6 @@ from dpselect.mechanisms.laws import Gaps
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import (
     ScoresLike,
-    SupportsArrowArray,
-    SupportsArrowStream,
-    SupportsToNumpy,
     finite_scores,
     native_scores,
 )
@@ -91,16 +88,16 @@ class GeneralizedSelection(MechanismValue):
     _sensitivities: FloatArray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon = positive_epsilon(self.epsilon)
-        given = _checked_sensitivities(cast(object, self.sensitivities))
-        neighbours = neighbouring_relation(self.neighbours)
-        monotonic = check_monotonic(self.monotonic, neighbours)
-        confidence = probability(self.confidence, "confidence")
-        method = one_of(self.method, "method", _METHODS)
-        self._set(epsilon=epsilon, sensitivities=tuple(given.tolist()), monotonic=monotonic, neighbours=neighbours)
-        self._set(confidence=confidence, _sensitivities=given)
+        MechanismValue.__post_init__(self)
+        given, method = (
+            _checked_sensitivities(cast(object, self.sensitivities)),
+            one_of(self.method, "method", _METHODS),
+        )
+        self._set(sensitivities=tuple(given.tolist()), _sensitivities=given)
+        self._set(monotonic=check_monotonic(self.monotonic, self.neighbours))
+        self._set(confidence=probability(self.confidence, "confidence"))
         if not math.isfinite(self.shift) or not math.isfinite(4.0 * self.shift * float(given.max())):
-            raise InvalidParameterError("epsilon", epsilon, "an epsilon at which the error bounds are finite")
+            raise InvalidParameterError("epsilon", self.epsilon, "an epsilon at which the error bounds are finite")
         rule, reason = self._chosen() if method == "auto" else (method, "It was asked for.")
         self._set(rule=rule, reason=reason)
 
@@ -123,9 +120,8 @@ class GeneralizedSelection(MechanismValue):
     def error_bounds(self) -> FloatArray:
         """With probability `confidence`, the selected score is at most this far below that of *each* candidate.
 
-        One number for each candidate, all at the same time; from public arguments only.
-
-        Proof: ``proofs/different_sensitivities.md``, claim 4.
+        One number for each candidate, all at the same time; from public arguments only. Proof:
+        ``proofs/different_sensitivities.md``, claim 4.
 
         >>> GeneralizedSelection(epsilon=1.0, sensitivities=[1, 1, 1, 100]).error_bounds().round(1)
         array([  24. ,   24. ,   24. , 2395.1])
@@ -210,10 +206,8 @@ class GeneralizedSelection(MechanismValue):
     def _chosen(self) -> tuple[Rule, str]:
         """The rule with the smaller bound for the median sensitivity, and why."""
         sensitivities = self._sensitivities
-        most, middle = (
-            float(sensitivities.max()),
-            int(np.argsort(sensitivities, kind="stable")[(sensitivities.size - 1) // 2]),
-        )
+        most = float(sensitivities.max())
+        middle = int(np.argsort(sensitivities, kind="stable")[(sensitivities.size - 1) // 2])
         if float(sensitivities.min()) == most:
             return "largest", "All sensitivities are the same."
         other: Rule = "largest" if self.monotonic else "own_scales"
@@ -333,9 +327,7 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
     return found / found.sum()
 
 
-Sensitivity = (
-    float | Sequence[float] | npt.NDArray[np.number] | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
-)
+Sensitivity = float | ScoresLike
 """One for all scores, or one for each."""
 
 _USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
@@ -397,8 +389,8 @@ def _mechanism(
 ) -> PermuteAndFlip | GeneralizedSelection:
     """Mechanisms are values without random state, so calls with the same arguments may share one."""
     relation, given = neighbouring_relation(neighbours), cast(Any, sensitivity)
-    is_scalar = isinstance(sensitivity, str | bytes) or (isinstance(sensitivity, np.ndarray) and sensitivity.ndim == 0)
-    if is_scalar or not hasattr(sensitivity, "__len__"):
+    is_one = not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0
+    if is_one or isinstance(sensitivity, str | bytes):
         return PermuteAndFlip(epsilon=epsilon, sensitivity=given, monotonic=monotonic, neighbours=relation)
     try:
         return GeneralizedSelection(epsilon=epsilon, sensitivities=given, monotonic=monotonic, neighbours=relation)

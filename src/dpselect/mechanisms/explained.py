@@ -104,6 +104,16 @@ def explained(thing: _Explained) -> _Explained:
     return thing
 
 
+def explained_as(other: Any) -> Callable[[_Explained], _Explained]:
+    """`explained`, and before it by what is said of `other`, whose arguments it has."""
+
+    def complete(function: _Explained) -> _Explained:
+        _complete_as(function, other)
+        return explained(function)
+
+    return complete
+
+
 def _parameters(of: Any) -> tuple[str, ...]:
     return of.__code__.co_varnames[: of.__code__.co_argcount + of.__code__.co_kwonlyargcount]
 

@@ -98,10 +98,6 @@ class ExponentialMechanism(Mechanism):
         return EXPONENTIAL
 
     @property
-    def _title(self) -> str:
-        return "Exponential mechanism" + ("" if self.weights is None else " with weights")
-
-    @property
     def _weights(self) -> CandidateWeights | None:
         return cast("CandidateWeights | None", self.weights)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.checks import exact_number, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.mechanisms.base import RangedMechanism, native_fraction
+from dpselect.mechanisms.base import RangedMechanism, native_fraction, native_whole
 from dpselect.mechanisms.noise import whole_points
 
 Number = int | float | Fraction
@@ -251,7 +251,7 @@ class IntegerMechanism(RangedMechanism):
         if not isinstance(ceiling, IntegerCeiling):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidParameterError("ceiling", Shown(describe(ceiling)), "an IntegerCeiling")
         left, right = (native_fraction(fall) for fall in ceiling.falls)
-        ends = (None if reach is None else _bytes(reach) for reach in ceiling.reaches)
+        ends = (None if reach is None else native_whole(reach) for reach in ceiling.reaches)
         return _core.Proposals(self.epsilon, self.sensitivity, self._factor, left, right, *ends)
 
 
@@ -264,7 +264,3 @@ def _exact(score: object) -> Fraction:
     except InvalidParameterError:
         got = "NaN or infinite" if isinstance(score, float) else type(score).__name__
     raise InvalidScoresError("score", Shown(f"<{got}>"), "a finite number (int, float or Fraction) for every number")
-
-
-def _bytes(number: int) -> bytes:
-    return number.to_bytes(number.bit_length() // 8 + 1, "little")

@@ -39,7 +39,7 @@ from dpselect.mechanisms.scores import (
 from dpselect.mechanisms.weights import WeightedDraws
 
 if TYPE_CHECKING:
-    from altair import LayerChart
+    pass
 
 
 Candidate = TypeVar("Candidate")
@@ -65,11 +65,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
     @abc.abstractmethod
     def law(self) -> Law:
         """The distribution of the winner, in units of the scale."""
-
-    @property
-    def _title(self) -> str:
-        """Its name in a chart."""
-        return type(self).__name__
 
     @property
     def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:
@@ -256,32 +251,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
             about 1e-300 may underflow; the draw itself never rounds a probability).
         """
         return self.probabilities(Gaps.below_best(finite_scores(scores)))
-
-    def plot_pmf(self, scores: ScoresLike, candidates: object = None) -> LayerChart:
-        """A bar chart of `pmf`. For public or synthetic scores only: it shows what depends on every score.
-
-        Up to 50 candidates each have a bar, in the given order. With more, the 20 most probable have one each, and one
-        further bar shows the sum of the others. `dpselect.charts.save` writes the chart to a file.
-
-        Returns:
-            An Altair chart with its numbers inside.
-
-        Raises:
-            MissingExtraError: the extra ``plots`` is not installed.
-
-        >>> from dpselect import PermuteAndFlip
-        >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
-        >>> chart = mechanism.plot_pmf([10.0, 12.0, 11.0], candidates=["red", "green", "blue"])
-        >>> chart.to_dict()["title"]["text"]
-        ['Permute-and-flip, epsilon = 1: probability of each of 3 candidates']
-        """
-        from dpselect.mechanisms.pmf_plot import pmf_chart  # a selection needs no charts
-
-        probabilities = self.pmf(scores)
-        label = None if candidates is None else checked_candidates(candidates, count=len(probabilities))
-        title = f"{self._title}, epsilon = {self.epsilon:g}"
-        subtitle = f"Sensitivity {self.sensitivity:g}{', monotonic' if self.monotonic else ''}."
-        return pmf_chart(probabilities, label, title=title, subtitle=subtitle)
 
     def expected_error(self, scores: ScoresLike) -> float:
         """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""

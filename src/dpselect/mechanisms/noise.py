@@ -23,7 +23,7 @@ from dpselect.checks import (
     whole_sensitivity,
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.mechanisms.base import MechanismValue, scale_of
+from dpselect.mechanisms.base import MechanismValue, native_whole, scale_of
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points
 from dpselect.privacy import Neighbours
 
@@ -129,21 +129,10 @@ def draw_peak(
     is_squared: bool = False,
 ) -> float:
     """One draw with the score ``-|y - center| / unit``, or minus its square, within the bounds."""
-    denominator = math.lcm(center.denominator, unit.denominator, *(end.denominator for end in bounds or ()))
-    lower, upper = (_signed(end * denominator) for end in bounds) if bounds else (None, None)
-    whole = (unit * denominator).numerator
-    return sampler.draw_peak(
-        _signed(center * denominator), lower, upper, _unsigned(whole), _unsigned(denominator), is_squared
-    )
-
-
-def _unsigned(whole: int) -> bytes:
-    return whole.to_bytes(whole.bit_length() // 8 + 1, "little")
-
-
-def _signed(number: Fraction) -> bytes:
-    whole = int(number)
-    return whole.to_bytes(whole.bit_length() // 8 + 1, "little", signed=True)
+    below = math.lcm(center.denominator, unit.denominator, *(end.denominator for end in bounds or ()))
+    at, *ends = (native_whole(int(number * below), signed=True) for number in (center, *(bounds or ())))
+    lower, upper = ends or (None, None)
+    return sampler.draw_peak(at, lower, upper, native_whole(int(unit * below)), native_whole(below), is_squared)
 
 
 def _exact_value(value: object) -> Fraction:

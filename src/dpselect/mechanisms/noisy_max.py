@@ -286,8 +286,3 @@ class ReportNoisyMax(Mechanism):
     @property
     def law(self) -> Law:
         return _LAW_OF_NOISE[self.noise]
-
-    @property
-    def _title(self) -> str:
-        noise = self.noise if self.noise == "exponential" else self.noise.capitalize()  # the other two are people
-        return f"Report-noisy-max ({noise} noise)"

@@ -15,6 +15,7 @@ from dpselect.accounting import ApproximateEvent, PureEvent
 from dpselect.checks import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
+from dpselect.mechanisms.exact_coins import first_count
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
@@ -134,17 +135,8 @@ class NoisyOrder:
             difference_above(self._rate) if isinstance(self.noise, GeometricMechanism) else self.noise.difference_bound
         )
 
-        def is_exceeded(bound: int) -> bool:  # by the difference of two noises, of one pair at least
-            return pairs + above(bound) > -1e-12
-
-        high = 1
-        while is_exceeded(high):
-            high *= 2
-        low = -1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if is_exceeded(middle) else (low, middle)
-        return high
+        # By the difference of two noises, of one pair at least.
+        return first_count(lambda bound: pairs + above(bound - 1) <= -1e-12) - 1
 
     def count_bound(self, confidence: float = 0.99) -> int:
         """With probability `confidence` *each* released count is at most this far from the true one.

@@ -237,7 +237,3 @@ class PermuteAndFlip(Mechanism):
     @property
     def law(self) -> Law:
         return PERMUTE_AND_FLIP
-
-    @property
-    def _title(self) -> str:
-        return "Permute-and-flip"

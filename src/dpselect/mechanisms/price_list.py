@@ -177,22 +177,11 @@ class PriceListMechanism(MechanismValue):
         >>> PriceListMechanism(epsilon=0.5, prices=[0.5, 0.75, 1]).error_bound()
         6.75
         """
-        return self.bound_of(self.count, unit=self._listed.unit, confidence=confidence)
-
-    def bound_of(self, count: int, *, unit: Fraction, confidence: float) -> float:
-        """`error_bound` of a list of `count` prices with the common `unit`, and the same lowest and two highest prices.
-
-        The bound depends on no other price, so a certificate that states these can be checked. `unit` divides the
-        common unit of the prices here.
-        """
-        parts = self._listed.unit / unit
-        score_range = max(1, int(self._score_range * parts))
-        mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=score_range, monotonic=True)
-        within = mechanism.error_bound(count, confidence=confidence)
+        within = self._mechanism.error_bound(self.count, confidence=confidence)
         if within >= _LARGEST:  # up to where revenues are distinguished
             return math.inf
         try:
-            return _as_written(math.floor(within) * unit)
+            return _as_written(math.floor(within) * self._listed.unit)
         except OverflowError:
             return math.inf
 

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import finite_bounds
+from dpselect.checks import finite_bounds, positive_count, quantile_level
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.grids import Grid
 from dpselect.mechanisms.base import MechanismValue, native_grid, shortest
+from dpselect.mechanisms.explained import explained_as
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -32,11 +33,18 @@ class RankMechanism(MechanismValue):
     _grid: Grid | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        MechanismValue.__post_init__(self)
         lower, upper = finite_bounds(self.bounds)
+        per_unit = positive_count(self.values_per_unit, "values_per_unit")
+        neighbours = neighbouring_relation(self.neighbours)
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
-        self._set(bounds=(shortest(lower), shortest(upper)), _ends=(float(lower), float(upper)))
-        self._set(step=None if grid is None else shortest(grid.step), _grid=grid)
+        self._set(
+            bounds=(shortest(lower), shortest(upper)),
+            step=None if grid is None else shortest(grid.step),
+            neighbours=neighbours,
+            values_per_unit=per_unit,
+            _ends=(float(lower), float(upper)),
+            _grid=grid,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +82,7 @@ class QuantileMechanism(RankMechanism):
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
+        self._set(level=quantile_level(self.level))
         exact, is_added = Fraction(self.level), self.neighbours is Neighbours.ADD_REMOVE
         sensitivity = self.values_per_unit * (max(exact, 1 - exact) if is_added else Fraction(1))
         mechanism = IntervalMechanism(
@@ -82,7 +91,7 @@ class QuantileMechanism(RankMechanism):
             monotonic=moves_one_way(self.level, self.neighbours),
             neighbours=self.neighbours,
         )
-        self._set(_mechanism=mechanism, _sampler=_core.IntervalSampler(*mechanism.terms))
+        self._set(epsilon=mechanism.epsilon, _mechanism=mechanism, _sampler=_core.IntervalSampler(*mechanism.terms))
 
     @property
     def sensitivity(self) -> float:
@@ -169,6 +178,7 @@ def moves_one_way(level: float, neighbours: Neighbours) -> bool:
     return level in (0.0, 1.0) and neighbours is Neighbours.ADD_REMOVE
 
 
+@explained_as(QuantileMechanism)
 def quantile(
     values: ScoresLike,
     level: float,
@@ -179,8 +189,6 @@ def quantile(
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> float:
     """Draw the quantile at `level` of `values`, one value per unit, at the cost of `epsilon`.
-
-    Args and Raises: see `QuantileMechanism` and its `draw`.
 
     Returns:
         A number within `bounds`; with a `step`, one of ``lower, lower + step, ..., upper``.
@@ -200,6 +208,7 @@ def quantile(
     return mechanism.draw(values)
 
 
+@explained_as(QuantileMechanism)
 def median(
     values: ScoresLike,
     *,

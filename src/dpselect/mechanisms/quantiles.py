@@ -23,6 +23,7 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import native_grid
+from dpselect.mechanisms.explained import explained_as
 from dpselect.mechanisms.quantile import RankMechanism, moves_one_way
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -78,6 +79,7 @@ class QuantilesMechanism(RankMechanism):
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
+        self._set(epsilon=positive_epsilon(self.epsilon))
         self._set(levels=_different_levels(self.levels))
         one_of(self.method, "method", METHODS)
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
@@ -233,6 +235,7 @@ def _different_levels(levels: object) -> tuple[float, ...]:
     return checked
 
 
+@explained_as(QuantilesMechanism)
 def quantiles(
     values: ScoresLike,
     levels: Sequence[float],
@@ -244,8 +247,6 @@ def quantiles(
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> tuple[float, ...]:
     """Draw the quantiles at `levels` of `values`, one value per unit, at the cost of `epsilon` for all together.
-
-    Args and Raises: see `QuantilesMechanism` and its `draw`.
 
     Returns:
         One answer for each level, in the order of `levels`; they never decrease with the level.

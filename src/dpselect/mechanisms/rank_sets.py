@@ -7,6 +7,7 @@ t > k: it consists of 1 to h - 1, of k - h of the ranks between h and t, and of 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -58,14 +59,7 @@ class RankSets:
     def worst_rank(self, h: int, first: int, last: int, place: int) -> int:
         """That of the set at `place`, if the sets of `count` are in order of it."""
         size, before = self._k - h + 1, math.comb(first - 1 - h, self._k - h + 1)
-        low, high = first, last
-        while low < high:
-            middle = (low + high) // 2
-            if math.comb(middle - h, size) - before > place:
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        return bisect_left(range(last), True, first, key=lambda t: math.comb(t - h, size) - before > place)
 
     def count_without_one_of(self, far: int) -> int:
         """Sets that leave out one of the first `far` ranks."""
@@ -73,14 +67,7 @@ class RankSets:
 
     def best_left_out(self, far: int, place: int) -> int:
         """That of the set at `place`, if these sets are in order of it."""
-        low, high = 1, far
-        while low < high:
-            middle = (low + high) // 2
-            if self.count_without_one_of(middle) > place:
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        return bisect_left(range(far), True, 1, key=lambda h: self.count_without_one_of(h) > place)
 
 
 def _log2_choose(n: FloatArray, k: FloatArray) -> FloatArray:
@@ -205,11 +192,8 @@ class WeightedSets:
 
     def _landing(self, last: int, row: int, found: _Point) -> int:
         """The first rank after which the sum of its row is above the point."""
-        low, high, entries = 1, last, self._table[row]
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if found.is_below(_dyadic(entries[middle])) else (middle + 1, high)
-        return low
+        entries = self._table[row]
+        return bisect_left(range(last), True, 1, key=lambda rank: found.is_below(_dyadic(entries[rank])))
 
     def _proposal(self, later: list[int], h: int, t: int, bounds: list[tuple[int, int]]) -> Proposal:
         ranks = [*range(1, h), *reversed(later)]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpselect.planning.optimal import optimal_error as optimal_error
     from dpselect.planning.optimal import optimal_ratio as optimal_ratio
     from dpselect.planning.plots import plot_error as plot_error
+    from dpselect.planning.pmf_plot import plot_pmf as plot_pmf
     from dpselect.planning.recommended import Recommendation as Recommendation
     from dpselect.planning.recommended import TopKRecommendation as TopKRecommendation
     from dpselect.planning.recommended import recommend_top_k as recommend_top_k
@@ -44,6 +45,7 @@ else:
             "dpselect.planning.curves": "error_curve",
             "dpselect.planning.optimal": "Optimum optimal_error optimal_ratio",
             "dpselect.planning.plots": "plot_error",
+            "dpselect.planning.pmf_plot": "plot_pmf",
             "dpselect.planning.recommended": "Recommendation TopKRecommendation recommend_top_k recommendation",
             "dpselect.planning.targets": "epsilon_for",
             "dpselect.planning.testing": "power_bound",

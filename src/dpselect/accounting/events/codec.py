@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from dpselect.accounting.events.kinds import (
@@ -37,6 +38,9 @@ _KINDS: dict[str, type[Event]] = {
     "non_adaptive": NonAdaptiveEvent,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_FIELDS = {kind: {field.removeprefix("run_"): field for field in kind.__dataclass_fields__} for kind in _NAMES}
+"""Of each kind: the names that its fields have in the format, which are its arguments, and in the class."""
+
 _VERSION = 1
 _DEEPEST = 40
 """Levels of nesting a JSON text may have; an event has at most `MOST_LEVELS`, a run one more."""
@@ -89,20 +93,14 @@ def encode(event: Event) -> dict[str, Any]:
     {'kind': 'pure', 'version': 1, 'epsilon': '0.1'}
     """
     held: dict[str, Any] = {"kind": _NAMES[type(checked_event(event))], "version": _VERSION}
-    match event:
-        case ComposedEvent() | NonAdaptiveEvent():
-            return held | {"event": encode(event.event), "count": event.count}
-        case SequenceEvent():
-            return held | {"events": [encode(part) for part in event.events]}
-        case ApproximateEvent():
-            return held | {"epsilon": repr(event.epsilon), "delta": repr(event.delta)}
-        case LossIntervalEvent():
-            return held | {"below": repr(event.below), "above": repr(event.above)}
-        case PrivateCandidatesEvent():
-            numbers = {"epsilon": event.run_epsilon, "eta": event.eta, "gamma": event.gamma}
-            return held | {name: repr(number) for name, number in numbers.items()}
-        case _:
-            return held | {"epsilon": repr(event.epsilon)}
+    for name, field in _FIELDS[type(event)].items():
+        value = getattr(event, field)
+        held[name] = repr(value) if isinstance(value, float) else value
+    if isinstance(event, SequenceEvent):
+        held["events"] = [encode(part) for part in event.events]
+    elif isinstance(event, ComposedEvent | NonAdaptiveEvent):
+        held["event"] = encode(event.event)
+    return held
 
 
 def decode(held: object) -> Event:
@@ -130,9 +128,14 @@ def _decode(held: object, *, depth: int) -> Event:
     if kind is None:
         raise InvalidEventError("kind", _shown(fields["kind"]), f"one of {', '.join(_KINDS)}")
     _check_version(fields["version"])
-    readers = _readers(kind, depth=depth)
-    _check_names(fields, {"kind", "version", *readers})
-    arguments = {name: read(fields[name]) for name, read in readers.items()}
+    named = _FIELDS[kind]
+    _check_names(fields, {"kind", "version", *named})
+    readers = {
+        "event": partial(_decode, depth=depth + 1),
+        "events": partial(_several, depth=depth + 1),
+        "count": _whole,
+    }
+    arguments = {name: readers.get(name, _double)(fields[name]) for name in named}
     try:
         return cast("Callable[..., Event]", kind)(**arguments)
     except InvalidEventError:
@@ -141,26 +144,10 @@ def _decode(held: object, *, depth: int) -> Event:
         raise InvalidEventError(refused.name, refused.got, refused.expected, refused.hint) from None
 
 
-def _readers(kind: type[Event], *, depth: int) -> dict[str, Callable[[object], Any]]:
-    def event(held: object) -> Event:
-        return _decode(held, depth=depth + 1)
-
-    def events(held: object) -> list[Event]:
-        if not isinstance(held, list):
-            raise InvalidEventError("events", held, "a list of events")
-        return [event(part) for part in cast("list[object]", held)]
-
-    if kind in (ComposedEvent, NonAdaptiveEvent):
-        return {"event": event, "count": _whole}
-    if kind is SequenceEvent:
-        return {"events": events}
-    if kind is ApproximateEvent:
-        return {"epsilon": _double, "delta": _double}
-    if kind is LossIntervalEvent:
-        return {"below": _double, "above": _double}
-    if kind is PrivateCandidatesEvent:
-        return {"epsilon": _double, "eta": _double, "gamma": _double}
-    return {"epsilon": _double}
+def _several(held: object, *, depth: int) -> list[Event]:
+    if not isinstance(held, list):
+        raise InvalidEventError("events", held, "a list of events")
+    return [_decode(part, depth=depth) for part in cast("list[object]", held)]
 
 
 def encode_run(run: Run) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidCandidatesError, InvalidScoresError
+from dpselect.planning import plot_pmf
 from tests.charts.pictures import pixels, saved, words
 
 KINDS = {
@@ -39,7 +40,7 @@ def heading(chart: Any) -> str:
 def test_the_bars_are_the_law_and_the_title_names_it(name: str, kind: Any) -> None:
     mechanism = kind(epsilon=0.5, sensitivity=2.0)
     scores = np.array([3.0, 9.0, 1.0, 9.0])
-    chart = mechanism.plot_pmf(scores)
+    chart = plot_pmf(mechanism, scores)
     assert list(bars(chart)) == ["0", "1", "2", "3"]
     assert list(bars(chart).values()) == mechanism.pmf(scores).tolist()
     assert heading(chart) == f"{name}, epsilon = 0.5: probability of each of 4 candidates Sensitivity 2."
@@ -47,7 +48,7 @@ def test_the_bars_are_the_law_and_the_title_names_it(name: str, kind: Any) -> No
 
 def test_the_test_above_can_fail() -> None:
     scores = np.array([3.0, 9.0, 1.0, 9.0])
-    chart = dps.ExponentialMechanism(epsilon=0.5, sensitivity=2.0).plot_pmf(scores)
+    chart = plot_pmf(dps.ExponentialMechanism(epsilon=0.5, sensitivity=2.0), scores)
     assert list(bars(chart).values()) != dps.PermuteAndFlip(epsilon=0.5, sensitivity=2.0).pmf(scores).tolist()
 
 
@@ -56,7 +57,7 @@ def test_the_test_above_can_fail() -> None:
     "candidates", [["/home", "/jobs"], ("/home", "/jobs"), np.array(["/home", "/jobs"]), pa.array(["/home", "/jobs"])]
 )
 def test_candidates_label_the_bars(candidates: Any) -> None:
-    chart = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True).plot_pmf([1, 2], candidates=candidates)
+    chart = plot_pmf(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True), [1, 2], candidates=candidates)
     assert list(bars(chart)) == ["/home", "/jobs"]
     assert {"/home", "/jobs", "candidate"} <= set(words(chart))
     assert "monotonic" in heading(chart)
@@ -67,7 +68,7 @@ def test_candidates_label_the_bars(candidates: Any) -> None:
 def test_of_many_candidates_the_likeliest_are_shown_and_the_others_added_up(count: int) -> None:
     mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
     scores = np.arange(count) % 37
-    shown = bars(mechanism.plot_pmf(scores))
+    shown = bars(plot_pmf(mechanism, scores))
     law = mechanism.pmf(scores)
     assert sum(shown.values()) == pytest.approx(1.0, abs=1e-12)
     if count == 50:
@@ -77,13 +78,13 @@ def test_of_many_candidates_the_likeliest_are_shown_and_the_others_added_up(coun
     listed = list(shown)[:-1]
     assert [shown[index] for index in listed] == [law[int(index)] for index in listed]
     assert [shown[index] for index in listed] == np.sort(law)[::-1][:20].tolist()
-    text = heading(mechanism.plot_pmf(scores))
+    text = heading(plot_pmf(mechanism, scores))
     assert f"the 20 likeliest of {count:,} candidates" in text
     assert f"the other {count - 20:,}" in text
 
 
 def test_one_candidate() -> None:
-    chart = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).plot_pmf([5])
+    chart = plot_pmf(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0), [5])
     assert bars(chart) == {"0": 1.0}
     assert "the one candidate" in heading(chart)
 
@@ -91,13 +92,13 @@ def test_one_candidate() -> None:
 def test_labels_may_be_anything_and_stay_apart() -> None:
     candidates = [1, "1", None, True, "x" * 99, "x" * 98, "</script>", ""]
     candidates.remove(True)  # equal to 1, hence a duplicate
-    shown = bars(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).plot_pmf(range(7), candidates=candidates))
+    shown = bars(plot_pmf(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0), range(7), candidates=candidates))
     assert len(shown) == 7
 
 
 def test_the_picture_is_complete() -> None:
     labels = ["a candidate with a rather long name", "b", "c"]
-    chart = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).plot_pmf([9, 7, 2], labels)
+    chart = plot_pmf(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0), [9, 7, 2], labels)
     picture = pixels(saved(chart, ".png"))
     height, width, _ = picture.shape
     assert 1000 < width < 1700
@@ -113,7 +114,7 @@ def test_a_large_picture_has_the_size_of_its_bars() -> None:
     mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
     heights = []
     for count in (10, 30):
-        header = saved(mechanism.plot_pmf(range(count)), ".png")[16:24]
+        header = saved(plot_pmf(mechanism, range(count)), ".png")[16:24]
         heights.append(struct.unpack(">II", header)[1])
     assert heights[1] - heights[0] == 20 * 20 * 2  # twenty bars more, of 20 pixels, twice as fine
 
@@ -131,5 +132,5 @@ def test_a_large_picture_has_the_size_of_its_bars() -> None:
 )
 def test_bad_input_is_refused_without_showing_it(scores: Any, candidates: Any, error: type[Exception]) -> None:
     with pytest.raises(error) as refusal:
-        dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).plot_pmf(scores, candidates)
+        plot_pmf(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0), scores, candidates)
     assert "7919" not in str(refusal.value) + repr(refusal.value.args)
