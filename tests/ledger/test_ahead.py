@@ -124,7 +124,7 @@ def test_a_begun_draw_whose_commit_is_in_doubt_is_not_begun_twice(
     monkeypatch.setattr(Ledger, "_charged", lost)
     assert drawn_for(ledger) == 1
     assert kinds(ledger) == ["open", "charge", "charge", "begin"]
-    assert requests._attempts == []  # pyright: ignore
+    assert not [each for each in requests._attempts if each.place == ledger._place]  # pyright: ignore
 
 
 def test_a_beginning_whose_commit_failed_is_written_before_the_draw(
