@@ -127,6 +127,7 @@ class Scan:
         self.columns = dict(columns)
         if columns["unit"].each_row:
             self.columns["unit"] = columns["unit"].source
+        self._held = {name: each.source if each.dated else each for name, each in self.columns.items()}
         self.table, self.kept = table, kept
         self._short = {name: ShortValues.of(candidates.get(name)) for name in columns if name != "unit"}
         self.failure: SelectionError | None = None
@@ -176,7 +177,7 @@ class Scan:
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
-        asked = list(dict.fromkeys(column.source for column in self.columns.values()))
+        asked = list(dict.fromkeys(self._held.values()))
         try:
             with self._reading():
                 for batch in self._source.batches(asked, self._advance):
@@ -191,7 +192,7 @@ class Scan:
         return TranslatedErrors(lambda error: explained(error, self.source))
 
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
-        arrays = {name: read[column.source] for name, column in self.columns.items()}
+        arrays = {name: read[column] for name, column in self._held.items()}
         arrays["unit"] = short_units(trimmed_units(arrays["unit"], self.columns["unit"].holds))
         for name, short in self._short.items():
             arrays[name] = short(as_read(arrays[name], self.columns[name], short.kind, self._format))
