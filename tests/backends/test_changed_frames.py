@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.backends.frames import names
+from dpselect.backends.frames import streams
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates
@@ -146,7 +146,7 @@ def test_what_is_read_is_what_was_looked_at(
     """Another thread changes the frame just after its columns were found to be the same."""
     frame = make(columns())
     table: Any = open_table(frame)
-    check, changed = names.check_unchanged, []
+    check, changed = streams.check_unchanged, []
 
     def checked(*given: Any, **named: Any) -> None:
         check(*given, **named)

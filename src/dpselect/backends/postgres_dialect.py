@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors, changed
-from dpselect.backends.frames.names import named_columns
+from dpselect.backends.frames.streams import named_columns
 from dpselect.backends.row_rules import Dialect
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
 from dpselect.summaries import CandidateKind

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Progress
 from dpselect.backends.failures import changed, reading
-from dpselect.backends.frames.names import named_columns
+from dpselect.backends.frames.streams import named_columns
 from dpselect.backends.row_rules import Dialect, named_cells
 from dpselect.backends.rows.embedded import candidate_table
 from dpselect.backends.statements import Found, Statement, is_interval

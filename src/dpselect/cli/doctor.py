@@ -62,6 +62,7 @@ def _missing_java() -> str | None:
 _EXTRAS = (
     _Extra("polars", "tables of Polars", ("polars",)),
     _Extra("excel", "Excel files", ("openpyxl",)),
+    _Extra("stata", "Stata and SPSS files", ("pyreadstat",)),
     _Extra("delta", "Delta tables", ("deltalake",)),
     _Extra("iceberg", "Iceberg tables", ("pyiceberg",)),
     _Extra("postgres", "tables and ledgers on PostgreSQL", ("psycopg",)),

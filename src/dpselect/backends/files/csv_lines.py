@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import lines
-from dpselect.backends.files.text_streams import byte_order, opened
+from dpselect.backends.files.text_streams import opened
 from dpselect.backends.rows.arrow import Array, RecordBatch, computed, of_numpy, pa, pc, valid_text
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS
@@ -67,7 +67,7 @@ _CALLED = {
     "\x1f": "control characters 31",
 }
 
-_LINE_BREAKS = "If line breaks stand inside quotes: docs/files.md, CSV."
+_LINE_BREAKS = "If line breaks stand inside quotes: quoted_line_breaks=True; docs/files.md says what it costs."
 _TITLES = "If lines such as titles stand above the names, say how many: skip_lines=1."
 
 _A_FILE = Shown("<file>")
@@ -81,7 +81,7 @@ def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple
             file without a header it is the first person's row.
     """
     delimiter = dialect.delimiter
-    with opened(path, byte_order(path, dialect.encoding, shown)) as text:
+    with opened(path, dialect.encoding, shown=shown) as text:
         content, _ = lines.header_and_rest(text, shown, above=dialect.above, quoted=dialect.quoted)
     if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if dialect.quoted else b"\r"):
         raise InvalidDataError(
@@ -134,22 +134,8 @@ def _hint_for_separator(header: bytes, delimiter: str) -> str:
             also = " and, if decimals have commas, thousands='.' decimal=','" if separator == ";" else ""
             looks = f"It looks separated by {_CALLED[separator]}."
             declare = f"If it is, declare the format: delimiter={word!r}{also}."
-            return f"{looks} {declare} If fields have line breaks inside, {_convert_hint(separator)}"
+            return f"{looks} {declare} {_LINE_BREAKS}"
     return ""
-
-
-def _convert_hint(separator: str) -> str:
-    """How line breaks inside fields are taken out of a file, in one line of Python; and its separators made commas.
-
-    Not by a reader that looks at the rows to find out more: one person's ``#`` would make comments of what others
-    wrote. And all stays text. Line breaks inside fields become blanks, as each line is read by itself. It has no names
-    of arguments that are also options: the command line would translate them.
-    """
-    old = "open('old.csv', 'r', -1, 'utf-8-sig', 'strict', '')"
-    new = "open('new.csv', 'w', -1, 'utf-8', 'strict', '')"
-    fields = "[' '.join(field.splitlines()) for field in row]"
-    each = f"for row in csv.reader({old}, **{{'delimiter': {separator!r}}}, strict=True)"
-    return f"convert it first, in Python: import csv; csv.writer({new}).writerows({fields} {each})"
 
 
 def rows(
@@ -172,7 +158,7 @@ def rows(
         dialect: the one in which the header was read.
     """
     delimiter = ord(dialect.delimiter)
-    with opened(path, byte_order(path, dialect.encoding, _A_FILE), advance) as text:
+    with opened(path, dialect.encoding, advance) as text:
         _, rest = lines.header_and_rest(text, _A_FILE, above=dialect.above, quoted=dialect.quoted)
         for block in lines.whole_lines(rest, skipped, quoted=dialect.quoted):
             raw = np.frombuffer(block, np.uint8)

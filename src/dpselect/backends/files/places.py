@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from dpselect.backends.files import lines
-from dpselect.backends.files.text_streams import byte_order, opened
+from dpselect.backends.files.text_streams import opened
 from dpselect.errors import Shown
 
 Place = tuple[str, bytes]
@@ -27,7 +27,7 @@ def places(
     missing = set(wanted)
     for path, shown in files:
         name = f" of {shown}" if len(files) > 1 else ""
-        for number, line in _lines(path, byte_order(path, encoding, shown)):
+        for number, line in _lines(path, encoding):
             if not missing and len(left_out) >= others:
                 return found, left_out
             if number <= above + 1 or not line.strip(b"\r"):

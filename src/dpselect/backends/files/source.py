@@ -172,7 +172,7 @@ class FileSource:
 
     def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:
         """The files, if the engine can read these columns by itself; else None."""
-        paths = tuple(map(os.path.abspath, self.paths))
+        paths = tuple(map(os.path.abspath, self.files.paths))
         if self.kind is not FileKind.PARQUET or not readable(columns, self.columns) or _PATTERN.search("".join(paths)):
             return None
         from dpselect.backends.files import parquet_rows

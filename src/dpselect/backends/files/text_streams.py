@@ -25,6 +25,8 @@ _MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 
 _UTF8_MARK = codecs.BOM_UTF8
 
+_A_FILE = Shown("<file>")
+
 START = 1 << 16
 """Bytes of the beginning of a file that are read at a time."""
 
@@ -57,15 +59,23 @@ def uncompressed(path: str, advance: Callable[[int], None] = lambda _: None) -> 
 
 
 @contextmanager
-def opened(path: str, encoding: str = "utf-8", advance: Callable[[int], None] = lambda _: None) -> Generator[Bytes]:
+def opened(
+    path: str, encoding: str = "utf-8", advance: Callable[[int], None] = lambda _: None, shown: Shown = _A_FILE
+) -> Generator[Bytes]:
     """The text of a file as UTF-8, without a byte order mark.
 
     Args:
         path: of the file.
-        encoding: one of `dpselect.formats.ENCODINGS`, but ``"utf-16"`` as `byte_order` has found it.
+        encoding: one of `dpselect.formats.ENCODINGS`.
         advance: called with the number of bytes of the file read since the last call.
+        shown: its name in errors.
+
+    Raises:
+        InvalidDataError: it should be UTF-16, and has no byte order mark.
     """
     with uncompressed(path, advance) as file:
+        if encoding == "utf-16":
+            encoding = _byte_order(file, shown)
         text = file if encoding == "utf-8" else _Transcoded(file, encoding)
         start = b""
         while len(start) < len(_UTF8_MARK) and (found := text.read(START)):
@@ -73,16 +83,9 @@ def opened(path: str, encoding: str = "utf-8", advance: Callable[[int], None] = 
         yield Continued(start.removeprefix(_UTF8_MARK), text)
 
 
-def byte_order(path: str, encoding: str, shown: Shown) -> str:
-    """The encoding, which for UTF-16 the byte order mark at the beginning of the file completes.
-
-    Raises:
-        InvalidDataError: there is no such mark.
-    """
-    if encoding != "utf-16":
-        return encoding
-    with uncompressed(path) as file:
-        start = file.read(2)
+def _byte_order(file: Bytes, shown: Shown) -> str:
+    """The encoding that the mark at the beginning of the file tells."""
+    start = file.read(1) + file.read(1)
     for name, mark in _MARKS.items():
         if start == mark:
             return name

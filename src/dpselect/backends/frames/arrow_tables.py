@@ -8,8 +8,7 @@ from typing import Any
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.frames.names import check_unchanged, named_columns
-from dpselect.backends.frames.streams import converted
+from dpselect.backends.frames.streams import check_unchanged, converted, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, columns_of, holds_of, pa, pc, taken, ways_of
 from dpselect.errors import InvalidDataError, Shown
 

@@ -15,8 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.frames.names import check_unchanged, named_columns
-from dpselect.backends.frames.streams import columns_in, converted, read_by
+from dpselect.backends.frames.streams import check_unchanged, columns_in, converted, named_columns, read_by
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
 from dpselect.errors import InvalidDataError, MissingExtraError, Shown
 

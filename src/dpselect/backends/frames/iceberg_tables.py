@@ -12,8 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from dpselect.backends.columns import Column
-from dpselect.backends.frames.names import check_unchanged, named_columns
-from dpselect.backends.frames.streams import columns_in, converted, read_by
+from dpselect.backends.frames.streams import check_unchanged, columns_in, converted, named_columns, read_by
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch
 
 _SHOWN = "<Iceberg table>"

@@ -11,9 +11,8 @@ from typing import Any
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors, changed, reading, unanswered
-from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.frames.polars_frame import PolarsSource
-from dpselect.backends.frames.streams import columns_in, converted
+from dpselect.backends.frames.streams import check_unchanged, columns_in, converted, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, column_of, holds_of
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 

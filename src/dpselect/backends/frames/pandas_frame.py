@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.frames.numpy_arrays import from_numpy, holds_of_numpy
 from dpselect.backends.frames.objects import only_strings, text_of_objects
+from dpselect.backends.frames.streams import check_unchanged, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, text_array
 from dpselect.backends.rows.plain import PIECE_BYTES, cuts, plain, plain_batches
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpselect.backends.columns import Column
-from dpselect.backends.frames.names import check_unchanged, named_columns
+from dpselect.backends.frames.streams import check_unchanged, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, columns_of, pa, taken, ways_of
 from dpselect.backends.rows.plain import plain_batches
 

@@ -1,12 +1,12 @@
-"""Arrow schemas and batches of all libraries, in the columns and types of this package."""
+"""Columns of frames: their names, that they do not change, and their batches in the types of this package."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from dpselect.backends.columns import Column
-from dpselect.backends.failures import TranslatedErrors
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.failures import TranslatedErrors, changed
 from dpselect.backends.rows.arrow import RecordBatch, column_of
 from dpselect.backends.rows.plain import plain_batches
 from dpselect.backends.rows.scan import explained
@@ -39,3 +39,37 @@ def read_by(library: str, shown: str, hint: str) -> TranslatedErrors:
             else InvalidDataError("source", table, expected, hint)
         )
     )
+
+
+def named_columns(names: Sequence[object], holds: Iterable[Holds], *, shown: str) -> tuple[Column, ...]:
+    """The columns of a frame, after a check that each has a name of its own.
+
+    Raises:
+        InvalidDataError: no columns, two of the same name, or a name that is not text.
+    """
+    if not names:
+        raise InvalidDataError("source", Shown(shown), "a table with columns")
+    texts = [name for name in names if isinstance(name, str)]
+    if len(texts) < len(names):
+        raise InvalidDataError("source", Shown(shown), "columns whose names are text", "Rename the others first.")
+    if len(set(texts)) < len(texts):
+        raise InvalidDataError("source", Shown(shown), "columns with different names", "Two of them have the same.")
+    return tuple(map(Column, texts, holds))
+
+
+def check_unchanged(now: Iterable[Column], opened: Sequence[Column], *, shown: str) -> None:
+    """Refuse a frame whose columns, or their types, changed after it was opened.
+
+    Questions refer to the columns at that time. A position may now be that of another column, and if a column changed
+    its type, one row may decide how the others are read.
+
+    Args:
+        now: the columns that are about to be read.
+        opened: the columns when the frame was opened.
+        shown: the kind of frame.
+
+    Raises:
+        InvalidDataError: they differ in names, order or types.
+    """
+    if tuple(now) != tuple(opened):
+        raise changed(shown)
