@@ -19,7 +19,7 @@ from tests.backends.engines import PLACERS, Source
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 """Of the day on which everything happens here."""
 
-ROUTES = ("polars", "parquet-by-polars", "csv-glob", "pandas")
+ROUTES = ("polars", "csv-glob", "pandas")
 NAMES = (*table_questions.PLAINLY, "most_common-by", "quantiles-halving")
 
 

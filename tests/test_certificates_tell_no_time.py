@@ -31,7 +31,7 @@ def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: time
         return run
 
     monkeypatch.setattr(Clock, "shown", start)
-    for name in ("count", "total", "gather", "select", "units"):
+    for name in ("count", "total", "gather", "units"):
         monkeypatch.setattr(ColumnRows, name, slow(getattr(ColumnRows, name), reading))
     for task in (MostCommon, BestBy, Quantile):
         monkeypatch.setattr(task, "released", slow(task.released, drawing))

@@ -125,7 +125,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dps.Ledger]:
 @pytest.fixture
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same is read of the same table once: what is tested here is what comes before and after it."""
-    for name in ("count", "select", "total", "gather"):
+    for name in ("count", "total", "gather"):
         known: dict[str, Any] = {}
         read = getattr(ColumnRows, name)
 

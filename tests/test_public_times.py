@@ -92,13 +92,13 @@ def test_how_long_reading_took_changes_nothing(
     ledger: dps.Ledger, clock: Clock, monkeypatch: pytest.MonkeyPatch, times: str
 ) -> None:
     """Also across midnight: the time is that before anything was read."""
-    read = ColumnRows.select
+    read = ColumnRows.count
 
-    def slowly(*given: Any) -> Any:
+    def slowly(*given: Any, **named: Any) -> Any:
         clock.now_is += timedelta(seconds=1)
-        return read(*given)
+        return read(*given, **named)
 
-    monkeypatch.setattr(ColumnRows, "select", slowly)
+    monkeypatch.setattr(ColumnRows, "count", slowly)
     hour = "23" if times == "hour" else "00"
     for used in (ledger, None):
         clock.now_is = datetime(2026, 11, 21, 23, 59, 59, 999_000, tzinfo=UTC)

@@ -83,7 +83,7 @@ def test_whole_numbers_of_any_width_have_a_step_of_1(tmp_path: Path) -> None:
         connection.register("zeros", pa.table(ZEROS))
         relation = connection.sql("SELECT who, gain::HUGEINT AS gain FROM zeros")
         frame = pl.DataFrame(ZEROS).with_columns(pl.col("gain").cast(pl.Decimal(38, 0)))
-        lazy = pl.LazyFrame(ZEROS).with_columns(pl.col("gain").cast(pl.Int128))
+        lazy = frame.lazy()
         for source in (wide, tmp_path / "wide.parquet", relation, frame, lazy):
             assert dps.Dataset(source, unit="who").median("gain", bounds=(0, 100_000), epsilon=1.0).value == 0
     with pytest.raises(dps.errors.InvalidParameterError, match=r"^step=None"):

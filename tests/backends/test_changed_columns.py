@@ -71,7 +71,8 @@ def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Table, Execute]]:
         made = {"table": connection.table, "query": lambda name: connection.sql(f"SELECT * FROM {name}")}
         yield open_table(made[way]("changing")), connection.execute
         return
-    yield open_table(request.getfixturevalue("url"), table="changing"), request.getfixturevalue("execute")
+    execute = request.getfixturevalue("execute")
+    yield open_table(request.getfixturevalue("url"), table="changing"), execute
 
 
 CHANGES = (

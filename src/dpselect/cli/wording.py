@@ -108,7 +108,7 @@ def error_in_words(error: CycloptsError | SelectionError, arguments: Sequence[st
 
 def file_named(arguments: Sequence[str]) -> str:
     """What to do instead if a file follows the flag for private output; else an empty text."""
-    if _PRIVATE not in arguments[3:]:
+    if _PRIVATE not in arguments[2:]:
         return ""
     (file, *_) = [*arguments[arguments.index(_PRIVATE) + 1 :], "--"]
     if file.startswith("-"):
