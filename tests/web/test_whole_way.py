@@ -165,6 +165,7 @@ def test_everybody_can_use_every_page(person: Person, width: tuple[int, int], co
     page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
     found: dict[str, list[str]] = {}
     for name in pages(person):
+        page.wait_for_load_state("load")  # to look earlier would lay the page out without its style sheet
         found[name] = violations(page) + unclear(page)
         if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             found[name].append("wider than the window")
