@@ -6,7 +6,6 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.above_threshold import AboveThreshold as AboveThreshold
-    from dpselect.mechanisms.base import PendingSelection as PendingSelection
     from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
     from dpselect.mechanisms.best_of_runs import BestRun as BestRun
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
@@ -66,7 +65,6 @@ else:
         __name__,
         {
             "dpselect.mechanisms.above_threshold": "AboveThreshold",
-            "dpselect.mechanisms.base": "PendingSelection",
             "dpselect.mechanisms.best_of_runs": "BestOfRuns BestRun",
             "dpselect.mechanisms.density": "DensityMechanism",
             "dpselect.mechanisms.density_dimensions": "CurveMechanism MarginalsMechanism",
