@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from dpselect import Neighbours
+from dpselect.backends.columns import Holds
 from dpselect.backends.contract import Amount, Grouping, Needed, Table
 from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
 from tests.backends import engines, laws, model, table_questions
@@ -80,10 +81,17 @@ def test_unknown_values(awkward: Table, rows: Rows, column: str, kind: Candidate
     """Each value that a row may have, and none that only some engines could return."""
     asked: dict[str, Any] = {"column": awkward.column(column), "kind": kind, "max_values_per_unit": 20}
     found = awkward.names(unit=awkward.unit("text"), **asked)
-    assert as_found(found) == model.names(rows, "text", column, kind, most=20)
+    is_text = awkward.column(column).holds is Holds.ANYTHING
+
+    def known(names: list[dict[Any, int]]) -> list[dict[Any, int]]:
+        """From 2^53 on, a number in text may be rounded, so it is no name."""
+        is_rounded = is_text and kind is CandidateKind.NUMBER
+        return [{name: n for name, n in each.items() if not is_rounded or abs(name) < 2**53} for each in names]
+
+    assert as_found(found) == known(model.names(rows, "text", column, kind, most=20))
     found = awkward.names(unit=awkward.unit("whole"), **asked, grouping=the_groups(awkward, 3))
     groups: dict[str, Any] = {"group": "group", "groups": ["south", "north", "west"]}
-    assert as_found(found) == model.names(rows, "whole", column, kind, most=20, **groups)
+    assert as_found(found) == known(model.names(rows, "whole", column, kind, most=20, **groups))
 
 
 @pytest.mark.sampled(9)

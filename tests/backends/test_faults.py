@@ -44,7 +44,7 @@ BROKEN = {
     "eager-polars": "frames.polars_frame.taken",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "frames.lazy_frames.PolarsSource",
+    "polars": "frames.lazy_frames.check_unchanged",
     "duckdb": "frames.lazy_frames._short",
     "ibis": "frames.lazy_frames.converted",
     "postgres": "postgres.check_unchanged",
