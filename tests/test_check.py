@@ -245,10 +245,19 @@ def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
         (["20261224"], "Try --date-format %Y%m%d:"),
         (["46380"], "They look like a spreadsheet's numbers for dates."),
         (["2026-12-24 13:45"], "Try --as-date:"),
+        (["2026-12-25 13:45", "2026-12-24"], "Try --as-date: with it 1 more row can count"),
     ],
 )
 def test_dates_in_other_forms_are_named(values: list[str], advice: str, tmp_path: Path) -> None:
-    assert said(tmp_path, values, dates=["2026-12-24"])[-1].startswith(advice)
+    problems = said(tmp_path, values, dates=["2026-12-24"])
+    assert any(each.startswith(advice) for each in problems)
+
+
+def test_line_breaks_inside_quotes_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('who,value\n1,"a\nb"\n2,c\n')
+    problems = dps.check(path, "value", unit="who", candidates=["c", "d"]).problems
+    assert any(each.endswith("If line breaks stand inside quotes: --quoted-line-breaks.") for each in problems)
 
 
 def units(folder: Path, names: Sequence[object]) -> tuple[str, ...]:

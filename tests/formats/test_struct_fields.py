@@ -51,6 +51,7 @@ WAYS: dict[str, Callable[[Path], Any]] = {
     "sliced": lambda folder: pa.concat_tables([TABLE.slice(3, 2), TABLE.slice(0, 3)]),
     "dataset": lambda folder: dataset.dataset(written(pq.write_table, "t.parquet")(folder)),
     "polars": lambda folder: pl.from_arrow(TABLE),
+    "lazy": lambda folder: pl.from_arrow(TABLE).lazy(),  # type: ignore[union-attr]
 }
 
 

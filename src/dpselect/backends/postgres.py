@@ -169,7 +169,7 @@ def _sent(connection: Any, name: str, listed: PublicCandidates) -> list[Any]:
         return list(values)
     # A zero byte is in no text on a server of this kind.
     texts = [None if "\0" in text else text for text in cast("Sequence[str]", values)]
-    return storable(connection, texts, argument="groups" if name == "part" else "candidates")
+    return storable(connection, texts, argument={"part": "groups", "what": "candidates"}.get(name, "where"))
 
 
 def table_name(url: str, name: str) -> str:

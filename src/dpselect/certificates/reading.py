@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from dpselect.accounting.events import Event, decode, encode
-from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
+from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError, Shown
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
 from dpselect.questions.declared import Question
@@ -119,7 +119,8 @@ def parsed(text: object) -> Words:
         InvalidCertificateError: it is no such text.
     """
     if not isinstance(text, str):
-        raise wrong("text", "text")
+        got = Shown(f"<{type(text).__name__}>")
+        raise InvalidCertificateError("certificate", got, "the text that Release.to_json writes")
     try:
         read: object = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
         canonical_json({"": read}).encode()  # nor does JSON hold what is infinite, or UTF-8 half of a character

@@ -240,11 +240,11 @@ class CheckSentences:
             numbers = {text: rows for text, rows in unread.items() if _NUMBER.fullmatch(text.strip())}
             return self._of_numbers(sought, numbers, read)
         dates = {text: rows for text, rows in unread.items() if any(map(str.isdigit, text))}
-        if sought.kind is not CandidateKind.DATE or not dates or any(each.state != 2 for each in cells.written):
+        if sought.kind is not CandidateKind.DATE or not dates:
             return [], 0, ""
         tried: list[dict[str, Any]] = [{"as_date": True}, *({"date_format": each} for each in _DATES)]
         tried += [{"date_format": each, "as_date": True} for each in _DATES]
-        ways = [each for each in tried if self._all_read(sought, dates, each)]
+        ways = [each for each in tried if self._all_read(sought, (*dates, *read), each)]
         ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
         otherwise = "No option reads all of them."
         if all(re.fullmatch("[2-7][0-9]{4}([.][0-9]+)?", each) for each in dates):
@@ -334,6 +334,8 @@ class CheckSentences:
             return f", such as {shown}. If they are text of Windows: --encoding cp1252."
         if any('="' in text for _, text in texts):
             return f', such as {shown}. ="..." is a formula for spreadsheets: write the text alone.'
+        if "quoted_line_breaks" not in self._words and any(line.count(b'"') % 2 for _, line in places):
+            return f", such as {shown}. If line breaks stand inside quotes: --quoted-line-breaks."
         return f", such as {shown}."
 
     def _line(self, row: int) -> bytes:

@@ -61,7 +61,8 @@ def _unexpected(question: type[Question], given: Mapping[str, Any], signature: S
     if unknown is None:
         return ""
     views = [each.name for each in OF_VIEWS]
-    if unknown in views or words_meant(unknown, views, said=OTHER_WORDS):
+    of_others = ("max_rows_per_unit", "max_values_per_unit")
+    if unknown in views or (unknown not in of_others and words_meant(unknown, views, said=OTHER_WORDS)):
         hint = f"Say the groups first: data.by('city', groups=[...]).{question.name}(...)"
     else:
         hint = did_you_mean(unknown, [*signature.parameters][1:], said=OTHER_WORDS)

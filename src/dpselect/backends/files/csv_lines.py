@@ -69,6 +69,7 @@ _CALLED = {
 
 _LINE_BREAKS = "If line breaks stand inside quotes: quoted_line_breaks=True; docs/files.md says what it costs."
 _TITLES = "If lines such as titles stand above the names, say how many: skip_lines=1."
+_MORE = "skip_lines={} leaves out another number of lines than stand above the names; blank ones count, too."
 
 _A_FILE = Shown("<file>")
 
@@ -99,7 +100,8 @@ def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if len(names) < 2:
         expected = f"at least two columns, a unit and a value, {separated}"
-        raise InvalidDataError("source", shown, expected, _hint_for_separator(content, delimiter) or _TITLES)
+        hint = _hint_for_separator(content, delimiter) or (_MORE.format(dialect.above) if dialect.above else _TITLES)
+        raise InvalidDataError("source", shown, expected, hint)
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"

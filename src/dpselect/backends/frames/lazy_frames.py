@@ -71,10 +71,13 @@ class PolarsLazySource(LazySource):
         import polars as pl
 
         with reading(self.shown):
-            check_unchanged(self.of(self.frame).columns, self.columns, shown=self.shown)
-            asked = self.frame.select(*(pl.nth(self.columns.index(column)) for column in columns))
-            for frame in asked.collect_batches(chunk_size=BATCH_ROWS):
-                yield from PolarsSource(frame, tuple(columns), self.shown).batches(columns, advance)
+            empty = pl.DataFrame(schema=self.frame.collect_schema())
+            now = PolarsSource.of(empty)
+            check_unchanged(now.columns, self.columns, shown=self.shown)
+            places = now.places(columns)
+            asked = PolarsSource.of(empty.select(empty.get_columns()[at] for at in places)).columns
+            for frame in self.frame.select(*map(pl.nth, places)).collect_batches(chunk_size=BATCH_ROWS):
+                yield from PolarsSource(frame, asked, self.shown).batches(columns, advance)
 
 
 class RelationSource(LazySource):

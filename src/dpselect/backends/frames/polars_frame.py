@@ -39,6 +39,11 @@ class PolarsSource:
         """Rows."""
         return self.frame.height
 
+    def places(self, columns: Sequence[Column]) -> list[int]:
+        """Where the columns stand in the frame; the fields of a struct where the struct stands."""
+        ways = ways_of(_schema(self.frame))
+        return list(dict.fromkeys(self.frame.columns.index(ways[column.name][0][0]) for column in columns))
+
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """Slices of the columns asked for."""
         frame, schema = self.frame.select(self.frame.get_columns()), _schema(self.frame)  # a snapshot
