@@ -24,12 +24,12 @@ from dpselect.backends.postgres_dialect import (
     check_unchanged,
     check_unicode,
     columns_of_table,
-    quoted,
     speak_unicode,
     storable,
 )
 from dpselect.backends.row_rules import named_cells
 from dpselect.backends.rows.arrow import pa
+from dpselect.backends.rows.scan import quoted
 from dpselect.backends.statements import Found, Statement, is_interval
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
 from dpselect.server_urls import without_password

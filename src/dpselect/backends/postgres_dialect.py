@@ -10,6 +10,7 @@ from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors, changed
 from dpselect.backends.frames.streams import named_columns
 from dpselect.backends.row_rules import Dialect
+from dpselect.backends.rows.scan import quoted
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
 from dpselect.summaries import CandidateKind
 
@@ -130,11 +131,6 @@ class _PostgreSQL(Dialect):
 
 
 POSTGRESQL = _PostgreSQL()
-
-
-def quoted(name: str) -> str:
-    """The name of a table or a column, in quotes."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 Types = Mapping[Column, int]

@@ -18,7 +18,6 @@ from dpselect.backends.frames.streams import named_columns
 from dpselect.backends.row_rules import Dialect, named_cells
 from dpselect.backends.rows.embedded import candidate_table
 from dpselect.backends.statements import Found, Statement, is_interval
-from dpselect.errors import InvalidDataError, Shown
 from dpselect.summaries import CandidateKind
 
 SHOWN = "<PySpark DataFrame>"
@@ -173,10 +172,7 @@ def _columns_in(frame: Any) -> tuple[Column, ...]:
     """The columns of a Spark frame, from its schema; names differ in more than capitals."""
     types = dict(frame.dtypes)
     names = list(frame.columns)
-    named_columns(names, (), shown=SHOWN)
-    if len({name.casefold() for name in names}) < len(names):
-        hint = "Two of them differ only in capitals, and names are case-insensitive here: rename one of them."
-        raise InvalidDataError("source", Shown(SHOWN), "columns with different names", hint)
+    named_columns(names, (), shown=SHOWN, capitals_count=False)
     found: list[Column] = []
     for name in names:
         kind = types[name].partition("(")[0].partition("<")[0].partition(" ")[0]

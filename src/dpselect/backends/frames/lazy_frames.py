@@ -14,6 +14,7 @@ from dpselect.backends.failures import TranslatedErrors, changed, reading, unans
 from dpselect.backends.frames.polars_frame import PolarsSource
 from dpselect.backends.frames.streams import check_unchanged, columns_in, converted, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, column_of, holds_of
+from dpselect.backends.rows.scan import quoted
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 
 _ROWS_OF_TEXT = 1 << 10
@@ -92,10 +93,7 @@ class RelationSource(LazySource):
         with reading(shown):
             types = relation.limit(0).to_arrow_table().schema.types  # there, a second column of a name gets another
             odd = [type_.id in _ODD for type_ in relation.types]
-        named_columns(relation.columns, (), shown=shown)
-        if len({name.casefold() for name in relation.columns}) < len(types):
-            hint = "Two of them differ only in capitals, and names are case-insensitive here: rename one of them."
-            raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
+        named_columns(relation.columns, (), shown=shown, capitals_count=False)
         found = zip(relation.columns, types, odd, strict=True)
         columns = (Column(name, Holds.OTHER) if is_odd else column_of(name, type_) for name, type_, is_odd in found)
         return cls(relation, shown, tuple(columns))
@@ -114,7 +112,7 @@ class RelationSource(LazySource):
     def _check(self, columns: Sequence[Column]) -> None:
         """Refuse the relation if some of `columns` have other types now."""
         with TranslatedErrors(lambda error: changed(self.shown) if _is_gone(error) else unanswered(error, self.shown)):
-            found = self.frame.project(", ".join(_quoted(column.name) for column in columns))
+            found = self.frame.project(", ".join(quoted(column.name) for column in columns))
         check_unchanged(self.of(found).columns, columns, shown=self.shown)
 
     def _said(self, error: BaseException, columns: Sequence[Column], open_ones: list[Any]) -> SelectionError:
@@ -163,12 +161,8 @@ def _is_gone(error: BaseException) -> bool:
     return type(error).__name__ in ("BinderException", "CatalogException")
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _short(column: Column) -> str:
-    name = _quoted(column.name)
+    name = quoted(column.name)
     if column.holds is Holds.DECIMALS:  # some have more digits than Arrow's
         return f"{name}::VARCHAR"
     length = {Holds.TEXT: f"strlen({name}::VARCHAR)", Holds.BYTES: f"octet_length({name})"}.get(column.holds)

@@ -41,11 +41,13 @@ def read_by(library: str, shown: str, hint: str) -> TranslatedErrors:
     )
 
 
-def named_columns(names: Sequence[object], holds: Iterable[Holds], *, shown: str) -> tuple[Column, ...]:
+def named_columns(
+    names: Sequence[object], holds: Iterable[Holds], *, shown: str, capitals_count: bool = True
+) -> tuple[Column, ...]:
     """The columns of a frame, after a check that each has a name of its own.
 
     Raises:
-        InvalidDataError: no columns, two of the same name, or a name that is not text.
+        InvalidDataError: no columns, two of the same name for its engine, or a name that is not text.
     """
     if not names:
         raise InvalidDataError("source", Shown(shown), "a table with columns")
@@ -54,6 +56,9 @@ def named_columns(names: Sequence[object], holds: Iterable[Holds], *, shown: str
         raise InvalidDataError("source", Shown(shown), "columns whose names are text", "Rename the others first.")
     if len(set(texts)) < len(texts):
         raise InvalidDataError("source", Shown(shown), "columns with different names", "Two of them have the same.")
+    if not capitals_count and len({name.casefold() for name in texts}) < len(texts):
+        hint = "Two of them differ only in capitals, and names are case-insensitive here: rename one of them."
+        raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
     return tuple(map(Column, texts, holds))
 
 

@@ -67,14 +67,14 @@ class DirectScan:
         """
         files = f"[{', '.join(map(literal, self.paths))}]"
         read = f"read_parquet({files}, hive_partitioning = false, union_by_name = false)"
-        names = [_quoted(column.name) for column in self._columns.values()]
+        names = [quoted(column.name) for column in self._columns.values()]
         described = connection.execute(f"DESCRIBE SELECT {', '.join(names)} FROM {read}").fetchall()
         selected: list[str] = []
-        for (name, column), quoted, found in zip(self._columns.items(), names, described, strict=True):
+        for (name, column), cell, found in zip(self._columns.items(), names, described, strict=True):
             type_, expected = _ENGINE_TYPES[column.holds]
             if found[1] not in expected:
                 raise UnsuitableError
-            selected.append(f"{quoted}::{type_} AS {name}")
+            selected.append(f"{cell}::{type_} AS {name}")
         kind = "TABLE" if self._kept else "VIEW"
         connection.execute(f"CREATE TEMP {kind} rows AS SELECT {', '.join(selected)} FROM {read}")
 
@@ -97,7 +97,8 @@ def readable(columns: Sequence[Column], among: Sequence[Column]) -> bool:
     return all(column.holds in _ENGINE_TYPES for column in columns) and len(set(folded)) == len(folded)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """The name of a table or a column, in quotes."""
     return '"' + name.replace('"', '""') + '"'
 
 
