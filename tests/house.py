@@ -26,7 +26,7 @@ import grimp
 
 import dpselect
 from dpselect import Dataset, Release, certificates
-from dpselect.backends.rows.connection import SETTINGS
+from dpselect.rows.duckdb.connection import SETTINGS
 
 PACKAGE = Path(dpselect.__file__).parent
 DATA = Path(__file__).parents[1] / "examples" / "data"

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.backends.rows import connection, engine
-from dpselect.backends.rows.connection import Connection, connected
+from dpselect.rows.duckdb import connection, engine
+from dpselect.rows.duckdb.connection import Connection, connected
 
 _PLAIN = dict(connection.SETTINGS)
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.backends.table import EngineTable
 from dpselect.mechanisms import PriceListMechanism, PriceMechanism
 from dpselect.public_time import public_time
-from tests.backends.tables import gather, write_csv, write_parquet
+from dpselect.rows.table import EngineTable
+from tests.rows.tables import gather, write_csv, write_parquet
 
 ADULT = Path(__file__).parents[1] / "examples" / "data" / "adult.csv"
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from tests.backends import table_questions
-from tests.backends.engines import PLACERS, Source
+from tests.rows import table_questions
+from tests.rows.engines import PLACERS, Source
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 """Of the day on which everything happens here."""

@@ -12,8 +12,8 @@ import pytest
 import dpselect as dps
 from dpselect.questions import BestBy, MostCommon, Quantile
 from dpselect.session.rows import ColumnRows
-from tests.backends import table_questions
-from tests.backends.engines import PLACERS
+from tests.rows import table_questions
+from tests.rows.engines import PLACERS
 from tests.test_certificates_keep_quiet import NOON, Clock, clock, dataset, folders, stated
 
 __all__ = ["clock", "folders"]  # fixtures

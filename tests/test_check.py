@@ -14,7 +14,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.session.findings import WARNING
-from tests.backends import engines
+from tests.rows import engines
 
 
 def file(folder: Path, values: Sequence[object], *, units: Sequence[object] = (), encoding: str = "utf-8") -> Path:
@@ -403,7 +403,7 @@ def test_it_says_for_whom_it_is_and_hides_what_it_found(tmp_path: Path) -> None:
 def test_no_release_ledger_or_certificate_reaches_a_check() -> None:
     """What is exact must not get into what is published."""
     source = Path(dps.__file__).parent
-    reach = {"session/check.py", "session/findings.py", "backends/rows/inspect.py", "backends/rows/table.py"}
+    reach = {"session/check.py", "session/findings.py", "rows/duckdb/inspect.py", "rows/duckdb/table.py"}
     reach |= {"__init__.py", "cli/app.py", "cli/check.py", "web/choosing.py"}
     words = ("session.check", "session.findings", "rows.inspect", ".inspect(unit")
     found = {path for path in source.rglob("*.py") if any(word in path.read_text("utf-8") for word in words)}

@@ -13,8 +13,8 @@ import dpselect as dps
 from dpselect.charts import colour_of, styles_of
 from dpselect.charts.theme import LINE_COLOURS
 from dpselect.errors import InvalidParameterError
-from tests.backends import table_questions
-from tests.backends.table_questions import BY_CITY, NAMES, ROWS
+from tests.rows import table_questions
+from tests.rows.table_questions import BY_CITY, NAMES, ROWS
 
 PEOPLE = dps.Dataset(ROWS, unit="who")
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
-from dpselect.backends.postgres import table_name
 from dpselect.ledger.arguments import Address
+from dpselect.rows.postgres import table_name
 from dpselect.server_urls import UNKNOWN, may_hold_password, without_password
 
 ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)

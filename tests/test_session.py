@@ -16,17 +16,17 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows import embedded
-from dpselect.backends.table import EngineTable
 from dpselect.public_time import public_time
 from dpselect.questions import BY_NAME, Quantile
 from dpselect.questions.declared import FAMILIES
+from dpselect.rows.duckdb import embedded
+from dpselect.rows.table import EngineTable
 from dpselect.session.asking import Asking
 from dpselect.session.methods import GroupedQuestions, PlainQuestions, signature_of, with_questions
 from dpselect.summaries import CandidateKind
 from tests import rank_laws
-from tests.backends.tables import gather, write_csv, write_parquet
 from tests.drawn_answers import planned
+from tests.rows.tables import gather, write_csv, write_parquet
 
 CLICKS = Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet"
 ADULT = CLICKS.with_name("adult.csv")

@@ -29,7 +29,7 @@ from dpselect.errors import (
 )
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.session.rows import ColumnRows
-from tests.backends.tables import write_csv
+from tests.rows.tables import write_csv
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
 PAGES = range(1, 41271)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dpselect import planning as planning
     from dpselect import recipes as recipes
     from dpselect import testing as testing
-    from dpselect.backends.public_column import candidates_from as candidates_from
     from dpselect.certificates.checking import verify as verify
     from dpselect.certificates.release import Release as Release
     from dpselect.errors import SelectionError as SelectionError
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from dpselect.plans.report import report as report
     from dpselect.privacy import ROWS as ROWS
     from dpselect.privacy import Neighbours as Neighbours
+    from dpselect.rows.public_column import candidates_from as candidates_from
     from dpselect.session import Dataset as Dataset
     from dpselect.session import DryRun as DryRun
     from dpselect.session import Forecast as Forecast
@@ -68,7 +68,7 @@ else:
         __name__,
         {
             "dpselect": "accounting errors mechanisms planning recipes sklearn testing",
-            "dpselect.backends.public_column": "candidates_from",
+            "dpselect.rows.public_column": "candidates_from",
             "dpselect.certificates.checking": "verify",
             "dpselect.certificates.release": "Release",
             "dpselect.errors": "SelectionError",

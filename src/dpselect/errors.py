@@ -73,8 +73,8 @@ class TableUnavailableError(SelectionError):
 class FaultError(SelectionError):
     """A bug in this package, found while rows were read; neither the rows nor the arguments are the cause.
 
-    >>> str(FaultError("TypeError", "dpselect.backends.rows.scan, line 12"))
-    'this is a bug in dpselect, please report it: TypeError in dpselect.backends.rows.scan, line 12'
+    >>> str(FaultError("TypeError", "dpselect.rows.duckdb.scan, line 12"))
+    'this is a bug in dpselect, please report it: TypeError in dpselect.rows.duckdb.scan, line 12'
     """
 
     def __init__(self, kind: str, place: str) -> None:

@@ -288,7 +288,7 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
     table = _TABLE.fullmatch(text)
     if table is None or os.path.exists(text[1:]):
         return None
-    from dpselect.backends.public_column import candidates_from
+    from dpselect.rows.public_column import candidates_from
 
     path, column = table.groups()
     _refuse_private(path, private, text, argument)
@@ -326,7 +326,7 @@ def _lines(path: str, argument: str) -> list[str]:
 
 def _without_column(text: str, argument: str) -> InvalidCandidatesError:
     """A table without the name of a column: its first line would be read as a candidate."""
-    from dpselect.backends.public_column import column_count
+    from dpselect.rows.public_column import column_count
 
     columns = column_count(text[1:])
     if not columns:

@@ -10,8 +10,8 @@ import pytest
 import dpselect as dps
 from dpselect.questions import MostCommon
 from tests.attacks import naive
-from tests.backends.tables import count, write_csv, write_parquet
 from tests.drawn_answers import planned
+from tests.rows.tables import count, write_csv, write_parquet
 
 COMMON = ["flu"] * 6 + ["cold"] * 5
 RARE = [*COMMON, "rare"]

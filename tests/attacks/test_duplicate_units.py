@@ -10,8 +10,8 @@ import pytest
 
 from dpselect.questions import MostCommon, Quantile
 from tests.attacks import naive
-from tests.backends.tables import count, gather, write_rows
 from tests.drawn_answers import planned
+from tests.rows.tables import count, gather, write_rows
 
 CROWD = [(f"unit{place}", "a") for place in range(100)]
 BUSY = [("busy", "b")] * 1000

@@ -13,7 +13,7 @@ import pytest
 import dpselect as dps
 from tests.attacks import naive
 from tests.attacks.test_messages import SECRET, everything_said
-from tests.backends.tables import write_csv
+from tests.rows.tables import write_csv
 
 HONEST = [(str(unit), str(20 + unit % 50)) for unit in range(200)]
 SECRETIVE = ("200", f"{SECRET}: none of your business")

@@ -14,8 +14,8 @@ import pytest
 import dpselect as dps
 from dpselect.questions import BestBy
 from tests.attacks import naive
-from tests.backends.tables import total, write_rows
 from tests.drawn_answers import planned
+from tests.rows.tables import total, write_rows
 
 EACH = 1 << 15
 LARGE, SMALL = 1.0, 0.0009765625

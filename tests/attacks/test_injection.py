@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from tests.backends.tables import count, gather, write_csv, write_parquet
+from tests.rows.tables import count, gather, write_csv, write_parquet
 
 NAMES = [
     "value'; DROP TABLE rows; --",

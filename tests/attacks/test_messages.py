@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.backends import row_rules
 from dpselect.cli import main
+from dpselect.rows import row_rules
 from tests.attacks.reachable import reachable
-from tests.backends.tables import write_csv, write_parquet
+from tests.rows.tables import write_csv, write_parquet
 from tests.slow import SLOW
 
 SECRET = "SENTINEL"

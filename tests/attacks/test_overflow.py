@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows.duckdb_dialect import DUCKDB
-from dpselect.backends.statements import saturated
+from dpselect.rows.duckdb.dialect import DUCKDB
+from dpselect.rows.statements import saturated
 from tests.attacks import naive
-from tests.backends.tables import total
+from tests.rows.tables import total
 
 NAMES = ["a", "b"]
 FULL = 2147

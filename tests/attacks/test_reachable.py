@@ -16,11 +16,11 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, SelectionError
+from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.opening import open_table
 from tests.attacks.reachable import reachable
-from tests.backends import engines
+from tests.rows import engines
 
 SECRET = "SENTINEL"
 ROWS = pa.table({"unit": ["ann", "SENTINEL", "bob"], "value": ["1", "2", "SENTINEL"]})

@@ -9,7 +9,7 @@ import pytest
 
 import dpselect as dps
 from tests.attacks.test_messages import HOSTILE_CELLS
-from tests.backends.tables import count, gather, write_csv
+from tests.rows.tables import count, gather, write_csv
 
 HONEST = [f"{unit},{unit % 3}".encode() for unit in range(60)]
 HONEST_COUNTS = [20, 20, 20]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dpselect import Format
-from dpselect.backends.contract import Grouping
-from dpselect.backends.opening import open_table
+from dpselect.rows.contract import Grouping
+from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates, PublicDomain
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

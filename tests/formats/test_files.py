@@ -14,10 +14,10 @@ import pytest
 
 import dpselect as dps
 from dpselect import Format
-from dpselect.backends.files import csv_lines, lines, text_streams
-from dpselect.backends.files.csv_lines import LineDialect
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITERS, ENCODINGS
+from dpselect.rows.files import csv_lines, lines, text_streams
+from dpselect.rows.files.csv_lines import LineDialect
 from tests.formats.reading import counts, counts_in_groups, numbers, written
 
 TEXTS = ["Köln", "Zürich", "Besançon"]

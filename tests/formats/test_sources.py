@@ -16,8 +16,8 @@ import pytest
 
 import dpselect as dps
 from dpselect import Format
-from dpselect.backends.opening import open_table, origin_of
 from dpselect.errors import InvalidDataError
+from dpselect.rows.opening import open_table, origin_of
 from tests.formats.reading import counts, counts_in_groups, numbers
 
 ROWS = pa.table(

@@ -14,10 +14,10 @@ import pyreadstat
 import pytest
 
 from dpselect import Format
-from dpselect.backends.columns import Holds
-from dpselect.backends.files import stat_files
-from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, MissingExtraError
+from dpselect.rows.columns import Holds
+from dpselect.rows.files import stat_files
+from dpselect.rows.opening import open_table
 from tests.formats.reading import counts, numbers
 
 DAYS = pd.to_datetime(["2024-01-05", "2024-01-06", None, "1900-02-28"])

@@ -14,8 +14,8 @@ from pyarrow import dataset, feather, orc
 from pyarrow import parquet as pq
 
 import dpselect as dps
-from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
+from dpselect.rows.opening import open_table
 from tests.formats.reading import counts, numbers
 
 ROWS: list[dict[str, Any]] = [

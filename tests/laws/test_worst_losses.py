@@ -18,8 +18,6 @@ import pytest
 
 from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
-from tests.backends.laws import Questions, planned
-from tests.backends.table_questions import Question
 from tests.laws.fed import NAMES
 from tests.laws.tiny_tables import (
     UNLIMITED,
@@ -33,6 +31,8 @@ from tests.laws.tiny_tables import (
     worst_delta,
     worst_loss,
 )
+from tests.rows.laws import Questions, planned
+from tests.rows.table_questions import Question
 from tests.slow import SLOW
 from tests.views import ask as asked_of
 

@@ -18,14 +18,14 @@ import numpy as np
 import polars as pl
 
 from dpselect import Neighbours
-from dpselect.backends.contract import Grouping, Needed
-from dpselect.backends.opening import open_table
 from dpselect.questions.question import Priced
+from dpselect.rows.contract import Grouping, Needed
+from dpselect.rows.opening import open_table
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates
-from tests.backends.laws import Questions, planned, summaries_of
-from tests.backends.table_questions import Question
 from tests.laws.fed import Branches, Fed, laws_of, log_law
+from tests.rows.laws import Questions, planned, summaries_of
+from tests.rows.table_questions import Question
 from tests.slow import SLOW
 
 Row = tuple[Any, ...]

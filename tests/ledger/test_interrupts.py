@@ -15,7 +15,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.ledger import requests
-from tests.backends.tables import write_csv
+from tests.rows.tables import write_csv
 from tests.slow import SLOW
 
 ROOT = Path(dps.__file__).parent

@@ -30,9 +30,9 @@ from dpselect.ledger import database, requests
 from dpselect.ledger.chain import release_hash
 from dpselect.ledger.sqlite_file import FileConnection
 from dpselect.mechanisms import PermuteAndFlip
-from tests.backends.tables import write_csv
 from tests.ledger.broken_lines import Fault, failure, faulty_connection, line_to
 from tests.ledger.tampering import by_hand
+from tests.rows.tables import write_csv
 from tests.slow import SLOW
 
 QUESTION = {"candidates": range(10_000), "epsilon": 0.01, "request": "november"}

@@ -13,11 +13,11 @@ import sqlalchemy as sa
 
 from dpselect.accounting import PureEvent
 from dpselect.ledger import Ledger
-from tests.backends.wire import wire_to
 from tests.forked import Forks
 from tests.ledger import children
 from tests.ledger.servers import PGBOUNCER, pooled, scalar
 from tests.ledger.test_processes import receipts_in
+from tests.rows.wire import wire_to
 
 SMALL = PureEvent(epsilon=2.0**-9)
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows.scan import Scan
-from dpselect.backends.table import EngineTable
 from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,
@@ -22,8 +20,10 @@ from dpselect.errors import (
     RequestReusedError,
 )
 from dpselect.mechanisms import GeometricMechanism
+from dpselect.rows.duckdb.scan import Scan
+from dpselect.rows.table import EngineTable
 from dpselect.session.rows import ColumnRows
-from tests.backends.tables import write_csv
+from tests.rows.tables import write_csv
 
 PLAN = """
 table = "people.csv"

@@ -17,7 +17,7 @@ import dpselect as dps
 from dpselect.charts import files
 from dpselect.errors import MissingExtraError
 from dpselect.plans import report as module
-from tests.backends.tables import write_csv
+from tests.rows.tables import write_csv
 
 NASTY = "<script>alert(1)</script>\"'&"
 ALLOWED = {

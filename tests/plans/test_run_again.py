@@ -14,8 +14,8 @@ from dpselect.errors import AnswerLostError, ChargeRefusedError, InvalidAccountE
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.plans.plan_forecast import Before
 from dpselect.session import paying
-from tests.backends.tables import write_csv
 from tests.plans.test_plan import PLAN, edited, folder, left  # noqa: F401 - a fixture
+from tests.rows.tables import write_csv
 
 
 def test_stored_answers_say_from_when_they_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,9 +19,9 @@ from dpselect.errors import InvalidCandidatesError, InvalidCertificateError, Inv
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.questions import Count, Drawn, Histogram, Sum
 from dpselect.summaries import CandidateCounts, CandidateTotals
-from tests.backends import model, table_questions
-from tests.backends.table_questions import BY_CITY, BY_PAGE, NAMES, ROWS
 from tests.drawn_answers import planned
+from tests.rows import model, table_questions
+from tests.rows.table_questions import BY_CITY, BY_PAGE, NAMES, ROWS
 from tests.views import ask
 
 SURE = 1e5

@@ -24,9 +24,9 @@ from dpselect.errors import (
 )
 from dpselect.questions import TopK
 from dpselect.summaries import CandidateKind, NameCounts
-from tests.backends import model
-from tests.backends.table_questions import BY_CITY, ROWS
 from tests.drawn_answers import planned
+from tests.rows import model
+from tests.rows.table_questions import BY_CITY, ROWS
 from tests.views import ask
 
 PEOPLE = dps.Dataset(ROWS, unit="who")

@@ -18,8 +18,8 @@ from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.questions import UpperBound
 from dpselect.summaries import PublicDomain, UnitValues
-from tests.backends.table_questions import BY_CITY, ROWS
 from tests.drawn_answers import planned
+from tests.rows.table_questions import BY_CITY, ROWS
 from tests.views import ask
 
 SURE = 1e5

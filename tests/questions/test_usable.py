@@ -19,9 +19,9 @@ from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
 from dpselect.questions import QUESTIONS, MostCommon, NoisyUnits, WithUsable, wording
 from dpselect.questions.with_numbers import CountedSummary
 from dpselect.summaries import CandidateCounts
-from tests.backends import model, table_questions
-from tests.backends.table_questions import AGES, BY_CITY, BY_PAGE, NAMES, PAGES, ROWS
 from tests.drawn_answers import planned
+from tests.rows import model, table_questions
+from tests.rows.table_questions import AGES, BY_CITY, BY_PAGE, NAMES, PAGES, ROWS
 from tests.views import ask
 
 SURE = 1000.0

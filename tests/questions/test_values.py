@@ -18,9 +18,9 @@ from dpselect.cli.main import main
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.questions import Values
 from dpselect.summaries import CandidateKind, NameCounts
-from tests.backends import model
-from tests.backends.table_questions import BY_CITY, DAYS, ROWS
 from tests.drawn_answers import planned
+from tests.rows import model
+from tests.rows.table_questions import BY_CITY, DAYS, ROWS
 from tests.views import ask
 
 PEOPLE = dps.Dataset(ROWS, unit="who")

@@ -27,9 +27,9 @@ from dpselect.questions import MostCommon, TopK, WithCounts
 from dpselect.questions.with_numbers import CountedSummary
 from dpselect.summaries import CandidateCounts
 from dpselect.testing import seeded
-from tests.backends import model
-from tests.backends.table_questions import BY_CITY, NAMES, PAGES, ROWS
 from tests.drawn_answers import planned
+from tests.rows import model
+from tests.rows.table_questions import BY_CITY, NAMES, PAGES, ROWS
 from tests.views import ask
 
 SURE = 4000.0

@@ -47,8 +47,8 @@ def columns(
 def show_columns(source: str, *, table: str | None, format: Format, allowed: bool = False) -> None:
     """Print them, if standard output is a terminal or it is `allowed`."""
     refuse_readers("a first line may be somebody's row", allowed=allowed)
-    from dpselect.backends.columns import Holds
     from dpselect.formats import declared
+    from dpselect.rows.columns import Holds
     from dpselect.session.columns import columns_of
 
     found = columns_of(source, table=table, format=declared(format))

@@ -9,12 +9,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from dpselect.backends.columns import check_match, check_numeric
-from dpselect.backends.contract import Needed
-from dpselect.backends.inspect import Sought, inspected, places
-from dpselect.backends.opening import open_table
-from dpselect.backends.rows import Embedded
-from dpselect.backends.table import EngineTable
 from dpselect.checks import finite_bounds, memory_size
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
@@ -22,6 +16,12 @@ from dpselect.privacy import EachRow
 from dpselect.questions.counts import condition_given, listed_values
 from dpselect.questions.question import counted
 from dpselect.questions.wording import html_table, scope
+from dpselect.rows.columns import check_match, check_numeric
+from dpselect.rows.contract import Needed
+from dpselect.rows.duckdb import Embedded
+from dpselect.rows.inspect import Sought, inspected, places
+from dpselect.rows.opening import open_table
+from dpselect.rows.table import EngineTable
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.findings import FEW_UNITS, WARNING, CheckSentences, missing_candidates, printable
 from dpselect.session.rows import Rows, checked_progress

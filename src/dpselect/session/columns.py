@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpselect.backends.columns import Column
-from dpselect.backends.opening import open_table
+from dpselect.rows.columns import Column
+from dpselect.rows.opening import open_table
 
 
 def columns_of(source: object, **reading: Any) -> Sequence[Column]:
@@ -14,7 +14,7 @@ def columns_of(source: object, **reading: Any) -> Sequence[Column]:
 
     Args:
         source: as for the `dpselect.Dataset`.
-        reading: how it is opened; see `dpselect.backends.opening.open_table`.
+        reading: how it is opened; see `dpselect.rows.opening.open_table`.
 
     Raises:
         InvalidDataError, TableUnavailableError, MissingExtraError: as for the `dpselect.Dataset`.

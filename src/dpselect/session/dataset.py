@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from dpselect.backends.files.finding import is_named
-from dpselect.backends.naming import what_was_opened
-from dpselect.backends.opening import open_table, origin_of
 from dpselect.certificates.release import Release
 from dpselect.checks import members_in_order, memory_size
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.public_time import Times
 from dpselect.questions.wording import html_table
+from dpselect.rows.files.finding import is_named
+from dpselect.rows.naming import what_was_opened
+from dpselect.rows.opening import open_table, origin_of
 from dpselect.session.described import ASK, Planner, check_described, planned_by, refuse_shared_requests
 from dpselect.session.methods import PlainQuestions
 from dpselect.session.paying import Spending, TableQuestion

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from dpselect.backends.opening import open_table, origin_of
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
+from dpselect.rows.opening import open_table, origin_of
 from dpselect.session.asking import Asking
 from dpselect.session.forecast import Forecast, Forecasting
 from dpselect.session.methods import with_questions

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from dpselect.backends.columns import Column, Holds
-from dpselect.backends.inspect import SHOWN, ColumnCells, Inspection, Sought, Written
-from dpselect.backends.row_rules import MISSING
-from dpselect.backends.rows.arrow import pa
-from dpselect.backends.rows.declared import as_read, compared
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
 from dpselect.formats import Format
 from dpselect.questions.question import counted
+from dpselect.rows.columns import Column, Holds
+from dpselect.rows.duckdb.arrow import pa
+from dpselect.rows.duckdb.declared import as_read, compared
+from dpselect.rows.inspect import SHOWN, ColumnCells, Inspection, Sought, Written
+from dpselect.rows.row_rules import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 WARNING = (

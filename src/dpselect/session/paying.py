@@ -21,11 +21,11 @@ from dpselect.questions.words import identity_text
 from dpselect.session.shared_passes import read_all
 
 if TYPE_CHECKING:
-    from dpselect.backends.contract import Table
     from dpselect.formats import Format
     from dpselect.ledger import Ledger, Receipt
     from dpselect.questions.query import Query
     from dpselect.questions.question import Priced
+    from dpselect.rows.contract import Table
     from dpselect.session.rows import ColumnRows
 
 Gathered = TypeVar("Gathered")

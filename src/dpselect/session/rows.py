@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import numpy as np
 
-from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
-from dpselect.backends.contract import Amount, Condition, Grouping, Needed, Table
-from dpselect.backends.rows.declared import compared
 from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.privacy import EACH_ROW, ROWS, is_each_row
+from dpselect.rows.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
+from dpselect.rows.contract import Amount, Condition, Grouping, Needed, Table
+from dpselect.rows.duckdb.declared import compared
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -42,11 +42,11 @@ class Rows:
 
     Args:
         table: a description, not a copy; each summary reads the rows again.
-        origin: the name of the table in a ledger; see `dpselect.backends.opening.origin_of`.
+        origin: the name of the table in a ledger; see `dpselect.rows.opening.origin_of`.
         unit: name of the column that identifies whom a row belongs to, or `ROWS`.
         progress: called with the share of the work that is done, from 0 to 1.
         format: how cells of text are written, if that was declared.
-        named: what certificates say of the table; see `dpselect.backends.naming`.
+        named: what certificates say of the table; see `dpselect.rows.naming`.
         conditions: what its rows have to meet, and are made to meet by `table`.
 
     Raises:

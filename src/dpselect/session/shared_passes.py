@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpselect.backends.contract import Progress, SharesPasses, SummaryRequest, Table
+from dpselect.rows.contract import Progress, SharesPasses, SummaryRequest, Table
 from dpselect.session.rows import UnreadTable
 
 Reader = Callable[[Table], Any]

@@ -15,11 +15,11 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.backends.columns import Holds
-from dpselect.backends.frames import ArraySource, number_of_object, place_of_object, single_columns
-from dpselect.backends.rows import Source
-from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.errors import InvalidDataError, Shown, describe
+from dpselect.rows.columns import Holds
+from dpselect.rows.duckdb import Source
+from dpselect.rows.duckdb.arrow import Array, pa, pc
+from dpselect.rows.frames import ArraySource, number_of_object, place_of_object, single_columns
 
 _MASKED: Any = ma.MaskedArray
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
@@ -141,7 +141,7 @@ def _doubles_of_objects(values: Sequence[object]) -> NDArray[np.float64]:
 
 
 def _cells_of_row(row: Any) -> Sequence[object] | None:
-    """The cells of a row, by its actual type; see `dpselect.backends.frames.objects`."""
+    """The cells of a row, by its actual type; see `dpselect.rows.frames.objects`."""
     kind = cast("type[object]", type(row))
     for base in (list, tuple):
         if issubclass(kind, base):

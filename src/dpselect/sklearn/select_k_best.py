@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpselect.backends.frames import check_distinct_names
 from dpselect.certificates.release import Release
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
@@ -23,6 +22,7 @@ from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions.features import BestFeatures, settings_hash
 from dpselect.questions.query import Query
+from dpselect.rows.frames import check_distinct_names
 from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableFacts, TableQuestion
 from dpselect.sklearn.reading import column, numbers, positions

@@ -14,13 +14,13 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.backends.columns import Holds
-from dpselect.backends.frames import ArraySource, single_columns
-from dpselect.backends.row_rules import BLANKS, MISSING
-from dpselect.backends.rows import Source
-from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import RandomizedResponse
+from dpselect.rows.columns import Holds
+from dpselect.rows.duckdb import Source
+from dpselect.rows.duckdb.arrow import pa
+from dpselect.rows.frames import ArraySource, single_columns
+from dpselect.rows.row_rules import BLANKS, MISSING
 from dpselect.sklearn.reading import array_of
 
 _EXPECTED = "the unit of each row of X, in one dimension"

@@ -52,7 +52,7 @@ class PublicPairs:
         return " and ".join(self.kinds)
 
     def texts(self) -> PublicCandidates:
-        """Each group as one text: see `dpselect.backends.row_rules.rule`."""
+        """Each group as one text: see `dpselect.rows.row_rules.rule`."""
         to = [dict(zip(each.stated(), each.texts(), strict=True)) for each in self.listed]
         groups = (
             BETWEEN_PARTS.join(part[value] for part, value in zip(to, each, strict=True)) for each in self.stated()

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from dpselect.backends.columns import Column, Holds
 from dpselect.errors import InvalidParameterError
 from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
+from dpselect.rows.columns import Column, Holds
 from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session import Dataset, DryRun
 from dpselect.session.columns import columns_of

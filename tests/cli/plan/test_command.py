@@ -413,7 +413,7 @@ def test_planning_loads_nothing_that_could_read_a_table(tmp_path: Path) -> None:
     def loaded(*arguments: str) -> str:
         program = (
             f"import sys; from dpselect.cli import main; status = main({list(arguments)!r}); "
-            "readers = {'duckdb', 'dpselect.session', 'dpselect.backends'} & set(sys.modules); "
+            "readers = {'duckdb', 'dpselect.session', 'dpselect.rows'} & set(sys.modules); "
             "print(status, sorted(readers), file=sys.stderr)"
         )
         done = subprocess.run(

@@ -1,5 +1,0 @@
-"""CSV, Parquet and JSON-lines files: schemas are read first, then rows batch by batch."""
-
-from dpselect.backends.files.source import FileSource
-
-__all__ = ["FileSource"]

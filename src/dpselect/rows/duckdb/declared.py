@@ -1,0 +1,165 @@
+"""Cells in a declared format, made what the row rules read: each by itself, and null where it is not so written.
+
+What a cell becomes depends on the cell and the public format alone. So it does not matter to a proof whether a row is
+changed before the row rules see it: row by row, both together are one rule. Nothing here can fail because of a cell.
+
+Proof that this keeps the sensitivity: ``proofs/counting.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import cast
+
+from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
+from dpselect.rows.columns import Column, Holds
+from dpselect.rows.contract import Grouping
+from dpselect.rows.duckdb.arrow import Array, pa, pc
+from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries.groups import BETWEEN_PARTS
+
+_BLANKS = " \t"
+"""What may stand around a number or a date, as in the row rules."""
+
+_NO_BREAK_BLANKS = "\u00a0\u202f"
+"""What stands between a number and its currency in many languages."""
+
+_LARGEST_SHORT_YEAR = "68"
+"""Years of two digits up to this one are in the 2000s, as POSIX has it."""
+
+
+def as_read(array: Array, column: Column, kind: CandidateKind, format: Format | None) -> Array:
+    """The cells as the row rules read them.
+
+    Args:
+        array: of one column, in the type that `column` is read as.
+        column: that it comes from; only text can be written in a format.
+        kind: what the row rules will read it as.
+        format: how it is written; None: as the rules say.
+
+    >>> cells = pa.array(["$1,234.50", "1,23", " 7 ", None], pa.large_string())
+    >>> price = Column("price", Holds.ANYTHING)
+    >>> as_read(cells, price, CandidateKind.NUMBER, Format(thousands=",", strip="$")).to_pylist()
+    ['1234.50', None, '7', None]
+    """
+    if format is None or column.holds not in (Holds.ANYTHING, Holds.TEXT):
+        return array
+    if kind is CandidateKind.TEXT:
+        return _compared_text(array, format)
+    if column.holds is Holds.TEXT:
+        return array
+    if kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
+        return _numbers(array, format)
+    if kind is CandidateKind.DATE and (format.date_format is not None or format.as_date):
+        return _dates(array, format)
+    return array
+
+
+def compared(candidates: PublicCandidates, format: Format | None, *, argument: str = "candidates") -> PublicCandidates:
+    """The candidates as cells are compared with them, in the same order.
+
+    Raises:
+        InvalidCandidatesError: two of them become the same, or one becomes empty.
+
+    >>> compared(PublicCandidates.given(["Red", "blue"]), Format(ignore_case=True))[0]
+    'red'
+    """
+    if format is None or candidates.kind is not CandidateKind.TEXT or not (format.trim or format.ignore_case):
+        return candidates
+    written = pa.array(cast("tuple[str, ...]", candidates.values), pa.large_string())
+    texts = cast("list[str]", _compared_text(written, format).to_pylist())
+    words = " and ".join(word for word in ("ignore_case", "trim") if getattr(format, word))
+    got = Shown(f"<{len(candidates):,} {candidates.kind}>")
+    if "" in texts:
+        hint = "One of them is only blanks, which trim takes away."
+        raise InvalidCandidatesError(argument, got, f"{argument} that are not blank", hint)
+    if len(set(texts)) < len(texts):
+        hint = f"Two of them are the same after {words}."
+        raise InvalidCandidatesError(argument, got, f"{argument} that differ as they are compared", hint)
+    return PublicCandidates(candidates.kind, tuple(texts))
+
+
+def compared_groups(grouping: Grouping | None, format: Format | None) -> Grouping | None:
+    """The same for groups."""
+    if grouping is None:
+        return None
+    if not grouping.listed:
+        return replace(grouping, groups=compared(grouping.groups, format, argument="groups"))
+    listed = tuple(compared(each, format, argument="groups") for each in grouping.listed)
+    both = zip(grouping.listed, listed, strict=True)
+    became = [dict(zip(old.texts(), new.texts(), strict=True)) for old, new in both]
+    pairs = (cast("str", each).split(BETWEEN_PARTS) for each in grouping.groups.values)
+    texts = (BETWEEN_PARTS.join(to[part] for to, part in zip(became, pair, strict=True)) for pair in pairs)
+    return replace(grouping, groups=PublicCandidates(CandidateKind.TEXT, tuple(texts)), listed=listed)
+
+
+def _compared_text(array: Array, format: Format) -> Array:
+    if format.trim:
+        array = pc.ascii_trim_whitespace(array)
+    return pc.utf8_lower(array) if format.ignore_case else array
+
+
+def _numbers(array: Array, format: Format) -> Array:
+    if format.strip:
+        taken = format.strip + _BLANKS + _NO_BREAK_BLANKS
+        array = pc.utf8_trim(array, characters=taken)
+        behind_sign = "^([+-])[" + "".join(f"\\x{{{ord(each):x}}}" for each in taken) + "]+"
+        array = pc.replace_substring_regex(array, pattern=behind_sign, replacement="\\1")
+    marks = THOUSANDS.get(format.thousands or "", "")
+    others = marks if format.decimal == "." else f"{marks}.,"
+    if not others:
+        return array
+    marked = _with_any(array, others)
+    found = array.filter(marked)
+    if not len(found):
+        return array
+    well_written = pc.match_substring_regex(found, _number_pattern(marks, format.decimal))
+    for mark in marks:
+        found = pc.replace_substring(found, mark, "")
+    if format.decimal != ".":
+        found = pc.replace_substring(found, format.decimal, ".")
+    found = pc.if_else(well_written, found, pa.scalar(None, array.type))
+    return pc.replace_with_mask(array, marked, found)
+
+
+def _with_any(array: Array, characters: str) -> Array:
+    """Whether each cell has one of the characters; not the missing ones."""
+    found = pc.match_substring(array, characters[0])
+    for each in characters[1:]:
+        found = pc.or_(found, pc.match_substring(array, each))
+    return found.fill_null(False)
+
+
+def _number_pattern(marks: str, decimal: str) -> str:
+    """Numbers with all their thousands marks, or with none."""
+    grouped = "|".join(f"[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+" for mark in marks)
+    whole = f"(?:{grouped}|[0-9]+)" if marks else "[0-9]+"
+    point = re.escape(decimal)
+    digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)"
+    return f"^[ \t]*[+-]?{digits}(?:[eE][+-]?[0-9]+)?[ \t]*$"
+
+
+_ISO_DATE = "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
+_TIME = (
+    "(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?: ?[AaPp][Mm])?"
+    "(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
+)
+"""A time of day and a time zone behind a date, or nothing."""
+
+
+def _dates(array: Array, format: Format) -> Array:
+    """As ISO 8601 writes them; that a month has no such day is found by the row rules."""
+    text, date_format = array.type, format.date_format or ""
+    pattern = (date_pattern(date_format) if date_format else _ISO_DATE) + (_TIME if format.as_date else "")
+    parts = pc.extract_regex(array, f"^[ \t]*{pattern}[ \t]*$")
+    year, month, day = (pc.struct_field(parts, name) for name in ("year", "month", "day"))
+    if "%y" in date_format:
+        century = pc.if_else(pc.less_equal(year, pa.scalar(_LARGEST_SHORT_YEAR, text)), "20", "19").cast(text)
+        year = pc.binary_join_element_wise(century, year, pa.scalar("", text))
+    if "%b" in date_format:
+        names = pc.index_in(pc.ascii_lower(month), value_set=pa.array(MONTHS, text))
+        month = pa.array([f"{at + 1:02}" for at in range(len(MONTHS))], text).take(names)
+    month, day = (pc.utf8_lpad(part, width=2, padding="0") for part in (month, day))
+    return pc.binary_join_element_wise(year, month, day, pa.scalar("-", text))

@@ -1,0 +1,145 @@
+"""The rules for rows in DuckDB, over the columns of a stream, and how it chooses among the rows of a unit.
+
+When memory is full, it can sort and group rows on disk, but not a window with partitions: the number of a unit's rows
+must not decide whether memory is sufficient. So all rows are sorted together, or only the smallest lot of each unit is
+kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpselect.mechanisms.seeding import key_of_a_choice
+from dpselect.rows.columns import Holds
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
+from dpselect.rows.duckdb.connection import Connection
+from dpselect.rows.row_rules import Dialect
+
+_LONGEST = 64
+"""Hexadecimal digits of a SHA-256 digest."""
+
+
+class DuckDB(Dialect):
+    """The words of DuckDB, and what it has to be asked before it can answer, on a connection."""
+
+    amount = "BIGINT"  # sums have 128 bits
+    arrive_as_text = frozenset({Holds.TEXT, Holds.DECIMALS, Holds.NOTHING})
+
+    def __init__(self, connection: Connection | None = None) -> None:
+        self._connection = connection
+
+    def text(self, cell: str) -> str:
+        return cell
+
+    def unit_text(self, cell: str) -> str:
+        return cell  # see `scan.Cell`
+
+    def text_bytes(self, text: str) -> str:
+        return f"strlen({text})"
+
+    def unit_key(self, name: str, holds: Holds) -> str:
+        """A digest in place of text of more than `_LONGEST` bytes. It is longer than any unit that is not replaced.
+
+        When the engine sorts or groups long text, it keeps more of it in memory than it spills. The length of a
+        person's name must not decide whether memory is sufficient.
+
+        Proof: ``proofs/counting.md``.
+        """
+        if holds is Holds.ANYTHING:
+            return f"CASE WHEN strlen({name}) > {_LONGEST} THEN '-' || sha256({name}) ELSE {name} END"
+        if holds is Holds.BYTES:
+            return f"CASE WHEN octet_length({name}) > {_LONGEST} THEN ('-' || sha256({name}))::BLOB ELSE {name} END"
+        return name
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"regexp_full_match({text}, '{pattern}')"
+
+    def whole_double(self, number: str) -> str:
+        return f"CASE WHEN {self.is_whole(number)} THEN TRY_CAST({number} AS BIGINT) END"  # null beyond 64 bits
+
+    def half_even(self, number: str) -> str:
+        return f"round_even({number}, 0)"
+
+    def amounts(self, number: int) -> str:
+        return f"({number})::HUGEINT"
+
+    def lot(self, columns: Sequence[str]) -> str:
+        """A hash of 64 bits of a new key and of the columns: all but the last, and then the last, a whole number >= 0.
+
+        The second step is one-to-one, so that two lots with the same keys differ.
+        """
+        *keys, last = columns
+        return f"hash(xor(hash({', '.join(keys)}, {int.from_bytes(key_of_a_choice())}::UBIGINT), ({last})::UBIGINT))"
+
+    def chosen(
+        self, rows: str, keys: Sequence[str], column: str, *, most: int, among: int | None = None, is_text: bool = False
+    ) -> str:
+        whose = ", ".join(keys)
+        if among is None:  # of texts with the same hash the smaller one is chosen: by the unit's own values alone
+            lot = self.lot([*keys, f"hash({column})"])
+            if most == 1:
+                first = f"arg_min({column}, {f'row({lot}, {column})' if is_text else lot}) AS {column}"
+                return f"SELECT {whose}, {first} FROM {rows} GROUP BY {whose}"
+            order = ["lot", column]
+        else:  # the first bits of a lot, and then the value, so that no two are equal
+            bits = among.bit_length()
+            lot = f"(({self.lot([*keys, column])} >> {bits} << {bits}) | {column}::UBIGINT)"
+            if most == 1:
+                value = f"(min({lot}) & {2**bits - 1}::UBIGINT)::BIGINT"
+                return f"SELECT {whose}, {value} AS {column} FROM {rows} GROUP BY {whose}"
+            order = ["lot"]
+        lots = f"SELECT DISTINCT {whose}, {column}, {lot} AS lot FROM {rows}"
+        return f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {_among_first(most, keys, order)}"
+
+    def few_rows(self, rows: str, keys: Sequence[str], most: int) -> str:
+        """Only units with more rows draw lots: 64 bits of the operating system's randomness for each of their rows."""
+        assert self._connection is not None, "the rows are looked at before the statement is written"
+        whose, ask = ", ".join(keys), self._connection.execute
+        ask(f"CREATE OR REPLACE TEMP TABLE usable AS {rows}")
+        many = f"SELECT {whose}, count(*) AS number FROM usable GROUP BY {whose} HAVING count(*) > {most}"
+        ask(f"CREATE OR REPLACE TEMP TABLE crowds AS {many}")
+        numbers = "SELECT (SELECT count(*) FROM usable), (SELECT coalesce(sum(number), 0)::BIGINT FROM crowds)"
+        ((every, crowded),) = ask(numbers).fetchall()
+        if crowded == 0:
+            return f"SELECT {whose}, what FROM usable"
+        self._connection.register("lots", _lots(crowded))
+        crowd = "usable"
+        if crowded < every:
+            crowd = "crowded"
+            ask(f"CREATE OR REPLACE TEMP TABLE crowded AS SELECT usable.* FROM usable SEMI JOIN crowds USING ({whose})")
+        if most == 1:  # of two rows with the same lot the values decide, in a fixed order of all numbers
+            lot = f"lot::HUGEINT * {2**64}::HUGEINT + hash(what)::HUGEINT"
+            few = f"SELECT {whose}, arg_min(what, {lot}) AS what FROM {crowd} POSITIONAL JOIN lots GROUP BY {whose}"
+        else:
+            first = _among_first(most, keys, ["lot", "what"])
+            few = f"SELECT {whose}, what FROM {crowd} POSITIONAL JOIN lots QUALIFY {first}"
+        if crowded == every:
+            return few
+        return f"SELECT {whose}, what FROM usable ANTI JOIN crowds USING ({whose}) UNION ALL ({few})"
+
+
+DUCKDB = DuckDB()
+
+
+def _among_first(most: int, keys: Sequence[str], order: Sequence[str]) -> str:
+    """SQL for whether a row is among the first `most`, by `order`, of the rows with the same `keys`.
+
+    All rows are sorted together and compared with earlier rows.
+    """
+    over = f"OVER (ORDER BY {', '.join([*keys, *order])})"
+    return "(" + " OR ".join(f"lag({key}, {most}) {over} IS DISTINCT FROM {key}" for key in keys) + ")"
+
+
+def _lots(number: int) -> Any:
+    """So many numbers of 64 bits, as a stream."""
+
+    def batches() -> Iterator[RecordBatch]:
+        for begin in range(0, number, BATCH_ROWS):
+            drawn = os.urandom(8 * min(BATCH_ROWS, number - begin))
+            yield pa.RecordBatch.from_arrays([of_numpy(np.frombuffer(drawn, np.int64))], names=["lot"])
+
+    return pa.RecordBatchReader.from_batches(pa.schema([("lot", pa.int64())]), batches())

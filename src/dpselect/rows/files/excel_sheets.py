@@ -1,0 +1,238 @@
+"""One sheet of an Excel workbook (``.xlsx``): each cell as the text of its value, whatever its display.
+
+Cells have types of their own, and a column has none, so how a cell is read depends on that cell alone: a number is its
+digits, a date is written as ``2026-12-24``, with a time behind it unless that is midnight, and a truth value is
+``true`` or ``false``. Formulas are what the program that saved the file computed. Nothing and errors are missing. From
+there on it is like a CSV file: the first row has the names, and the question decides how the text is read.
+
+The sheet is read row by row. The texts of a workbook are stored together and are held in memory, so a workbook whose
+parts take more than `MOST_BYTES` is refused; that is known from its directory, which no reader goes beyond.
+
+Proof that this keeps the sensitivity: ``proofs/counting.md``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, timedelta
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from dpselect.errors import InvalidDataError, MissingExtraError, Shown
+from dpselect.formats import Format
+from dpselect.rows.columns import Column, Holds
+from dpselect.rows.duckdb.arrow import RecordBatch, pa, text_array
+from dpselect.rows.failures import TranslatedErrors
+
+MOST_BYTES = 1 << 29
+"""Of all parts of a workbook together, uncompressed."""
+
+_ROWS = 1 << 12
+"""In a batch."""
+
+_LAST_DAY = 2_958_466
+"""The number of 1 January 10000, which no date reaches."""
+
+_NO_LEAP_DAY = 60
+"""The number of 29 February 1900, a day that only spreadsheets have."""
+
+_LARGEST_EXACT = 2.0**53
+
+_LAST_ROW = 1 << 20
+"""The format has no more rows."""
+
+_UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
+"""What a cell may raise, by its content alone."""
+
+Row = Mapping[int, Any]
+"""Cells by their places, from 0."""
+
+_NO_CELLS: Row = {}
+
+
+def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
+    """The columns named in the header row of the sheet; those without a name are left out.
+
+    Raises:
+        InvalidDataError: no such sheet, several and none is chosen, no names, or two columns with the same name.
+        MissingExtraError: the extra ``excel`` is not installed.
+    """
+    with _opened(path, shown, declared) as rows:
+        return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, _NO_CELLS), shown))
+
+
+def rows(
+    path: str,
+    columns: Sequence[Column],
+    shown: Shown,
+    declared: Format,
+    *,
+    among: tuple[Column, ...],
+    advance: Callable[[int], None],
+) -> Iterator[RecordBatch]:
+    """Some columns of every row that is not blank, in batches of nullable text columns.
+
+    Args:
+        path: of a workbook whose header was read before.
+        columns: those wanted, in this order.
+        shown: its name in errors.
+        declared: the name of the sheet and the row that names the columns.
+        among: all columns that the header had.
+        advance: called with the bytes of the file at the end.
+    """
+    with _opened(path, shown, declared) as cells:
+        names = _names(next(cells, _NO_CELLS), shown)
+        if tuple(names) != tuple(column.name for column in among):
+            raise _damaged(shown)
+        places = [names[column.name] for column in columns]
+        while block := list(islice(cells, _ROWS)):
+            filled = [row for row in block if any(cell.value is not None for cell in row.values())]
+            arrays = [text_array([_text(row[at]) if at in row else None for row in filled]) for at in places]
+            yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
+    advance(os.path.getsize(path))
+
+
+def _names(header: Row, shown: Shown) -> dict[str, int]:
+    """Where the columns are, by their names."""
+    found = [(name, at) for at, cell in sorted(header.items()) if (name := _text(cell))]
+    if len(found) < 2:
+        expected = "a sheet with the names of at least two columns in its first row, a unit and a value"
+        hint = "If rows such as titles stand above the names, say in which row they are: header_row=2."
+        raise InvalidDataError("source", shown, expected, hint)
+    if len(dict(found)) < len(found):
+        raise InvalidDataError("source", shown, "columns with different names", "Two have the same in the first row.")
+    return dict(found)
+
+
+@contextmanager
+def _opened(path: str, shown: Shown, declared: Format) -> Generator[Iterator[Row]]:
+    """The rows of the sheet, from the one that names the columns."""
+    try:
+        openpyxl = import_module("openpyxl")
+    except ImportError:
+        raise MissingExtraError("Excel files", "excel") from None
+    with TranslatedErrors(lambda _: _damaged(shown)):
+        _check_size(path, shown)
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        try:
+            book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
+            yield _rows_of(book, _chosen(book, shown, declared.sheet), declared.header_row)
+        finally:
+            book.close()
+
+
+def _rows_of(book: Any, sheet: Any, header: int) -> Iterator[Row]:
+    """The rows of a sheet that have cells; the first one is the header, so it is empty if there is no such row.
+
+    openpyxl ends at the first cell that it cannot convert, and goes through all rows that are missing. Whether a sheet
+    is read must not depend on a cell, so such a cell is empty here, and missing rows are left out.
+    """
+    cell_of = import_module("openpyxl.cell.read_only").ReadOnlyCell
+    with sheet._get_source() as source:
+        parser = _tolerant_parser()(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
+        last = header - 1
+        for number, cells in parser.parse():
+            if number > _LAST_ROW:
+                raise ValueError
+            if number < header:
+                continue
+            if last < header and number != header:
+                yield {}
+            last = number
+            yield {cell["column"] - 1: cell_of(sheet, **cell) for cell in cells}
+
+
+@cache
+def _tolerant_parser() -> Any:
+    """A class of openpyxl's that reads a cell which it cannot convert as an empty one."""
+    parser: Any = import_module("openpyxl.worksheet._reader").WorkSheetParser
+
+    class TolerantParser(parser):
+        def parse_cell(self, element: Any) -> Any:
+            try:
+                return parser.parse_cell(self, element)
+            except _UNCONVERTED:
+                return {"row": 0, "column": 0, "value": None, "data_type": "n", "style_id": 0}
+
+    return TolerantParser
+
+
+def _check_size(path: str, shown: Shown) -> None:
+    with TranslatedErrors(lambda _: _damaged(shown), BadZipFile), ZipFile(path) as parts:
+        size = sum(part.file_size for part in parts.infolist())
+    if size > MOST_BYTES:
+        expected = f"a workbook whose parts take at most {MOST_BYTES >> 20} MiB uncompressed"
+        raise InvalidDataError("source", shown, expected, "Save the sheet as CSV, which is read in pieces.")
+
+
+def _chosen(book: Any, shown: Shown, sheet: str | None) -> Any:
+    if sheet is not None:
+        found = [each for each in book.worksheets if each.title == sheet]
+        if not found:
+            hint = "Capitals and blanks in the name count."
+            raise InvalidDataError("sheet", Shown(repr(sheet)), "the name of a sheet of the workbook", hint)
+        return found[0]
+    visible = [each for each in book.worksheets if each.sheet_state == "visible"]
+    if len(visible) != 1:
+        hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: sheet='NAME'."
+        raise InvalidDataError("source", shown, "a workbook with one sheet, or the name of one", hint)
+    return visible[0]
+
+
+def _damaged(shown: Shown) -> InvalidDataError:
+    hint = "It is damaged, encrypted, or was changed while it was read."
+    return InvalidDataError("source", shown, "an Excel workbook that can be read to its end", hint)
+
+
+def _text(cell: Any) -> str | None:
+    """The text of a cell's value; None for nothing, for errors, and for what cannot be converted."""
+    try:
+        return _converted(cell)
+    except _UNCONVERTED:
+        return None
+
+
+def _converted(cell: Any) -> str | None:
+    value = cell.value
+    if value is None or cell.data_type == "e":
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return _date(value, cell) if _shows_dates(cell.number_format) else _number(value)
+    if isinstance(value, datetime):  # of programs that write dates as text
+        return _moment(value)
+    return str(value)
+
+
+def _number(value: float) -> str:
+    is_whole = abs(value) < _LARGEST_EXACT and value == int(value)
+    return str(int(value)) if is_whole else repr(value)
+
+
+def _date(days: float, cell: Any) -> str:
+    """The date with this number; the number itself if there is none, as for times without a date."""
+    first = date(1904, 1, 1) if cell.parent.parent.epoch.year == 1904 else date(1899, 12, 30)
+    last = _LAST_DAY - 1462 * (first.year == 1904)
+    if not 1 <= days < last or round(days * 86_400) >= last * 86_400:  # a part of a second may reach the next year
+        return _number(days)
+    if first.year == 1899 and days < _NO_LEAP_DAY + 1:
+        days += 1
+    midnight = datetime(first.year, first.month, first.day)
+    return _moment(midnight + timedelta(seconds=round(days * 86_400)))
+
+
+def _moment(value: datetime) -> str:
+    text = value.isoformat(" ", "seconds")
+    return text.removesuffix(" 00:00:00")
+
+
+@cache
+def _shows_dates(number_format: str) -> bool:
+    styles = import_module("openpyxl.styles.numbers")
+    return bool(styles.is_date_format(number_format) and not styles.is_timedelta_format(number_format))

@@ -1,0 +1,173 @@
+"""Candidates from a public table, such as a code book or a catalogue, as they are there."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from dpselect.errors import InvalidCandidatesError, Shown, did_you_mean, typed
+from dpselect.rows.duckdb.arrow import pa, pq
+from dpselect.rows.failures import TranslatedErrors
+from dpselect.summaries import CandidateKind, candidate_kind
+from dpselect.summaries.texts import CONVERSIONS, Member, kind_of
+
+_PUBLIC = "Candidates are public: never read them from the table that is asked."
+
+
+def candidates_from(source: object, *, column: str, kind: CandidateKind | str | None = None) -> list[Member]:
+    """The different values in one column of a *public* table, in the order in which they first occur.
+
+    For a code book or a catalogue without data about people. Not for the table that is asked: which values occur there
+    is private, and no check can tell such a table from a public one.
+
+    Args:
+        source: path of a public ``.csv`` (UTF-8, with the names of the columns in the first line) or ``.parquet`` file,
+            or a frame in memory (pandas, Polars, PyArrow), or a PySpark data frame, whose column is fetched.
+        column: name of the column.
+        kind: how to read a CSV file: ``"integer"``, ``"number"``, ``"text"``, ``"date"`` or ``"boolean"``, or as in a
+            certificate ``"whole numbers"``, ``"numbers"``, ``"dates"``, ``"booleans"``. By default whole
+            numbers if all of them look like it (01067 does not), else text.
+
+    Returns:
+        Values to be given as ``candidates=``.
+
+    Raises:
+        InvalidCandidatesError: there is no such file or column, or a value is missing or not of the kind. The table is
+            public, so the message names the line.
+
+    >>> import dpselect as dps
+    >>> days = dps.candidates_from("examples/data/free_days.csv", column="team")  # if the teams are publicly known
+    >>> days
+    ['north', 'south', 'west']
+    """
+    wanted = None if kind is None else candidate_kind(kind)
+    if _is_csv(source):
+        return _of_csv(Path(cast(str, source)), column, wanted)
+    values = _typed_values(source, column)
+    if wanted is not None:
+        raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
+    return list(dict.fromkeys(values))
+
+
+def _is_csv(source: object) -> bool:
+    return isinstance(source, str | Path) and str(source).lower().endswith(".csv")
+
+
+def _typed_values(source: object, column: str) -> list[Any]:
+    """The value in each row of a Parquet file or a frame."""
+    if not isinstance(source, str | Path):
+        return _none_missing(_of_frame(source, column), column)
+    if not str(source).lower().endswith(".parquet"):
+        expected = "a path that ends in .csv or .parquet, or a frame"
+        raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
+    return _none_missing(_of_parquet(Path(source), column), column)
+
+
+def _none_missing(values: Iterable[Any], column: str) -> list[Any]:
+    listed = list(values)
+    for place, value in enumerate(listed, 1):
+        if value is None or value != value:
+            raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a value in column {column!r}")
+    return listed
+
+
+def column_count(path: str) -> int:
+    """The number of columns of a ``.csv`` or ``.parquet`` file, for a message. Names could be the row of a person.
+
+    0 for other files, and for files that cannot be read.
+    """
+    try:
+        if path.lower().endswith(".parquet"):
+            return len(pq.ParquetFile(path).schema_arrow.names)
+        if path.lower().endswith(".csv"):
+            with open(path, encoding="utf-8-sig", newline="") as file:
+                return len(next(csv.reader(file, strict=True), list[str]()))
+    except (OSError, csv.Error, ValueError, pa.ArrowException):
+        pass
+    return 0
+
+
+def _of_csv(path: Path, column: str, kind: CandidateKind | None) -> list[Member]:
+    lines = dict[str, int]()  # the first line of each value
+    for line, text in _csv_values(path, column):
+        lines.setdefault(text, line)
+    kind = kind_of(list(lines)) if kind is None else kind
+    members: list[Member] = []
+    for text, line in lines.items():
+        try:
+            members.append(CONVERSIONS[kind](text))
+        except ValueError:
+            raise InvalidCandidatesError("source", Shown(f"<line {line}>"), f"{kind} in column {column!r}") from None
+    return list(dict.fromkeys(members))
+
+
+def _csv_values(path: Path, column: str) -> Iterator[tuple[int, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            place = _place(next(reader, list[str]()), column)
+            for fields in reader:
+                if not fields:
+                    continue
+                if place >= len(fields) or not fields[place].strip():
+                    got = Shown(f"<line {reader.line_num}>")
+                    raise InvalidCandidatesError("source", got, f"a value in column {column!r}")
+                yield reader.line_num, fields[place]
+    except (OSError, csv.Error, UnicodeError, ValueError) as error:
+        if isinstance(error, InvalidCandidatesError):
+            raise
+        raise _unreadable(path) from None
+
+
+def _of_parquet(path: Path, column: str) -> list[Any]:
+    try:
+        file = pq.ParquetFile(path)
+        _place(file.schema_arrow.names, column)
+        # Selected by name once more: with a dot in the name, nested columns are read as well.
+        return file.read(columns=[column]).column(column).to_pylist()
+    except (OSError, pa.ArrowException):
+        raise _unreadable(path) from None
+
+
+def _of_frame(frame: Any, column: str) -> list[Any]:
+    if type(frame).__module__.startswith("pyspark."):
+        return _of_spark(frame, column)
+    names = getattr(frame, "column_names", None)  # Arrow
+    names = getattr(frame, "columns", None) if names is None and not hasattr(frame, "collect") else names
+    if names is None:
+        raise InvalidCandidatesError("source", frame, "a path, or a frame in memory", _PUBLIC)
+    _place(list(names), column)
+    values = frame[column]
+    for method in ("to_list", "to_pylist"):
+        convert = getattr(values, method, None)
+        if callable(convert):
+            return cast("list[Any]", convert())
+    return list(values)
+
+
+def _of_spark(frame: Any, column: str) -> list[Any]:
+    place = _place(frame.columns, column)
+    renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would select a nested column
+    expected = "a frame that can be read to its end"
+    unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), expected)
+    with TranslatedErrors(lambda _: unread):
+        return renamed.select(str(place)).toArrow().column(0).to_pylist()
+
+
+def _place(names: Sequence[object], column: str) -> int:
+    if not isinstance(cast(object, column), str) or list(names).count(column) != 1:
+        # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
+        expected = f"the name of one of the columns, of which there {_are(len(names))}"
+        raise InvalidCandidatesError("column", typed(column), expected, did_you_mean(column, names))
+    return names.index(column)
+
+
+def _are(count: int) -> str:
+    return "is 1" if count == 1 else f"are {count}"
+
+
+def _unreadable(path: Path) -> InvalidCandidatesError:
+    expected = "a readable file of the format its name says" if path.is_file() else "an existing file"
+    return InvalidCandidatesError("source", Shown(repr(str(path))), expected)

@@ -1,0 +1,428 @@
+r"""The rules for rows, written once: the unit of a row, its candidate or number, and the amount that it adds.
+
+Each rule is one text of SQL, completed by a `Dialect` with the few words in which engines differ. The result of a rule
+depends on one row alone, is null if the row has no such value, and can never be an error.
+
+- A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is unknown, and its row is left
+  out. It never counts as a unit, because all unknown people would share its contribution.
+- Whole numbers are compared as whole numbers: in text ``7``, ``07``, ``+7``, ``7.0`` and surrounding blanks are 7,
+  but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not whole numbers.
+- Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, with blanks
+  around; ``1,5``, ``$7``, ``0x1F``, ``1_000``, ``inf`` and ``nan`` are not numbers. The value is the nearest double.
+- Whether a number lies between two bounds is decided without rounding it: from 2^53 on, doubles skip whole numbers.
+
+No text here contains a backslash, because its meaning in a literal depends on the engine and its settings.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, ClassVar
+
+from dpselect.rows.columns import EXACT, Column, Holds
+from dpselect.rows.contract import Amount
+from dpselect.summaries import CandidateKind
+from dpselect.summaries.groups import BETWEEN_PARTS
+
+MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
+"""Words that data tools write for a missing value; as the text of a unit they mean that it is unknown."""
+
+BLANKS = " \t\n\v\f\r"
+"""Characters that are ignored around a unit's name."""
+
+LONGEST_NAME = 1 << 10
+"""Bytes of text that a `Name` may have."""
+
+MOST_DIGITS = 37
+"""Of whole numbers that numbers are compared with, where no double holds them."""
+
+_WIDTH = MOST_DIGITS + 1
+"""Digits of the decimals that numbers are then compared as. One more, so that what has more digits is beyond."""
+
+_LARGEST_NUMBER = sys.float_info.max
+
+_SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
+"""Every whole double from the first to the second fits into 64 bits."""
+
+_NOBODY = ", ".join(f"'{word}'" for word in ("", *MISSING))
+_PATTERNS = {
+    CandidateKind.INTEGER: "[ \t]*[+-]?[0-9]+([.]0*)?[ \t]*",
+    CandidateKind.NUMBER: "[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*",
+    CandidateKind.DATE: "[ \t]*[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]*",
+}
+"""How values are written in text, in the syntax that the regular expressions of all engines share."""
+
+_WHOLE_DECIMAL = "-?[0-9]+([.]0*)?|0E-[0-9]+"
+"""How engines write a decimal that is a whole number; zero also with an exponent."""
+
+_FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The unit of a row; null if it has none."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value in `column`, in the type of the candidates; null if it has no value of this type."""
+
+    column: Column
+    kind: CandidateKind
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The value in `column`, if it could be a candidate of the `kind`; else null.
+
+    Left out are empty text, text of more than `LONGEST_NAME` bytes or that is not UTF-8, infinite numbers, numbers from
+    2^53 on that are not doubles in the table (they may be rounded), and dates before the year 1 or after 9999.
+    """
+
+    column: Column
+    kind: CandidateKind
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number in `column` as the nearest double; null if there is none."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """1 if the number in `column` is neither below `lower` nor above `upper`, if they are given; else null.
+
+    The bounds are doubles, or whole numbers of at most `MOST_DIGITS` digits. Whole numbers of a type of their own,
+    decimals and numbers in text are compared with them digit by digit.
+    """
+
+    column: Column
+    lower: int | float | None
+    upper: int | float | None
+
+
+RowValue = Unit | Value | Name | Number | Within | Amount
+"""A value that a query reads from a row. An `Amount` is a whole number, of a type whose sums cannot overflow."""
+
+
+class Dialect(ABC):
+    """The SQL of the rules in one engine. The defaults here are right for most engines."""
+
+    types: ClassVar[Mapping[CandidateKind, str]] = {
+        CandidateKind.INTEGER: "BIGINT",
+        CandidateKind.NUMBER: "DOUBLE",
+        CandidateKind.TEXT: "VARCHAR",
+        CandidateKind.DATE: "DATE",
+        CandidateKind.BOOLEAN: "BOOLEAN",
+    }
+    """The types of candidates: whole numbers of 64 bits, doubles, text, dates, booleans."""
+
+    amount: str
+    """A type of whole numbers whose sums cannot overflow."""
+
+    materialized: str = "MATERIALIZED "
+    """Makes an engine keep the rows of a query that is used twice."""
+
+    row_number: str = "ROW_NUMBER() OVER ()"
+    """A whole number that no other row has, for rows that are units of their own."""
+
+    arrive_as_text: frozenset[Holds] = frozenset()
+    """Types of columns whose values reach the engine as text."""
+
+    def cast(self, cell: str, type_: str) -> str:
+        """`cell` as another type; null if it does not fit.
+
+        An engine without such a cast uses a plain one, and overrides the casts to whole numbers and from decimals.
+        """
+        return f"TRY_CAST({cell} AS {type_})"
+
+    def text(self, cell: str) -> str:
+        """`cell` as text; engines compare it byte by byte."""
+        return self.cast(cell, self.types[CandidateKind.TEXT])
+
+    def valid_text(self, cell: str) -> str:
+        """`cell` as text; null if it is not UTF-8."""
+        return self.text(cell)
+
+    def unit_text(self, cell: str) -> str:
+        """`cell` as valid text without the blanks around it."""
+        return f"TRIM(BOTH '{BLANKS}' FROM {self.valid_text(cell)})"
+
+    def text_bytes(self, text: str) -> str:
+        """The number of bytes of a text in UTF-8."""
+        return f"OCTET_LENGTH({text})"
+
+    def unit_key(self, name: str, holds: Holds) -> str:
+        """The key of the unit `name` in the engine: the name itself, unless it is too long."""
+        return name
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether the whole `text` matches."""
+        return f"REGEXP_LIKE({text}, '^({pattern})$')"
+
+    def is_whole(self, number: str) -> str:
+        """Whether a double has no fraction."""
+        return f"{number} = FLOOR({number})"
+
+    def whole_double(self, number: str) -> str:
+        """A double as a whole number of 64 bits; null if it does not fit or has a fraction."""
+        within = f"{number} BETWEEN {self.double(_SMALLEST_WHOLE)} AND {self.double(_LARGEST_WHOLE)}"
+        whole = self.cast(number, self.types[CandidateKind.INTEGER])
+        return f"CASE WHEN {within} AND {self.is_whole(number)} THEN {whole} END"
+
+    def known_decimal(self, number: str) -> str:
+        """Whether a decimal is neither null nor, in some engines, NaN."""
+        return f"{number} IS NOT NULL"
+
+    def whole_decimal(self, number: str) -> str:
+        """A decimal as a whole number of 64 bits; null if it does not fit or has a fraction."""
+        is_whole = self.matches(self.text(number), _WHOLE_DECIMAL)
+        return f"CASE WHEN {is_whole} THEN {self.cast(number, self.types[CandidateKind.INTEGER])} END"
+
+    def compared(self, number: str, sign: str, end: int) -> str:
+        """How a number that is no double compares with a whole number; null if it has several digits more."""
+        type_ = f"DECIMAL({_WIDTH}, {MOST_DIGITS - len(str(abs(end)))})"
+        return f"{self.cast(number, type_)} {sign} CAST('{end}' AS {type_})"
+
+    def nearest_double(self, decimal: str) -> str:
+        """The double nearest to a decimal."""
+        return self.cast(decimal, self.types[CandidateKind.NUMBER])
+
+    def product(self, number: str, factor: float) -> str:
+        """A double times a constant."""
+        return f"{number} * {self.double(factor)}"
+
+    @abstractmethod
+    def half_even(self, number: str) -> str:
+        """The whole number nearest to a double, as a double; halves are rounded to even."""
+
+    def double(self, number: float) -> str:
+        """A constant, exactly."""
+        return f"CAST('{number!r}' AS {self.types[CandidateKind.NUMBER]})"
+
+    def whole(self, number: Any) -> str:
+        """A constant of 64 bits; some engines read the smallest as a number that is too large, with a minus."""
+        return f"CAST('{number}' AS {self.types[CandidateKind.INTEGER]})"
+
+    def amounts(self, number: int) -> str:
+        """A constant, of the type that sums of amounts have."""
+        return f"CAST('{number}' AS {self.amount})"
+
+    def place(self, place: str, number: int) -> str:
+        """One of so many places, in half the bytes of a key to group by if they are enough."""
+        return f"CAST({place} AS {'INTEGER' if number <= 2**31 else 'BIGINT'})"
+
+    @abstractmethod
+    def lot(self, columns: Sequence[str]) -> str:
+        """A random number or text for each row, of rows that differ in the columns.
+
+        It is made from new randomness and from the columns alone. All orders of lots are equally likely, as far as what
+        makes them behaves like a random function.
+        """
+
+    def chosen(
+        self, rows: str, keys: Sequence[str], column: str, *, most: int, among: int | None = None, is_text: bool = False
+    ) -> str:
+        """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
+
+        The choice depends on the different values of a unit and on chance alone.
+
+        Args:
+            rows: SQL for use after ``FROM``; rows may be repeated.
+            keys: whose values they are.
+            column: of places, from 0 to `among` - 1; or of any values.
+            most: how many are chosen.
+            among: how many different places there can be, or None.
+            is_text: whether the values are text.
+        """
+        whose = ", ".join(keys)
+        lots = f"SELECT {whose}, {column}, {self.lot([*keys, column])} AS lot"
+        drawn = f"{lots} FROM (SELECT DISTINCT {whose}, {column} FROM {rows}) AS pairs"
+        nth = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY lot, {column}) AS nth"
+        ranked = f"SELECT {whose}, {column}, {nth} FROM ({drawn}) AS drawn"
+        return f"SELECT {whose}, {column} FROM ({ranked}) AS ranked WHERE nth <= {most}"
+
+    def few_rows(self, rows: str, keys: Sequence[str], most: int) -> str:
+        """The rows, with `keys` and ``what``; at most `most` with the same keys, those with the smallest lots.
+
+        A unit's numbers in increasing order have places 1, 2, ...; each place draws a lot. So every set of that many
+        rows is equally likely, and the choice for one unit depends only on its own rows and on chance.
+        """
+        whose = ", ".join(keys)
+        place = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY what) AS place"
+        placed = f"SELECT {whose}, what, {place} FROM ({rows}) AS usable"
+        drawn = f"SELECT {whose}, what, place, {self.lot([*keys, 'place'])} AS lot FROM ({placed}) AS placed"
+        nth = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY lot, place) AS nth"
+        ranked = f"SELECT {whose}, what, {nth} FROM ({drawn}) AS drawn"
+        return f"SELECT {whose}, what FROM ({ranked}) AS ranked WHERE nth <= {most}"
+
+
+def named_cells(values: Mapping[str, RowValue]) -> tuple[dict[Column, str], dict[str, tuple[str, ...]]]:
+    """New names for the columns of a table, because their own may be anything; and those that each value is read from.
+
+    >>> page = Column("page", Holds.INTEGERS)
+    >>> columns, cells = named_cells({"who": Unit(Column("id", Holds.TEXT)), "what": Number(page)})
+    >>> list(columns.values()), cells
+    (['c0', 'c1'], {'who': ('c0',), 'what': ('c1',)})
+    """
+    columns = dict.fromkeys(source for value in values.values() for source in value.column.sources)
+    names = {column: f"c{at}" for at, column in enumerate(columns)}
+    return names, {name: tuple(names[each] for each in value.column.sources) for name, value in values.items()}
+
+
+def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
+    """SQL for a value of a row.
+
+    Args:
+        value: the value to read.
+        cell: SQL for the cell of its column in this row.
+        dialect: the engine's dialect.
+        others: SQL for the cells of the other columns of a cross table.
+    """
+    if value.column.parts:
+        parts = zip(value.column.parts, (cell, *others), strict=True)
+        texts = [_part(rule(Value(column, kind), each, dialect), kind, dialect) for (column, kind), each in parts]
+        return "(" + f" || '{BETWEEN_PARTS}' || ".join(texts) + ")"
+    match value:
+        case Unit(column):
+            return f"CASE WHEN {unit_is_known(column, cell, dialect)} THEN {unit_key(column, cell, dialect)} END"
+        case Value(column, kind):
+            return _value(cell, _held(column, dialect), kind, dialect)
+        case Name(column, kind):
+            return _name(cell, _held(column, dialect), kind, dialect)
+        case Number(column):
+            return _number(cell, _held(column, dialect), dialect)
+        case Within(column, lower, upper):
+            held = _held(column, dialect)
+            ends = [(sign, end) for sign, end in ((">=", lower), ("<=", upper)) if end is not None]
+            inside = (_compared(cell, held, *end, dialect) for end in ends)
+            return f"CASE WHEN {' AND '.join(inside)} THEN 1 END"
+        case Amount(column, scale, lower, upper) if column.holds is Holds.INTEGERS and scale == 1:
+            # The same as below: what a double cannot hold is beyond both bounds. An engine that knows the smallest and
+            # the largest number of a column leaves out comparisons, and sums in 64 bits; it cannot for GREATEST.
+            clipped = f"CASE WHEN {cell} < {lower} THEN {lower} WHEN {cell} > {upper} THEN {upper} ELSE {cell} END"
+            return dialect.cast(clipped, dialect.amount)
+        case Amount(column, scale, lower, upper):
+            number = _number(cell, _held(column, dialect), dialect)
+            nearest = dialect.half_even(dialect.product(f"({number})", float(scale)))
+            low, high = dialect.double(float(lower)), dialect.double(float(upper))
+            clipped = dialect.cast(f"GREATEST({low}, LEAST({high}, {nearest}))", dialect.amount)
+            return f"CASE WHEN ({number}) IS NOT NULL THEN {clipped} END"  # else null becomes a bound
+
+
+def unit_is_known(column: Column, cell: str, dialect: Dialect) -> str:
+    """SQL for whether a row has a unit."""
+    if column.each_row:
+        return "1 = 1"
+    name = _unit(cell, column.holds, dialect)
+    if column.holds in (Holds.TEXT, Holds.ANYTHING):
+        return f"{name} NOT IN ({_NOBODY})"
+    if column.holds in _FLOATS:
+        return f"{name} <> {dialect.double(float('nan'))}"
+    return dialect.known_decimal(name) if column.holds is Holds.DECIMALS else f"{name} IS NOT NULL"
+
+
+def unit_key(column: Column, cell: str, dialect: Dialect) -> str:
+    """SQL for the unit of a row, if `unit_is_known` holds."""
+    if column.each_row:
+        return dialect.row_number
+    return dialect.unit_key(_unit(cell, column.holds, dialect), _held(column, dialect))
+
+
+def _held(column: Column, dialect: Dialect) -> Holds:
+    return Holds.ANYTHING if column.holds in dialect.arrive_as_text else column.holds
+
+
+def _unit(cell: str, holds: Holds, dialect: Dialect) -> str:
+    if holds in (Holds.TEXT, Holds.ANYTHING):
+        return dialect.unit_text(cell)
+    return _double(cell, holds, dialect) if holds in _FLOATS else cell
+
+
+def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
+    type_ = dialect.types[kind]
+    if kind is CandidateKind.TEXT:
+        return dialect.text(cell)
+    if kind is CandidateKind.NUMBER:
+        # No negative zero: an engine may not find it in a list that contains zero.
+        return f"({_number(cell, holds, dialect)}) + {dialect.double(0.0)}"
+    if holds is Holds.ANYTHING:
+        return _from_text(cell, kind, dialect)
+    if kind is CandidateKind.INTEGER and holds in _FLOATS:
+        return dialect.whole_double(_double(cell, holds, dialect))
+    if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
+        return dialect.whole_decimal(cell)
+    return dialect.cast(cell, type_)
+
+
+def _part(value: str, kind: CandidateKind, dialect: Dialect) -> str:
+    """A value as a text that is the same in every engine; null if there is none."""
+    if kind is CandidateKind.TEXT:
+        return f"({value})"
+    if kind is CandidateKind.BOOLEAN:
+        return f"(CASE WHEN {value} THEN 'true' WHEN NOT ({value}) THEN 'false' END)"
+    return dialect.cast(f"({value})", dialect.types[CandidateKind.TEXT])
+
+
+def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
+    value = _value(cell, holds, kind, dialect)
+    if kind is CandidateKind.TEXT:
+        value = dialect.valid_text(cell)
+        return f"CASE WHEN {dialect.text_bytes(value)} BETWEEN 1 AND {LONGEST_NAME} THEN {value} END"
+    if kind is CandidateKind.NUMBER:
+        largest = _LARGEST_NUMBER if holds in _FLOATS else math.nextafter(float(EXACT), 0.0)
+        low, high = dialect.double(-largest), dialect.double(largest)
+    elif kind is CandidateKind.DATE:
+        low, high = (dialect.cast(f"'{day.isoformat()}'", dialect.types[kind]) for day in (date.min, date.max))
+    else:
+        return value
+    return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} END"
+
+
+def _number(cell: str, holds: Holds, dialect: Dialect) -> str:
+    if holds is Holds.ANYTHING:
+        return _from_text(cell, CandidateKind.NUMBER, dialect)
+    number = _double(cell, holds, dialect)
+    return f"CASE WHEN {number} <> {dialect.double(float('nan'))} THEN {number} END" if holds in _FLOATS else number
+
+
+def _compared(cell: str, holds: Holds, sign: str, end: int | float, dialect: Dialect) -> str:
+    """Whether the number in the cell is ``>=`` or ``<=`` the end, which the `sign` says."""
+    up = sign == ">="
+    nearest = float(end)
+    if nearest < end if up else nearest > end:  # no double in between
+        nearest = math.nextafter(nearest, math.inf if up else -math.inf)
+    by_double = f"({_number(cell, holds, dialect)}) {sign} {dialect.double(nearest)}"
+    if holds in _FLOATS or not EXACT <= abs(end) < 10**MOST_DIGITS:
+        return by_double
+    written = _written(cell, CandidateKind.NUMBER, dialect) if holds is Holds.ANYTHING else cell
+    return f"COALESCE({dialect.compared(written, sign, int(end))}, {by_double})"
+
+
+def _double(cell: str, holds: Holds, dialect: Dialect) -> str:
+    if holds is Holds.FLOATS:
+        return cell
+    if holds is Holds.DECIMALS:
+        return dialect.nearest_double(cell)
+    return dialect.cast(cell, dialect.types[CandidateKind.NUMBER])
+
+
+def _from_text(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
+    if kind is CandidateKind.BOOLEAN:
+        word = f"LOWER(TRIM(BOTH '{BLANKS}' FROM {cell}))"
+        return f"CASE {word} WHEN 'true' THEN true WHEN 'false' THEN false END"
+    return dialect.cast(_written(cell, kind, dialect), dialect.types[kind])
+
+
+def _written(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
+    """The text, if a value of this kind is written so."""
+    return f"CASE WHEN {dialect.matches(cell, _PATTERNS[kind])} THEN {cell} END"

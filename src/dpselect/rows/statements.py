@@ -1,0 +1,345 @@
+"""What questions ask of rows: five statements, in the SQL that DuckDB, PostgreSQL and Spark share.
+
+A statement reads a few values of each row (``who``, the unit; ``part``, the group; ``what``, a candidate or a number),
+by the rules of `dpselect.rows.row_rules`, and bounds what each unit contributes. Where something has to be chosen
+of a unit, it is chosen by lots, which `Dialect.chosen` and `Dialect.few_rows` write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.rows.columns import Column, check_match, check_numeric
+from dpselect.rows.contract import Amount, Condition, Grouping, Needed
+from dpselect.rows.row_rules import (
+    Dialect,
+    Name,
+    Number,
+    RowValue,
+    Unit,
+    Value,
+    Within,
+    rule,
+    unit_is_known,
+    unit_key,
+)
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateKind,
+    CandidateTotals,
+    NameCounts,
+    PublicCandidates,
+    PublicDomain,
+    UnitValues,
+)
+
+Found = Mapping[str, Any]
+"""The columns of a result as NumPy arrays; ``what`` of names as an Arrow array."""
+
+_CONDITION = "condition"
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One question to an engine.
+
+    Attributes:
+        reads: what is read from each row, by name; ``who`` is the unit. Rows without one of them are left out.
+        lists: the public lists that some of these have to be in, by the same names. Engines know each as a table
+            ``<name>_list`` of ``candidate`` and ``place``, the position; unless `is_interval` says that there is none.
+        body: the SQL, from SQL for the rows with ``who``, and with places instead of listed values.
+        summary: what the result means.
+        parts: for a cross table, the lists of its columns.
+        named: the kind of the values ``what`` that come from rows and are returned, if any.
+    """
+
+    reads: Mapping[str, RowValue]
+    lists: Mapping[str, PublicCandidates] = field(default_factory=dict[str, PublicCandidates])
+    body: Callable[[Dialect, str], str]
+    summary: Callable[[Found], Any]
+    parts: tuple[PublicCandidates, ...] = ()
+    named: CandidateKind | None = None
+
+    def sql(self, dialect: Dialect, cells: Mapping[str, Sequence[str]], table: str) -> str:
+        """The statement in the words of an engine.
+
+        Args:
+            dialect: the engine's own words.
+            cells: for each name in `reads`, the names of its columns in `table`; a cross table has several.
+            table: SQL for use after ``FROM``.
+        """
+        unit, (of_unit,) = self.reads["who"].column, cells["who"]
+        values = {name: value for name, value in self.reads.items() if name != "who"}
+        read = [f"{unit_key(unit, of_unit, dialect)} AS who"]
+        for name, value in values.items():
+            cell, *others = cells[name]
+            read.append(f"{rule(value, cell, dialect, *others)} AS {name}")
+        known = unit_is_known(unit, of_unit, dialect)  # computed from the column, because a digest is costly
+        shown = f"SELECT {', '.join(read)} FROM {table} WHERE {known}"
+        selected, joins, needed = ["who"], "", list[str]()
+        for name in values:
+            listed, is_condition = self.lists.get(name), name.startswith(_CONDITION)
+            if listed is None:
+                place, need = f"shown.{name}", f"shown.{name} IS NOT NULL"
+            elif is_interval(listed):
+                first, last = dialect.whole(listed.values[0]), dialect.whole(listed.values[-1])
+                place, need = f"shown.{name} - {first}", f"shown.{name} BETWEEN {first} AND {last}"
+            elif is_condition:
+                place, need = "", f"shown.{name} IN (SELECT candidate FROM {name}_list)"
+            else:
+                place, need = f"{name}_list.place", ""
+                joins += f" JOIN {name}_list ON {name}_list.candidate = shown.{name}"
+            needed += [need] if need else []
+            if not is_condition:
+                selected.append(f"{place if listed is None else dialect.place(place, len(listed))} AS {name}")
+        where = f" WHERE {' AND '.join(needed)}" if needed else ""
+        return self.body(dialect, f"SELECT {', '.join(selected)} FROM ({shown}) AS shown{joins}{where}")
+
+
+def is_interval(listed: PublicCandidates) -> bool:
+    """Whether they are all whole numbers between two ends, so that they need not be listed."""
+    return isinstance(listed.values, range) and listed.values.step == 1
+
+
+def count(
+    *,
+    unit: Column,
+    column: Column,
+    candidates: PublicCandidates,
+    grouping: Grouping | None = None,
+    max_values_per_unit: int | None = None,
+) -> Statement:
+    """How many units have each candidate. Proof: ``proofs/counting.md``; with groups ``proofs/groups.md``."""
+    check_match(column, candidates.kind)
+    most = None if max_values_per_unit is None or max_values_per_unit >= len(candidates) else max_values_per_unit
+    parts = _parts(grouping)
+    keys = [*parts, "what"]
+
+    def body(dialect: Dialect, rows: str) -> str:
+        whose = ["who", *parts]
+        once = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
+        if most is None:
+            once = _within_groups(dialect, once, grouping)
+        else:
+            within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
+            once = dialect.chosen(f"({within}) AS matched", whose, "what", most=most, among=len(candidates))
+        return _numbered(once, keys)
+
+    return Statement(
+        **_reads(unit, grouping, {"what": (Value(column, candidates.kind), candidates)}),
+        body=body,
+        summary=lambda found: [CandidateCounts(each) for each in _tabulated(found, candidates, grouping)],
+    )
+
+
+def total(
+    *,
+    unit: Column,
+    column: Column | None = None,
+    candidates: PublicCandidates | None = None,
+    amount: Amount,
+    grouping: Grouping | None = None,
+) -> Statement:
+    """Sums of the units' clipped amounts, for each candidate or in all. Proof: ``proofs/clipped_sums.md``.
+
+    All sums are of whole numbers, so that their order does not matter. A sum beyond 64 bits becomes the nearest number
+    that fits.
+    """
+    read: dict[str, tuple[RowValue, PublicCandidates | None]] = {"added": (amount, None)}
+    if column is not None and candidates is not None:
+        check_match(column, candidates.kind)
+        read["what"] = Value(column, candidates.kind), candidates
+    check_numeric(amount.column)
+    keys = [*_parts(grouping), *(["what"] if "what" in read else [])]
+
+    def body(dialect: Dialect, rows: str) -> str:
+        whose = ", ".join(["who", *keys])
+        units = f"SELECT {whose}, sum(added) AS added FROM ({rows}) AS matched GROUP BY {whose}"
+        clipped = f"LEAST({dialect.amounts(amount.upper)}, added)"
+        if amount.lower < 0:  # else no row adds less than the lower bound, and a unit here has a row
+            clipped = f"GREATEST({dialect.amounts(amount.lower)}, {clipped})"
+        summed = f"{saturated(f'COALESCE(sum({clipped}), 0)', dialect)} AS number"
+        within = _within_groups(dialect, units, grouping)
+        by = f" GROUP BY {', '.join(keys)}" if keys else ""
+        return f"SELECT {', '.join([*keys, summed])} FROM ({within}) AS units{by}"
+
+    return Statement(
+        **_reads(unit, grouping, read),
+        body=body,
+        summary=lambda found: [CandidateTotals(each) for each in _tabulated(found, candidates, grouping)],
+    )
+
+
+def saturated(number: str, dialect: Dialect) -> str:
+    """A sum of amounts as a whole number of 64 bits: the nearest that fits."""
+    low, high = dialect.amounts(_SMALLEST), dialect.amounts(_LARGEST)
+    return f"CAST(GREATEST({low}, LEAST({high}, {number})) AS BIGINT)"
+
+
+def gather(
+    *, unit: Column, column: Column, domain: PublicDomain, max_rows_per_unit: int, grouping: Grouping | None = None
+) -> Statement:
+    """Numbers clipped into the domain, at most so many of each unit in each group. Proof: ``proofs/unit_values.md``."""
+    check_numeric(column)
+    parts = _parts(grouping)
+
+    def body(dialect: Dialect, rows: str) -> str:
+        few = dialect.few_rows(_within_groups(dialect, rows, grouping), ["who", *parts], max_rows_per_unit)
+        low, high = dialect.double(domain.lower), dialect.double(domain.upper)
+        clipped = f"GREATEST({low}, LEAST({high}, what)) AS value"
+        return f"SELECT {', '.join([*parts, clipped])} FROM ({few}) AS few"
+
+    def summary(found: Found) -> list[UnitValues]:
+        values = np.asarray(found["value"], np.float64)
+        split = [values] if grouping is None else _split(values, found["part"], len(grouping.groups))
+        return [UnitValues(each, domain=domain, max_rows_per_unit=max_rows_per_unit) for each in split]
+
+    return Statement(**_reads(unit, grouping, {"what": (Number(column), None)}), body=body, summary=summary)
+
+
+def units(*, unit: Column, needed: Needed, grouping: Grouping | None = None) -> Statement:
+    """How many units have a row that a question can use. Proof: ``proofs/usable_units.md``."""
+    read: dict[str, tuple[RowValue, PublicCandidates | None]] = {}
+    if needed.matched is not None:
+        column, candidates = needed.matched
+        check_match(column, candidates.kind)
+        read["what"] = Value(column, candidates.kind), candidates
+    if (number := needed.number) is not None:
+        check_numeric(number)
+        read["number"] = (Number(number) if needed.between is None else Within(number, *needed.between)), None
+    parts = _parts(grouping)
+
+    def body(dialect: Dialect, rows: str) -> str:
+        once = f"SELECT DISTINCT {', '.join(['who', *parts])} FROM ({rows}) AS matched"
+        return _numbered(_within_groups(dialect, once, grouping), parts)
+
+    def summary(found: Found) -> list[int]:
+        return _tabulated(found, None, grouping)[:, 0].tolist()
+
+    return Statement(**_reads(unit, grouping, read), body=body, summary=summary)
+
+
+def names(
+    *,
+    unit: Column,
+    column: Column,
+    kind: CandidateKind,
+    max_values_per_unit: int,
+    grouping: Grouping | None = None,
+) -> Statement:
+    """How many units have each value that occurs. Proof: ``proofs/unknown_candidates.md``, claim 1."""
+    check_match(column, kind, argument="kind")
+    keys = [*_parts(grouping), "what"]
+
+    def body(dialect: Dialect, rows: str) -> str:
+        if _chooses(grouping):
+            different = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
+            rows = _within_groups(dialect, different, grouping)
+        whose, is_text = ["who", *_parts(grouping)], kind is CandidateKind.TEXT
+        once = dialect.chosen(f"({rows}) AS matched", whose, "what", most=max_values_per_unit, is_text=is_text)
+        return _numbered(once, keys)
+
+    return Statement(
+        **_reads(unit, grouping, {"what": (Name(column, kind), None)}),
+        body=body,
+        summary=partial(_names, kind=kind, grouping=grouping),
+        named=kind,
+    )
+
+
+STATEMENTS: Mapping[str, Callable[..., Statement]] = {
+    "count": count,
+    "total": total,
+    "gather": gather,
+    "units": units,
+    "names": names,
+}
+"""By the method of `dpselect.rows.contract.Table`."""
+
+
+def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:
+    """The same of those rows alone that meet the conditions. Proof: ``proofs/row_conditions.md``."""
+    reads, lists = dict(statement.reads), dict(statement.lists)
+    for at, each in enumerate(conditions):
+        name = f"{_CONDITION}{at}"
+        if each.listed is None:
+            reads[name] = Within(each.column, *each.between)
+        else:
+            reads[name], lists[name] = Value(each.column, each.listed.kind), each.listed
+    return replace(statement, reads=reads, lists=lists)
+
+
+def _reads(
+    unit: Column, grouping: Grouping | None, read: Mapping[str, tuple[RowValue, PublicCandidates | None]]
+) -> dict[str, Any]:
+    """What a statement reads, and the lists in it: the unit, the group, and what the question needs."""
+    needed: dict[str, tuple[RowValue, PublicCandidates | None]] = {"who": (Unit(unit), None)}
+    if grouping is not None:
+        check_match(grouping.column, grouping.groups.kind)
+        needed["part"] = Value(grouping.column, grouping.groups.kind), grouping.groups
+    needed |= read
+    lists = {name: listed for name, (_, listed) in needed.items() if listed is not None}
+    parts = () if grouping is None else grouping.listed
+    return {"reads": {name: value for name, (value, _) in needed.items()}, "lists": lists, "parts": parts}
+
+
+def _parts(grouping: Grouping | None) -> list[str]:
+    return [] if grouping is None else ["part"]
+
+
+def _chooses(grouping: Grouping | None) -> bool:
+    """Whether a unit can be in more groups than it may."""
+    return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
+
+
+def _within_groups(dialect: Dialect, rows: str, grouping: Grouping | None) -> str:
+    """The rows, with ``who`` and ``part``, that are in one of the groups chosen for their unit."""
+    if grouping is None or not _chooses(grouping):
+        return rows
+    most, among = grouping.max_groups_per_unit, len(grouping.groups)
+    few = dialect.chosen("several", ["who"], "part", most=most, among=among)
+    both = "several.who = few.who AND several.part = few.part"
+    return f"WITH several AS {dialect.materialized}({rows}) SELECT several.* FROM several JOIN ({few}) AS few ON {both}"
+
+
+def _numbered(once: str, keys: Sequence[str]) -> str:
+    """How many rows there are of each of the keys."""
+    by = f" GROUP BY {', '.join(keys)}" if keys else ""
+    return f"SELECT {', '.join([*keys, 'CAST(count(*) AS BIGINT) AS number'])} FROM ({once}) AS counted{by}"
+
+
+def _tabulated(found: Found, candidates: PublicCandidates | None, grouping: Grouping | None) -> NDArray[np.int64]:
+    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``.
+
+    Without candidates there is one number for each group.
+    """
+    places = 1 if candidates is None else len(candidates)
+    table = np.zeros((1 if grouping is None else len(grouping.groups), places), np.int64)
+    numbers = np.asarray(found["number"], np.int64)
+    parts = 0 if grouping is None else np.asarray(found["part"], np.int64)
+    table[parts, np.zeros(numbers.size, np.int64) if candidates is None else np.asarray(found["what"], np.int64)] = (
+        numbers
+    )
+    return table
+
+
+def _names(found: Found, *, kind: CandidateKind, grouping: Grouping | None) -> list[NameCounts]:
+    """Each value that occurs, and its number of units, for each group."""
+    counts = np.array(found["number"], np.int64)
+    if grouping is None:
+        return [NameCounts(found["what"], counts, kind=kind)]
+    places = np.asarray(found["part"], np.int64)
+    return NameCounts.by_group(found["what"], counts, places, kind=kind, groups=len(grouping.groups))
+
+
+def _split(values: NDArray[np.float64], found: Any, groups: int) -> list[NDArray[np.float64]]:
+    parts = np.asarray(found, np.int64)
+    ends = np.cumsum(np.bincount(parts, minlength=groups))
+    return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])

@@ -1,0 +1,314 @@
+"""The law of every answer to every question, computed from what an engine hands up: nothing is drawn.
+
+A session asks its rows, and pays for, what it is told by others. Here the payer gives back the plan, or what was handed
+up, instead of drawing; by the plan's own mechanism both together are the law of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpselect import ExponentialNoiseTopK, Neighbours
+from dpselect.mechanisms import DensityMechanism, GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
+from dpselect.questions import (
+    BestBy,
+    BestDate,
+    BestPrice,
+    Count,
+    Density,
+    Grouped,
+    Histogram,
+    Mean,
+    Median,
+    MostCommon,
+    Quantiles,
+    Sum,
+    TopK,
+    TopUnknown,
+    UpperBound,
+    Values,
+    Variance,
+    WithCounts,
+)
+from dpselect.questions.density import with_absent
+from dpselect.questions.moment_sums import MomentSums
+from dpselect.questions.question import Priced
+from dpselect.questions.scores import count_scores, sum_scores
+from dpselect.rows.columns import Column, Holds
+from dpselect.rows.contract import Amount, Grouping, Needed, Progress
+from dpselect.session import methods
+from dpselect.session.paying import Payer, TableQuestion
+from dpselect.session.rows import Rows, UnopenedTable
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateKind,
+    CandidateTotals,
+    NameCounts,
+    PublicCandidates,
+    PublicDomain,
+    UnitValues,
+)
+from tests.rows import model
+from tests.rows.engines import Source
+from tests.rows.table_questions import DAYS, Question
+
+Law = list[np.ndarray]
+"""Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
+
+
+class _Plans(Payer[Priced[Any]]):
+    def answer(self, asked: TableQuestion[Any]) -> Priced[Any]:
+        return asked.question
+
+
+class _Summaries(Payer[Any]):
+    def answer(self, asked: TableQuestion[Any]) -> Any:
+        return asked.gather()
+
+
+class Questions(methods.PlainQuestions):
+    """Every question, as `Dataset` has them."""
+
+    def __init__(self, rows: Rows, payer: Payer[Any], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> None:
+        self._rows, self._spending, self._neighbours, self._groups = rows, payer, neighbours, None
+
+
+def planned(question: Question, neighbours: Neighbours) -> Priced[Any]:
+    """The question that a session would plan."""
+    return question(Questions(Rows(UnopenedTable(), origin="", unit="who"), _Plans(None, None), neighbours))
+
+
+def summaries(source: Source) -> Questions:
+    """Replies to each question with what the engine hands up."""
+    return summaries_of(Rows(source.opened(), origin="", unit="who"))
+
+
+def summaries_of(rows: Rows, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Questions:
+    """The same of rows that are read already."""
+    return Questions(rows, _Summaries(None, None), neighbours)
+
+
+def expected_summaries(rows: pa.Table) -> Questions:
+    """The same by a few lines of Python."""
+    return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
+
+
+def law(task: Priced[Any], summary: Any) -> Law:
+    """Of the answer to `task` when this was handed up."""
+    match task:
+        case Grouped():
+            return [each for part in summary for each in law(task.question, part)]
+        case WithCounts():
+            exact = [count for counts in summary.numbers for count in counts.counts.tolist()]
+            return [*law(task.question, summary.summary), *(_noisy(task.noise, count) for count in exact)]
+        case TopK(once=NoisyOrder(noise=noise)):
+            return [_noisy(noise, count) for count in summary.counts.tolist()]
+        case MostCommon() | BestDate():
+            return [task.mechanism.pmf(task.scores(summary).values)]
+        case TopK():
+            return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
+        case BestBy():
+            return [task.mechanism.pmf(sum_scores(summary, task.amounts, task.neighbours).values)]
+        case Count():
+            return [_noisy(task.mechanism, int(summary.counts[0]))]
+        case Histogram():
+            return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
+        case Values() | TopUnknown():
+            return _named(task, summary)
+        case Sum():
+            return [_noisy(task.mechanism, int(summary.totals[0]))]
+        case Density():
+            return _of_bins(task, task.public_bins.tally(summary.values))
+        case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
+            return [task.mechanism.pmf(summary.values)]
+        case Quantiles() if task.mechanism.method == "halving":
+            return [np.sort(summary.values)]  # no formula; but it is a function of these
+        case UpperBound():
+            return [task.mechanism.pmf(summary.values)]
+        case Median() if task.domain.grid is not None:
+            return [task.mechanism.pmf(summary.values)]
+        case Mean(units=None) | Variance():
+            degree = 1 if isinstance(task, Mean) else 2
+            sums = MomentSums(grid=task.domain.grid, degree=degree, mechanism=task.mechanism)
+            points = np.arange(-400, 3201) * (sums.whole // 40)
+            return [task.mechanism.cdf(each, points) for each in sums.exact(summary.values)]
+        case Median() | Quantiles() | BestPrice() | Mean():
+            points = np.linspace(task.domain.lower, task.domain.upper, 61)
+            return [task.mechanism.cdf(summary.values, points)]
+        case _:
+            raise AssertionError(task)
+
+
+def _noisy(mechanism: GeometricMechanism, exact: int) -> np.ndarray:
+    """Up to each of some numbers around the sums and counts of small tables."""
+    return mechanism.cdf(exact, np.arange(-40_000, 400_001, 25))
+
+
+POSSIBLE = [str(each) for each in (*range(10), *"vwxyzX", *DAYS, *(1.25 * at - 2.0 for at in range(7)))]
+"""All names in small tables, and some more."""
+
+
+def _named(task: Values | TopUnknown, summary: NameCounts) -> Law:
+    """The chance of each possible name."""
+    counts = dict(zip(map(str, summary.names.to_pylist()), summary.counts.tolist(), strict=True))
+    assert counts.keys() <= set(POSSIBLE)
+    chances = [task.mechanism.probability(counts.get(name, 0)) for name in POSSIBLE]
+    return [np.array([chance, 1.0 - chance]) for chance in chances]
+
+
+def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
+    """Of each order of the first k: in each round the mechanism's law among those that are left."""
+    if isinstance(plan.mechanism, ExponentialNoiseTopK):
+        drawn = permutations(range(len(scores)), plan.k)
+        return np.array([_chance_at_once(plan.mechanism, scores, order[: plan.mechanism.k]) for order in drawn])
+    laws = []
+    for order in permutations(range(len(scores)), plan.k):
+        left, probability = list(range(len(scores))), 1.0
+        for place in order:
+            probability *= plan.mechanism.pmf(scores[left])[left.index(place)]
+            left.remove(place)
+        laws.append(probability)
+    return np.array(laws)
+
+
+def _chance_at_once(mechanism: ExponentialNoiseTopK, scores: np.ndarray, order: tuple[int, ...]) -> float:
+    """That noisy scores are the largest in this order: by sums over small cells, from the last one to the first."""
+    edges = np.linspace(scores.min(), scores.max() + 40.0 * mechanism.scale, 4001)
+    below = -np.expm1(-np.maximum(edges - scores[:, np.newaxis], 0.0) / mechanism.scale)
+    middle, cells = (below[:, 1:] + below[:, :-1]) / 2.0, np.diff(below, axis=1)
+    later = np.prod([middle[place] for place in range(len(scores)) if place not in order], axis=0)
+    for place in reversed(order):
+        mass = cells[place] * later
+        later = np.cumsum(mass) - mass / 2.0  # of two in one cell either may be the larger
+    return float(mass.sum())
+
+
+def _of_bins(task: Density, counts: np.ndarray) -> Law:
+    if isinstance(task.mechanism, DensityMechanism):
+        assert task.units is not None
+        return [task.mechanism.pmf(with_absent(counts, units=task.units))[1]]
+    noise = GeometricMechanism(epsilon=task.mechanism.epsilon, sensitivity=task.mechanism.sensitivity)
+    return [noise.pmf(int(count), np.arange(-60, 100)) for count in counts]
+
+
+@dataclass(frozen=True)
+class ModelTable:
+    """What `dpselect.rows.contract.Table` says, by the model; of rows among which chance need not choose."""
+
+    rows: model.Rows
+    shown = "<model>"
+
+    def column(self, name: object, *, argument: str = "column") -> Column:
+        return Column(str(name), Holds.ANYTHING)
+
+    def unit(self, name: object) -> Column:
+        return self.column(name)
+
+    def count(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        grouping: Grouping | None = None,
+        max_values_per_unit: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[CandidateCounts]:
+        assert max_values_per_unit is None or max_values_per_unit >= len(candidates)
+        found = model.counts(self.rows, unit.name, column.name, _listed(candidates), **_groups(grouping))
+        return [CandidateCounts(np.array(each)) for each in found]
+
+    def total(
+        self,
+        *,
+        unit: Column,
+        column: Column | None = None,
+        candidates: PublicCandidates | None = None,
+        amount: Amount,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[CandidateTotals]:
+        asked = {"amount": amount.column.name, "scale": amount.scale, "lower": amount.lower, "upper": amount.upper}
+        listed = [None] if candidates is None else _listed(candidates)
+        name = "" if column is None else column.name
+        found = model.totals(self.rows, unit.name, name, listed, **asked, **_groups(grouping))
+        return [CandidateTotals(np.array(each)) for each in found]
+
+    def gather(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        domain: PublicDomain,
+        max_rows_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[UnitValues]:
+        parts = _groups(grouping) or {"group": "", "groups": [None]}
+        kept = [
+            [row for row in self.rows if not parts["group"] or model.candidate_of(row[parts["group"]], [part]) == 0]
+            for part in parts["groups"]
+        ]
+        bounds = (domain.lower, domain.upper)
+        found = [model.numbers(part, unit.name, column.name, bounds=bounds).values() for part in kept]
+        return [
+            UnitValues(
+                np.array([number for own in part for number in _so_many(own, max_rows_per_unit)]),
+                domain=domain,
+                max_rows_per_unit=max_rows_per_unit,
+            )
+            for part in found
+        ]
+
+    def units(
+        self,
+        *,
+        unit: Column,
+        needed: Needed,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[int]:
+        matched = None
+        if needed.matched is not None:
+            column, candidates = needed.matched
+            assert isinstance(candidates, PublicCandidates)
+            matched = column.name, _listed(candidates)
+        number = None if needed.number is None else needed.number.name
+        return model.usable_units(
+            self.rows, unit.name, matched=matched, number=number, between=needed.between, **_groups(grouping)
+        )
+
+    def names(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        kind: CandidateKind,
+        max_values_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[NameCounts]:
+        if kind is CandidateKind.TEXT and any(isinstance(row[column.name], int) for row in self.rows):
+            kind = CandidateKind.INTEGER  # where whole numbers are text, their names look the same
+        found = model.names(self.rows, unit.name, column.name, kind, most=max_values_per_unit, **_groups(grouping))
+        return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64), kind=kind) for each in found]
+
+
+def _so_many(own: list[float], most: int) -> list[float]:
+    """Those of a unit that are kept: all of them, or as many as may be if they are all the same."""
+    assert len(own) <= most or len(set(own)) == 1
+    return own[:most]
+
+
+def _groups(grouping: Grouping | None) -> dict[str, Any]:
+    return {} if grouping is None else {"group": grouping.column.name, "groups": _listed(grouping.groups)}
+
+
+def _listed(candidates: PublicCandidates) -> Sequence[Any]:
+    return np.asarray(candidates.values).tolist() if candidates.kind == "whole numbers" else candidates.values

@@ -1,0 +1,117 @@
+"""Two sets of units that have nobody in common: what is counted and summed of both adds up, on every engine.
+
+That is what sensitivities rest on: a unit adds its own, whoever else is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dpselect.rows.contract import Amount, Grouping, Table
+from dpselect.summaries import CandidateTotals, PublicCandidates, PublicDomain
+from tests.rows import engines
+from tests.rows.engines import Source
+from tests.rows.laws import ModelTable
+
+pytestmark = engines.deprecations
+
+NAN, INF = float("nan"), float("inf")
+UNITS = 9
+PAGES, CITIES = PublicCandidates.given([3, 1, 2]), PublicCandidates.given(["south", "north"])
+AMOUNT = (Fraction(2), -3, 5)
+
+
+def rows_of(seed: int) -> list[dict[str, Any]]:
+    """Units with anything in their rows, under names with blanks around them; and rows of nobody."""
+    chance = np.random.default_rng(seed)
+    cells = {
+        "who": [f"p{unit}" for unit in range(UNITS)] * 2 + [f" p{unit}\t" for unit in range(UNITS)] + ["", "NA", None],
+        "page": [1, 2, 3, 3, 1, 7, None],
+        "paid": [0.25, 0.75, -0.0, 0.0, 1.25, -1.5, 1e300, INF, -INF, NAN, None, 2.5],
+        "city": ["north", "south", "east", "north", None],
+    }
+    return [{name: options[chance.integers(len(options))] for name, options in cells.items()} for _ in range(6 * UNITS)]
+
+
+SCHEMA = pa.schema({"who": pa.string(), "page": pa.int64(), "paid": pa.float64(), "city": pa.string()})
+
+
+def halves(rows: list[dict[str, Any]], seed: int) -> list[pa.Table]:
+    """All rows, those of some units, and those of all others; nobody's are dealt out."""
+    chance = np.random.default_rng(seed + 1)
+    first = {f"p{unit}" for unit in range(UNITS) if chance.integers(2)}
+    is_first = [
+        bool(chance.integers(2)) if row["who"] in ("", "NA", None) else row["who"].strip() in first for row in rows
+    ]
+    parts = [[row for row, own in zip(rows, is_first, strict=True) if own is wanted] for wanted in (True, False)]
+    return [pa.Table.from_pylist(part, schema=SCHEMA) for part in (rows, *parts)]
+
+
+def summaries(table: Table) -> list[list[int]]:
+    """Counts and sums, in all and in groups."""
+    unit, page, paid = table.unit("who"), table.column("page"), table.column("paid")
+    amount = Amount(paid, *AMOUNT)
+    groups = Grouping(table.column("city"), CITIES, 2)
+    counts = table.count(unit=unit, column=page, candidates=PAGES, grouping=groups)
+    totals = [
+        *table.total(unit=unit, column=page, candidates=PAGES, amount=amount),
+        *table.total(unit=unit, column=page, candidates=PAGES, amount=amount, grouping=groups),
+    ]
+    return [*(each.counts.tolist() for each in counts), *(each.totals.tolist() for each in totals)]
+
+
+def numbers(table: Table) -> list[float]:
+    """All numbers that are kept, of units none of which has too many."""
+    domain = PublicDomain.given((-1, 2))
+    (found,) = table.gather(
+        unit=table.unit("who"), column=table.column("paid"), domain=domain, max_rows_per_unit=10 * UNITS
+    )
+    return found.values.tolist()
+
+
+def sums_add_up(tables: list[Table]) -> bool:
+    """Whether what is found of all units is the sum of what is found of both parts, bit for bit."""
+    whole, first, second = (np.array(summaries(table)) for table in tables)
+    assert whole.any(axis=1).all()
+    return np.array_equal(whole, first + second)
+
+
+def add_up(tables: list[Table]) -> bool:
+    """The same, and of the numbers, which are put together."""
+    everything, one, other = (numbers(table) for table in tables)
+    return sums_add_up(tables) and sorted(everything) == sorted(one + other)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    "engine", [engine for engine in engines.ALL if engine != "spark"], indirect=True, scope="module"
+)  # Spark, which takes long to start, is asked in ``test_spark.py``
+def test_disjoint_units_add_up(place: Callable[[pa.Table], Source]) -> None:
+    assert add_up([place(rows).opened() for rows in halves(rows_of(1), 1)])
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_any_two_sets_of_units_add_up(seed: int) -> None:
+    assert add_up([engines.opener("duckdb")(rows) for rows in halves(rows_of(seed), seed)])
+
+
+class _ClipsAllTogether(ModelTable):
+    def total(self, **asked: Any) -> list[CandidateTotals]:
+        amount = asked["amount"]
+        return [CandidateTotals(np.clip(each.totals, amount.lower, amount.upper)) for each in super().total(**asked)]
+
+
+def test_the_law_can_fail() -> None:
+    """Controls: sums that are clipped for all units together; units of both parts under one name."""
+    tables = [rows.to_pylist() for rows in halves(rows_of(1), 1)]
+    assert add_up([ModelTable(rows) for rows in tables])
+    assert not add_up([_ClipsAllTogether(rows) for rows in tables])
+    same = [[{**row, "who": "somebody"} for row in rows] for rows in tables]
+    assert not add_up([ModelTable(rows) for rows in same])

@@ -1,0 +1,487 @@
+"""Frames in memory: the same rows, whatever holds them, give the same summaries; and none is changed."""
+
+from __future__ import annotations
+
+import decimal
+import enum
+import fractions
+import inspect
+import math
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from dpselect.errors import InvalidDataError
+from dpselect.rows.duckdb import arrow
+from dpselect.rows.frames.objects import text_of_objects
+from dpselect.rows.opening import open_table
+from tests.rows.placed import FRAMES, Stranger, dataset
+from tests.rows.tables import count, gather, write_csv
+from tests.rows.test_gather import TYPES as NUMBER_TYPES
+from tests.rows.test_rules import NOBODY
+from tests.rows.test_rules import TYPES as VALUE_TYPES
+
+IN_PANDAS = (pa.types.is_decimal256, pa.types.is_string_view, pa.types.is_null)
+"""Types that pandas or Polars has no column for."""
+
+
+LIBRARIES = {"pandas", "polars", "pyspark", "ibis"}
+each_frame = pytest.mark.parametrize("kind", FRAMES)
+each_library = pytest.mark.parametrize("kind", ["arrow", "eager-polars", "pandas", "arrow-in-pandas"])
+
+
+def framed(kind: str, columns: dict[str, Any], folder: Path) -> Any:
+    table = pa.table(columns)
+    if kind in ("pandas", "eager-polars") and any(matches(f.type) for f in table.schema for matches in IN_PANDAS):
+        kind = "arrow-in-pandas"
+    return FRAMES[kind](table, folder)
+
+
+@each_library
+@pytest.mark.parametrize(("type_", "cells", "candidates", "expected"), VALUE_TYPES)
+def test_counts_of_every_type(
+    kind: str, type_: Any, cells: list[Any], candidates: list[Any], expected: list[int], tmp_path: Path
+) -> None:
+    columns = {"unit": range(len(cells) + 1), "value": pa.array([*cells, None], type_)}
+    assert count(framed(kind, columns, tmp_path), candidates) == expected
+
+
+@each_library
+@pytest.mark.parametrize(("type_", "values", "expected"), NUMBER_TYPES, ids=[str(each[0]) for each in NUMBER_TYPES])
+def test_numbers_of_every_type(kind: str, type_: Any, values: list[Any], expected: list[float], tmp_path: Path) -> None:
+    columns = {"unit": range(len(values)), "value": pa.array(values, type_)}
+    assert gather(framed(kind, columns, tmp_path)) == expected
+
+
+@each_library
+def test_units_are_read_by_the_rules_for_text(kind: str, tmp_path: Path) -> None:
+    units = [*NOBODY, None, "7", " 7 ", "ann"]
+    assert count(framed(kind, {"unit": units, "value": [1] * len(units)}, tmp_path), [1]) == [2]
+
+
+@pytest.mark.sampled(3)
+@each_frame
+def test_more_rows_than_a_batch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("arrow_tables", "pandas_frame", "polars_frame"):
+        monkeypatch.setattr(f"dpselect.rows.frames.{module}.BATCH_ROWS", 7)
+    columns = {"unit": np.arange(100) // 2, "value": [f"v{i % 3}" for i in range(100)]}
+    whole = count(framed(kind, columns, tmp_path), ["v0", "v1", "v2"])
+    assert sum(whole) == 100
+    monkeypatch.setattr(arrow, "BATCH_ROWS", 1000)
+    assert count(framed("arrow", columns, tmp_path), ["v0", "v1", "v2"]) == whole
+
+
+@pytest.mark.sampled(4)
+@each_frame
+def test_a_frame_is_read_anew_for_each_question_and_not_changed(kind: str, tmp_path: Path) -> None:
+    columns = {"unit": ["ann", " bob "], "value": ["x", "y"], "number": [1.5, None]}
+    frame, untouched = (framed(kind, columns, tmp_path) for _ in range(2))
+    for _ in range(2):
+        assert count(frame, ["x", "y"]) == [1, 1]
+        assert gather(frame, column="number") == [1.5]
+    if kind in ("arrow", "batch", "eager-polars", "pandas", "arrow-in-pandas"):
+        assert frame.equals(untouched)
+
+
+OBJECTS = [
+    ("7", "7"),
+    (7, "7"),
+    (np.int8(7), "7"),
+    (7.0, "7"),
+    (np.float32(0.5), "0.5"),
+    (decimal.Decimal("7.50"), "7.5"),
+    (decimal.Decimal("0E-30"), "0"),
+    (decimal.Decimal("7E+2"), "700"),
+    (fractions.Fraction(7, 1), "7"),
+    (True, "true"),
+    (np.False_, "false"),
+    (date(2026, 11, 21), "2026-11-21"),
+    (uuid.UUID(int=7), str(uuid.UUID(int=7))),
+    (np.str_("x"), "x"),
+    (enum.StrEnum("E", {"X": "x"}).X, "x"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), OBJECTS)
+def test_python_objects_are_read_as_text(value: Any, text: str) -> None:
+    cells = [value, None, [1], b"x", datetime(2026, 11, 21), pd.NA, pd.NaT, math.nan, object(), "\ud800", 10**5000]
+    frame = pd.DataFrame({"unit": range(len(cells)), "value": pd.Series(cells, dtype=object)})
+    assert count(frame, [text]) == [1]
+
+
+CONVERTED: dict[str, tuple[list[Any], list[Any], Callable[[pd.Series], pd.Series]]] = {
+    "whole numbers": (["7", None, "8"], [7], pd.to_numeric),
+    "numbers": ([0.5, None, decimal.Decimal("8")], [0.5], pd.to_numeric),
+    "dates": (["2026-11-21", None], [date(2026, 11, 21)], lambda series: series.astype("date32[pyarrow]")),
+    "date objects": ([date(2026, 11, 21), None], [date(2026, 11, 21)], lambda series: series.astype("date32[pyarrow]")),
+    "booleans": ([True, None, False], [True], lambda series: series.astype("boolean")),
+}
+
+
+@pytest.mark.parametrize("kind", CONVERTED)
+@pytest.mark.parametrize(
+    ("dtype", "what"),
+    [
+        (object, "Its dtype is object, which counts"),
+        (pd.CategoricalDtype(pd.Index(["x"], dtype=object)), "It is a category over objects, which count"),
+    ],
+    ids=["object", "category"],
+)
+def test_python_objects_are_text_and_nothing_else(kind: str, dtype: Any, what: str) -> None:
+    """By their type, whatever is in them; what the error says to do makes the question possible."""
+    cells, candidates, convert = CONVERTED[kind]
+    said = set[str]()
+    for held in (cells, cells[:1], [], ["SENTINEL"]):
+        frame = pd.DataFrame({"unit": range(len(held)), "value": pd.Series(held, dtype=dtype)})
+        with pytest.raises(InvalidDataError, match=rf"give text\. {what} as text\. Convert it first"):
+            count(frame, candidates)
+        with pytest.raises(InvalidDataError, match=r"of numbers.*frame\['value'\] = pd\.to_numeric") as caught:
+            gather(frame)
+        said.add(str(caught.value))
+    assert len(said) == 1
+    objects = pd.Series(cells, dtype=object)
+    for given in (objects, objects.astype("category").cat.set_categories(pd.Index(objects.dropna(), dtype=object))):
+        typed = pd.DataFrame({"unit": range(len(cells)), "value": convert(given)})
+        assert count(typed, candidates) == [1]
+
+
+class Evil(str):
+    def __str__(self) -> str:
+        raise ValueError("SENTINEL")
+
+    __repr__ = __hash__ = encode = __eq__ = __str__  # type: ignore[assignment]
+
+
+class EvilInt(int):
+    def __str__(self) -> str:
+        raise ValueError("SENTINEL")
+
+    __repr__ = __int__ = bit_length = __str__  # type: ignore[assignment]
+
+
+def test_no_object_can_stop_the_reading() -> None:
+    frame = pd.DataFrame({"unit": range(4), "value": pd.Series([Evil("x"), EvilInt(7), "x", "7"], dtype=object)})
+    assert count(frame, ["x", "7"]) == [2, 2]
+
+
+class Lying:
+    __class__ = property(lambda self: str)  # type: ignore[assignment]
+
+
+class Raising:
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        raise RuntimeError("SENTINEL")
+
+
+@pytest.mark.parametrize("role", ["unit", "value"])
+def test_what_an_object_says_of_its_class_is_not_believed(role: str) -> None:
+    """What is of another type than it says is missing; a lazy proxy, for example."""
+    liars = [Lying(), Raising(), Mock(spec=str), Mock(spec=int), object.__new__(uuid.UUID), np.longdouble("1e4000")]
+    cells = np.empty(len(liars) + 2, dtype=object)
+    cells[:] = ["1", 1, *liars]
+    others = pd.Series(range(len(cells)) if role == "value" else [1] * len(cells))
+    roles = {role: pd.Series(cells, dtype=object), "value" if role == "unit" else "unit": others}
+    assert count(pd.DataFrame(roles), ["1"] if role == "value" else [1]) == [2 if role == "value" else 1]
+
+
+SEVENS = [7, 7.0, np.int8(7), np.float16(7), np.longdouble(7), decimal.Decimal("7.00"), decimal.Decimal("0.7E1"), "7"]
+HALVES = [0.5, np.float32(0.5), decimal.Decimal("0.5"), decimal.Decimal("0.500"), decimal.Decimal("5e-1"), "0.5"]
+TENTHS = [0.1, decimal.Decimal.from_float(0.1), decimal.Decimal("0.1"), "0.1"]
+LARGE = [10**20, 1e20, decimal.Decimal("1e20"), np.longdouble("1e20"), "1" + "0" * 20]
+TINY = [decimal.Decimal("1e-400"), decimal.Decimal("10e-401")]
+ZEROS = [0, 0.0, -0.0, decimal.Decimal("-0.00"), "0"]
+
+
+@pytest.mark.parametrize("equal", [SEVENS, HALVES, TENTHS, LARGE, TINY, ZEROS])
+def test_equal_numbers_are_one_unit_and_one_value(equal: list[Any]) -> None:
+    cells = pd.Series(equal, dtype=object)
+    assert count(pd.DataFrame({"unit": cells, "value": 1}), [1]) == [1]
+    assert len(set(text_of_objects(equal))) == 1
+    with decimal.localcontext(decimal.Context(prec=1, traps=[decimal.Inexact, decimal.Rounded])):
+        assert count(pd.DataFrame({"unit": cells, "value": 1}), [1]) == [1]
+
+
+def test_numbers_that_are_not_equal_are_different_units() -> None:
+    """Control, and among them those that a double could not tell apart."""
+    different = [
+        2**53,
+        2**53 + 1,
+        2**53 + 3,
+        2**53 + 5,
+        2**200,
+        2**200 + 1,
+        0.5,
+        0.25,
+        0,
+        decimal.Decimal("1e-400"),
+        "7",
+        "7.0",
+    ]
+    assert count(pd.DataFrame({"unit": pd.Series(different, dtype=object), "value": 1}), [1]) == [len(different)]
+
+
+def test_whole_numbers_of_every_type_are_values_alike() -> None:
+    frame = pd.DataFrame({"unit": range(len(LARGE)), "value": pd.Series(LARGE, dtype=object)})
+    assert count(frame, ["1" + "0" * 20]) == [len(LARGE)]
+    frame = pd.DataFrame({"unit": range(len(SEVENS)), "value": pd.Series(SEVENS, dtype=object)})
+    assert count(frame, ["7"]) == [len(SEVENS)]
+
+
+def test_what_is_no_number_is_nobody() -> None:
+    nobody = [math.nan, np.float32("nan"), *map(decimal.Decimal, ("NaN", "-NaN", "sNaN", "NaN1")), 10**400, 1j]
+    nobody += [decimal.Decimal("1e400"), decimal.Decimal("1e999999"), np.timedelta64(7), np.datetime64("2026-11-21")]
+    frame = pd.DataFrame({"unit": pd.Series([*nobody, "ann"], dtype=object), "value": 1})
+    assert count(frame, [1]) == [1]
+    assert count(pd.DataFrame({"unit": range(len(nobody)), "value": pd.Series(nobody, dtype=object)}), ["nan"]) == [0]
+
+
+def test_bytes_are_no_text_whatever_else_is_in_the_column() -> None:
+    """Arrow takes bytes for text if all else is text, and not otherwise: one value would decide about another."""
+    for others in (["y"], ["y", 7], [7]):
+        cells = [b"x", *others]
+        frame = pd.DataFrame({"unit": range(len(cells)), "value": pd.Series(cells, dtype=object)})
+        assert count(frame, ["x"]) == [0]
+
+
+STRINGS = [object, "string", pd.StringDtype("pyarrow"), "category"]
+
+
+@pytest.mark.parametrize("dtype", STRINGS)
+def test_strings_in_pandas(dtype: Any) -> None:
+    cells = ["x", "y", None, "x", "é"]
+    frame = pd.DataFrame(
+        {"unit": pd.Series(["a", "b", "c", "d", " a "], dtype=dtype), "value": pd.Series(cells, dtype=dtype)}
+    )
+    assert count(frame, ["x", "y", "é", "z"]) == [2, 1, 1, 0]
+
+
+def test_half_a_surrogate_pair_is_left_out_alone() -> None:
+    cells = pd.array(["x", "\ud800", "y"], dtype=pd.StringDtype("python"))
+    frame = pd.DataFrame({"unit": range(3), "value": cells})
+    assert count(frame, ["x", "y"]) == [1, 1]
+    assert count(frame.astype({"value": "category"}), ["x", "y"]) == [1, 1]
+
+
+_NANS_IN_TEXT = "na_value" in inspect.signature(pd.StringDtype).parameters
+"""Whether pandas has text in which NaN is what is missing: from 2.3."""
+
+
+def text_with_other_bytes() -> pa.Array:
+    held = pa.array([b"x", b"\xffz", b"y"], pa.large_binary())
+    return pa.Array.from_buffers(pa.large_string(), 3, held.buffers())
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        pd.StringDtype("pyarrow"),
+        *([pd.StringDtype("pyarrow", na_value=np.nan)] if _NANS_IN_TEXT else []),
+        pd.ArrowDtype(pa.large_string()),
+    ],
+    ids=str,
+)
+def test_bytes_that_are_not_utf_8_are_left_out_alone(dtype: Any) -> None:
+    cells = dtype.construct_array_type()(text_with_other_bytes()).astype(dtype)
+    frame = pd.DataFrame({"unit": range(4), "value": cells.take([0, 1, 2, 0])})
+    assert count(frame, ["x", "y"]) == [2, 1]
+    swapped = frame.rename(columns={"unit": "value", "value": "unit"})
+    assert count(swapped, range(4), unit="unit") == [1, 0, 1, 1]
+
+
+NULLABLE = [
+    "Int64",
+    "UInt8",
+    "Float32",
+    "Float64",
+    "int64[pyarrow]",
+    "category",
+    "Sparse[float64]",
+    ">i4",
+    "longdouble",
+]
+
+
+@pytest.mark.parametrize("dtype", NULLABLE)
+def test_numbers_in_pandas(dtype: str) -> None:
+    cells = pd.Series([3, 5, 3, 4 if dtype == ">i4" else math.nan]).astype(dtype)
+    frame = pd.DataFrame({"unit": range(4), "value": cells})
+    assert count(frame, [3, 5, 6]) == [2, 1, 0]
+    assert gather(frame)[:3] == [3.0, 3.0, 4.0 if dtype == ">i4" else 5.0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_long_double_beyond_all_doubles_is_beyond_a_bound_without_a_word() -> None:
+    cells = np.array(["1", "-1e4000", "1e4000"], dtype=np.longdouble)
+    with np.errstate(all="raise"):
+        assert gather(pd.DataFrame({"unit": range(3), "value": cells}), bounds=(0, 10)) == [0, 1, 10]
+        objects = pd.Series(cells, dtype=object)
+        assert count(pd.DataFrame({"unit": range(3), "value": objects}), ["1"]) == [1]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.date_range("2026-11-21", periods=2),
+        pd.date_range("2026-11-21", periods=2, tz="UTC"),
+        pd.period_range("2026-11-21", periods=2),
+        pd.to_timedelta([1, 2]),
+        pd.Series(pd.date_range("2026-11-21", periods=2)).astype("timestamp[ns][pyarrow]"),
+    ],
+)
+def test_timestamps_are_not_dates(cells: Any) -> None:
+    frame = pd.DataFrame({"unit": cells, "value": cells})
+    table = open_table(frame)
+    with pytest.raises(InvalidDataError, match="This one holds times"):
+        count(frame.assign(unit=[1, 2]), [date(2026, 11, 21)])
+    with pytest.raises(InvalidDataError, match="a column of identifiers"):
+        table.unit("unit")
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (pd.DataFrame({"unit": [1], "value": [1j]}), "nested values"),
+        (pd.DataFrame({"unit": [1], "value": pd.array([pd.Interval(0, 1)])}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [object()]}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [[1]]}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [2**100]}, schema_overrides={"value": pl.Int128}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [datetime(2026, 1, 1)]}), "times"),
+    ],
+)
+def test_columns_that_hold_something_else(frame: Any, reason: str) -> None:
+    with pytest.raises(InvalidDataError, match=f"This one holds {reason}"):
+        count(frame, [1])
+
+
+SOURCES: list[tuple[Any, str]] = [
+    (pd.DataFrame([[1, 2]], columns=["unit", "unit"]), "columns with different names"),
+    (pd.DataFrame([[1, 2]], columns=["unit", 1]), "columns whose names are text"),
+    (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])), "names are text"),
+    (pd.DataFrame(), "a table with columns"),
+    (pd.DataFrame(index=[1, 2]), "a table with columns"),
+    (pl.DataFrame(), "a table with columns"),
+    (pa.table({}), "a table with columns"),
+    (pa.table([pa.array([1]), pa.array([2])], names=["unit", "unit"]), "columns with different names"),
+    (pa.table({"unit": [1]}).to_reader(), "rows that can be read more than once"),
+    (Stranger(None), "an Arrow stream"),  # type: ignore[arg-type]
+    (ds.dataset(pa.table({"unit": [1]})), "a data set of Parquet, Arrow or ORC files"),
+    (pd.Series([1, 2]), "a glob, a frame, a lazy frame"),
+    ([{"unit": 1}], "a glob, a frame, a lazy frame"),
+    ([(1, 2)], "a glob, a frame, a lazy frame"),
+    (np.zeros((2, 2)), "a glob, a frame, a lazy frame"),
+    (None, "a glob, a frame, a lazy frame"),
+]
+
+
+@pytest.mark.parametrize(("source", "reason"), SOURCES)
+def test_what_is_no_table(source: Any, reason: str) -> None:
+    with pytest.raises(InvalidDataError, match=reason) as caught:
+        open_table(source)
+    assert caught.value.name == "source"
+    assert caught.value.__context__ is None
+
+
+def test_arrow_data_sets_that_convert_values_are_refused(tmp_path: Path) -> None:
+    """Control: in such a data set one value that does not fit makes all reading fail."""
+    pq.write_table(pa.table({"unit": [1], "value": pa.array([1], pa.int32())}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"unit": [2], "value": pa.array([2**40], pa.int64())}), tmp_path / "b.parquet")
+    with pytest.raises(pa.ArrowInvalid):
+        ds.dataset(tmp_path).to_table()
+    with pytest.raises(InvalidDataError, match="columns of the same types"):
+        open_table(ds.dataset(tmp_path))
+    write_csv(tmp_path / "t.csv", [b"1,2"])
+    with pytest.raises(InvalidDataError, match="text files by their paths"):
+        open_table(ds.dataset(tmp_path / "t.csv", format="csv"))
+
+
+class Failing(Stranger):
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        def batches() -> Any:
+            raise ValueError("SENTINEL")
+            yield
+
+        return pa.RecordBatchReader.from_batches(self.table.schema, batches()).__arrow_c_stream__()
+
+
+def test_a_frame_that_fails_says_nothing() -> None:
+    with pytest.raises(InvalidDataError) as caught:
+        count(Failing(pa.table({"unit": [1], "value": [1]})), [1])
+    assert str(caught.value) == "source=<Failing>: expected a table that can be read to its end."
+    assert caught.value.__context__ is None
+
+
+REFUSED_BY_ARROW_TYPE = [
+    pa.array([decimal.Decimal("700")]).cast(pa.decimal128(9, -2)),
+    pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["a"]).dictionary_encode()),
+    pa.DictionaryArray.from_arrays(pa.array([0]), pa.ExtensionArray.from_storage(pa.json_(), pa.array(["a"]))),
+    pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([[1]])),
+    pa.RunEndEncodedArray.from_arrays(pa.array([1], pa.int32()), pa.array([1])),
+]
+
+
+@pytest.mark.parametrize("column", REFUSED_BY_ARROW_TYPE, ids=lambda column: str(column.type))
+def test_odd_arrow_types_are_refused_by_type(column: Any) -> None:
+    for values in (column, column[:0]):
+        frame = pa.table({"unit": range(len(values)), "value": values})
+        for candidate in (7, 0.5, "a"):
+            with pytest.raises(InvalidDataError, match="Convert it first, for example to numbers or text"):
+                count(frame, [candidate])
+        with pytest.raises(InvalidDataError, match="a column of numbers"):
+            gather(frame)
+        with pytest.raises(InvalidDataError, match=r"a column of identifiers.*Convert it first"):
+            count(frame.rename_columns(["value", "unit"]), [1])
+        assert count(frame.append_column("other", pa.array([1] * len(values))), [1], column="other") == [len(values)]
+
+
+def test_names_with_dots_are_names(tmp_path: Path) -> None:
+    table = pa.table({"unit": [1, 2], "a": [{"b": 5}, {"b": 5}], "a.b": [6, 6]})
+    for frame in (table, dataset(table, tmp_path), pl.from_arrow(table), table.to_pandas(), Stranger(table)):
+        assert count(frame, [5, 6], column="a.b") == [0, 2]
+
+
+def test_libraries_that_are_not_in_use_are_not_imported(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "t.csv", [b"1,2"])
+    program = (
+        f"import sys, dpselect; dpselect.Dataset({str(path)!r}, unit='unit'); print({LIBRARIES} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [("uint64", 0), ("uint8", 0), ("int64", np.nan), ("bool", np.nan)])
+@pytest.mark.filterwarnings("ignore:Allowing arbitrary scalar fill_value:FutureWarning")
+def test_sparse_columns_whose_type_rows_would_decide_are_refused(dtype: str, fill: Any) -> None:
+    """Control: large numbers beside the zero that is left out become floats, and many units a few."""
+    units = np.array([2**63 + 1 + i for i in range(20)] + [0], np.uint64)
+    sparse = pd.arrays.SparseArray(units, dtype=pd.SparseDtype("uint64", 0))
+    assert len(np.unique(np.asarray(sparse).astype(np.float64))) == 2
+    assert count(pd.DataFrame({"unit": pd.Series(sparse).sparse.to_dense(), "value": 5}), [5]) == [21]
+    for rows in (2, 0):
+        held = pd.arrays.SparseArray(np.array([1, 0][:rows], dtype), dtype=pd.SparseDtype(dtype, fill))
+        frame = pd.DataFrame({"unit": held, "value": 5})
+        with pytest.raises(InvalidDataError, match=r"a column of identifiers.*frame\['unit'\]\.sparse\.to_dense\(\)\."):
+            count(frame, [5])
+        with pytest.raises(InvalidDataError, match=r"of numbers.*frame\['unit'\]\.sparse\.to_dense\(\)\."):
+            gather(frame, unit="value", column="unit")
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [("int64", 0), ("int8", 0), ("float64", 0.0), ("float32", np.nan)])
+def test_other_sparse_columns_are_read(dtype: str, fill: Any) -> None:
+    held = pd.arrays.SparseArray(np.array([1, 0, 1, 3], dtype), dtype=pd.SparseDtype(dtype, fill))
+    frame = pd.DataFrame({"unit": range(4), "value": held})
+    assert count(frame, [0, 1, 3]) == [1, 2, 1]
+    assert gather(frame) == [0.0, 1.0, 1.0, 3.0]

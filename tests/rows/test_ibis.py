@@ -1,0 +1,42 @@
+"""Ibis: tables on any of its engines, and tables in memory, which it brings to one only when rows are asked for."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import ibis
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from dpselect.errors import InvalidDataError
+from dpselect.rows.opening import open_table
+from dpselect.summaries import PublicCandidates
+from tests.rows.engines import deprecations, ibis_on_duckdb
+
+ROWS = pd.DataFrame({"unit": ["ann", "bob", "cid"], "value": ["x", "x", "y"]})
+
+
+def asked(expression: Any) -> list[int]:
+    table = open_table(expression)
+    del expression
+    gc.collect()  # Ibis takes its tables in memory away as soon as nobody speaks of them
+    candidates = PublicCandidates.given(["x", "y"])
+    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+    return found.counts.tolist()
+
+
+@deprecations
+def test_tables_in_memory_that_nobody_asked_before() -> None:
+    assert asked(ibis.memtable(ROWS)) == [2, 1]
+    assert asked(ibis.memtable(ROWS).filter(ibis._.unit != "ann").mutate(more=1)) == [1, 1]
+    filled = ibis_on_duckdb(pa.table({"unit": ["ann", "bob"]}))
+    assert asked(filled.join(ibis.memtable(ROWS), "unit")) == [2, 0]
+
+
+def test_any_engine_of_ibis_and_none() -> None:
+    assert asked(ibis.polars.connect({"rows": pl.DataFrame(ROWS)}).table("rows")) == [2, 1]
+    with pytest.raises(InvalidDataError, match="a table on an engine"):
+        open_table(ibis.table({"unit": "string", "value": "string"}, name="nowhere"))

@@ -1,0 +1,334 @@
+"""Texts of many bytes: the same answers, without the memory."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Mapping
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpselect.errors import SelectionError
+from dpselect.rows.columns import Column, Holds
+from dpselect.rows.contract import Amount, Grouping
+from dpselect.rows.duckdb import connection, dialect, long_text
+from dpselect.rows.duckdb.long_text import LONG, ShortValues, short_units
+from dpselect.rows.duckdb.plain import PIECE_BYTES, plain_batches
+from dpselect.rows.files import parquet_rows
+from dpselect.rows.opening import open_table
+from dpselect.rows.row_rules import Value, rule
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
+from tests.slow import SLOW
+
+MEASURE = """
+import sys
+import duckdb
+import pyarrow
+from dpselect.rows.opening import open_table
+from dpselect.rows.duckdb import connection, long_text
+from dpselect.summaries import PublicCandidates
+
+def kibibytes(field):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(field))
+
+long_text.LONG = int(sys.argv[1])
+connection.SETTINGS["threads"] = "1"
+for path in sys.argv[3:]:
+    table = open_table(path, memory_limit=int(sys.argv[2]) << 20)
+    asked = {"unit": table.unit("unit"), "column": table.column("value")}
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")
+    before = kibibytes("VmRSS")
+    (found,) = table.count(**asked, candidates=PublicCandidates.given(["x", "y"]))
+    assert found.counts.tolist() == [64, 0]
+    print((kibibytes("VmHWM") - before) / 1024)
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Rows of nearly 1 MiB: long units with a candidate, and short ones with something long."""
+    folder, long = tmp_path_factory.mktemp("long"), "z" * (1 << 20)
+    rows = [(f"{long[100:]}{i}", "x") if i % 3 else (str(i), long[100:]) for i in range(96)]
+    paths = [folder / name for name in ("short.csv", "t.csv", "t.jsonl", "t.parquet")]
+    paths[0].write_text("unit,value\n" + "".join(f"{i},x\n" for i in range(64)))
+    paths[1].write_text("unit,value\n" + "".join(f"{unit},{value}\n" for unit, value in rows))
+    if SLOW:  # the others are enough by day
+        paths[2].write_text("".join(f'{{"unit": "{unit}", "value": "{value}"}}\n' for unit, value in rows))
+    table = pa.table([*zip(*rows, strict=True)], names=["unit", "value"])
+    pq.write_table(table, paths[3], use_dictionary=False, compression="none", write_batch_size=1)
+    return paths
+
+
+def mebibytes(first: Path, file: Path, longest: int) -> float:
+    """How much a file's question takes, in a process of its own in which a first question was asked."""
+    limit = "32" if longest == LONG else "2000"  # with 32 there would be no answer: see the next test
+    command = [sys.executable, "-c", MEASURE, str(longest), limit, str(first), str(file)]
+    ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    return float(ended.stdout.split()[1])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
+@pytest.mark.parametrize(("longest", "bounded"), [(LONG, True), (1 << 30, False)])
+def test_long_texts_do_not_pile_up(files: list[Path], longest: int, bounded: bool) -> None:
+    # Text is read in blocks of 4 MiB, of which there are several copies; Parquet nearly row by row.
+    most = dict(zip(files[1:], (180, 120, 80), strict=True))
+    asked = files[1:] if SLOW else files[-1:]
+    peaks = [mebibytes(files[0], file, longest) for file in asked]
+    within = [peak < most[file] for file, peak in zip(asked, peaks, strict=True)]
+    assert all(within) == bounded, peaks
+
+
+@pytest.mark.parametrize("longest", [LONG, 1 << 30])
+def test_long_units_do_not_decide_whether_there_is_an_answer(
+    files: list[Path], monkeypatch: pytest.MonkeyPatch, longest: int
+) -> None:
+    monkeypatch.setattr(long_text, "LONG", longest)
+    if longest != LONG:
+        monkeypatch.setattr(dialect, "_LONGEST", longest)
+    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    table = open_table(str(files[1]), memory_limit=32 << 20)
+    asked = {"unit": table.unit("unit"), "column": table.column("value")}
+    candidates = PublicCandidates.given(["x", "y"])
+    if longest == LONG:
+        assert [found.counts.tolist() for found in table.count(**asked, candidates=candidates)] == [[64, 0]]
+    else:
+        with pytest.raises(SelectionError, match="needs more memory"):
+            table.count(**asked, candidates=candidates)
+
+
+def test_long_units_are_told_apart() -> None:
+    long = "z" * 5000
+    digest = blake2b(long.encode(), digest_size=32).hexdigest()
+    units = [
+        long,
+        f" {long}\n",
+        long + "z",
+        "z" * LONG,
+        digest,
+        *(digest.rjust(LONG + i, "0") for i in (-1, 0, 1)),
+        None,
+    ]
+    for type_ in (pa.string(), pa.binary()):
+        table = open_table(pa.table({"unit": pa.array(units, pa.string()).cast(type_), "value": [1] * len(units)}))
+        asked = {"unit": table.unit("unit"), "column": table.column("value")}
+        (found,) = table.count(**asked, candidates=PublicCandidates.given([1, 2]))
+        # Of text, blanks around it do not matter.
+        different = len(units) - 1 - pa.types.is_string(type_)
+        assert found.counts.tolist() == [different, 0]
+        domain = PublicDomain.given((0, 9))
+        assert len(table.gather(**asked, domain=domain, max_rows_per_unit=1)[0].values) == different
+        # The same text twice, with blanks around it or not, is one unit with two rows.
+        assert len(table.gather(**asked, domain=domain, max_rows_per_unit=2)[0].values) == len(units) - 1
+
+
+@pytest.mark.parametrize("longest", [64, 1 << 30])
+def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
+    monkeypatch.setattr(dialect, "_LONGEST", longest)
+    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    units = ["u" * 500 + str(i) for i in range(20_000)] + ["v" * 64, "-" + sha256(b"v" * 65).hexdigest(), "v" * 65]
+    table = open_table(pa.table({"unit": units * 3, "value": [1] * len(units) * 3}), memory_limit=32 << 20)
+    asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
+    if longest == 64:
+        assert len(table.gather(**asked, max_rows_per_unit=2)[0].values) == 2 * len(units)
+    else:
+        with pytest.raises(SelectionError, match="needs more memory"):
+            table.gather(**asked, max_rows_per_unit=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("longest", [64, 1 << 30])
+def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
+    monkeypatch.setattr(dialect, "_LONGEST", longest)
+    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    size = 200_000
+    unit = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array(["u" * 1000]))
+    table = open_table(pa.table({"unit": unit, "value": np.arange(size)}), memory_limit=24 << 20)
+    column = table.column("value")
+    asked = {"unit": table.unit("unit"), "column": column, "candidates": PublicCandidates.given(range(size))}
+    amount = Amount(column, 1.0, 0, 1)
+    if longest == 64:
+        assert table.count(**asked)[0].counts.sum() == size
+        assert table.total(**asked, amount=amount)[0].totals.sum() == size - 1
+    else:
+        with pytest.raises(SelectionError, match="needs more memory"):
+            table.total(**asked, amount=amount)
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.binary()])
+def test_sorted_units_are_told_apart(type_: pa.DataType) -> None:
+    long = [b"v" * 63, b"v" * 64, b"v" * 65, b"-" + sha256(b"v" * 65).hexdigest().encode()]
+    units = pa.array([unit for unit in long for _ in range(3)]).cast(type_)
+    table = open_table(pa.table({"unit": units, "value": [1] * len(units)}))
+    asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
+    assert len(table.gather(**asked, max_rows_per_unit=2)[0].values) == 8
+
+
+def test_slices_and_missing_units() -> None:
+    column = pa.array(["a", "b" * 3000, None, "c" * 3000, "b" * 3000, "d"], pa.large_string())
+    whole = short_units(column)
+    assert short_units(column.slice(1, 4)).equals(whole.slice(1, 4))
+    assert whole[2].as_py() is None
+    assert whole[1] == whole[4] != whole[3]
+    assert short_units(column.slice(0, 0)).to_pylist() == []
+    assert short_units(pa.nulls(3, pa.large_string())).null_count == 3
+
+
+def written(chance: random.Random) -> str:
+    """A number or nearly one, in very many bytes."""
+
+    def some(*of: str) -> str:
+        return chance.choice(of)
+
+    digits = "".join(chance.choices("0123456789", k=chance.choice([1, 5, 18, 19, 20, 700, 1500])))
+    fraction = some("", ".", ".5", "." + "0" * 1500, "." + "0" * 1500 + "1", "." + digits)
+    exponent = some("", "e5", "E-700", "e" + "0" * 1500 + "3", "e99999", "e-1490", "e" + "9" * 1200)
+    start = some("", "\t", " " * 1500) + some("", "+", "-") + some("", "0" * 1100)
+    return start + digits + fraction + exponent + some("", " " * 1500, "\n" * 1500, "x")
+
+
+WORDS = [
+    "true" + " " * 2000,
+    "\v" * 2000 + "FALSE\r",
+    "\t" * 2000 + "2026-11-21 ",
+    "2026-11-21" + "\n" * 2000,
+    " " * 2000 + "2026-13-41",
+    " " * 2000,
+    "0" * 2000 + str(2**63 - 1),
+    "-" + "0" * 2000 + str(2**63),
+    "0" * 2000 + str(2**63),
+    "." * 2000,
+    "\u0667" * 2000,
+    "0.5" + "0" * 15 + "5" * 2000,
+    "9007199254740993." + "0" * 1500,
+    "9007199254740993." + "0" * 1500 + "1",
+]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("kind", [kind for kind in CandidateKind if kind is not CandidateKind.TEXT])
+def test_long_texts_are_read_as_they_were(kind: CandidateKind) -> None:
+    chance = random.Random(20261122)
+    texts = pa.array([*WORDS, *(written(chance) for _ in range(1500))], pa.large_string())
+    short = ShortValues(kind, LONG)(texts)
+    assert max(len(text) for text in short.to_pylist() if text is not None) <= LONG
+    read = [rule(Value(Column("", Holds.ANYTHING), kind), name, dialect.DUCKDB) for name in ("texts", "short")]
+    rows = pa.table({"texts": texts, "short": short})
+    differs = f"({read[0]})::VARCHAR IS DISTINCT FROM ({read[1]})::VARCHAR"
+    query = f"SELECT count({read[0]}), count(*) FILTER ({differs}) FROM rows"
+    ((number, different),) = duckdb.connect().register("rows", rows).execute(query).fetchall()
+    assert number > 0
+    assert different == 0
+
+
+def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    who, where, number = "w" * 3000, "p" * 3000, "0" * 3000 + "7." + "0" * 3000
+    rows = [(f"{who}{i % 4}", f"{where}{i % 3}", f"{number}{'1' * (i % 2)}") for i in range(24)]
+    path = tmp_path / "t.csv"
+    path.write_text("unit,place,number\n" + "".join(",".join(row) + "\n" for row in rows))
+
+    def answers() -> list[Any]:
+        table = open_table(str(path))
+        unit, place, number = table.unit("unit"), table.column("place"), table.column("number")
+        places = PublicCandidates.given([f"{where}0", f"{where}2", "x", "y" * 5000])
+        grouping = Grouping(place, places, 4)
+        asked: Mapping[str, Any] = {"unit": unit, "grouping": grouping}
+        counts = table.count(**asked, column=number, candidates=PublicCandidates.given([7, 8]))
+        counts += table.count(unit=unit, column=place, candidates=places)
+        totals = table.total(unit=unit, column=place, candidates=places, amount=Amount(number, 1, 0, 100))  # type: ignore[arg-type]
+        values = table.gather(**asked, column=number, domain=PublicDomain.given((0, 9)), max_rows_per_unit=2)
+        found = [each.counts.tolist() for each in counts], [each.totals.tolist() for each in totals]
+        return [*found, [sorted(each.values.tolist()) for each in values]]
+
+    found = answers()
+    assert sum(map(sum, found[0])) > 0
+    monkeypatch.setattr(long_text, "LONG", 1 << 30)
+    assert answers() == found
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("dtype", ["object", "string[python]", "string[pyarrow]", "category"])
+def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
+    long = "z" * (1 << 20)
+    frame = pd.DataFrame({"unit": range(60), "value": pd.Series([long] * 58 + [None, "x"]).astype(dtype)})
+    table: Any = open_table(frame)
+    batches = list(table.engine.source.batches(table.engine.columns, lambda rows: None))
+    assert sum(batch.num_rows for batch in batches) == 60
+    assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
+    found = [value for batch in batches for value in batch.column(1).to_pylist()]
+    assert found == [long] * 58 + [None, "x"]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    "dtype",
+    [object, "string[python]", pl.Categorical(), pl.Enum([f"{i}{'z' * (1 << 20)}" for i in range(30)])],
+    ids=["objects", "strings", "Categorical", "Enum"],
+)
+def test_categories_are_written_out_in_pieces(dtype: Any) -> None:
+    texts = [f"{i % 30}{'z' * (1 << 20)}" for i in range(60)]
+    if not isinstance(dtype, pl.DataType):
+        categories = pd.Index(pd.Series([*dict.fromkeys(texts), "\ud800"], dtype=dtype))
+        frame: Any = pd.DataFrame({"unit": range(61), "value": pd.Categorical([*texts, None], categories=categories)})
+    else:
+        frame = pl.DataFrame({"unit": range(61), "value": pl.Series([*texts, None], dtype=dtype)})
+    table: Any = open_table(frame)
+    batches = list(table.engine.source.batches(table.engine.columns, lambda rows: None))
+    assert [text for batch in batches for text in batch.column(1).to_pylist()] == [*texts, None]
+    assert len(batches) > 3
+    assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
+
+
+@pytest.mark.parametrize("looked_up", [True, False])
+def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked_up: bool
+) -> None:
+    """One unit's rows need no room in the file, so that how long rows are on average says nothing."""
+    if not looked_up:
+        monkeypatch.setattr(parquet_rows, "_longest_repeated", lambda *_: 0)
+    rows, longest = 3000, 1 << 15
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"unit": [7] * rows, "value": ["z" * longest] * rows}), path)
+    read: list[int] = []
+
+    def watched(arrays: list[Any], *others: Any) -> Any:
+        read.append(sum(array.nbytes for array in arrays))
+        return plain_batches(arrays, *others)
+
+    monkeypatch.setattr(parquet_rows, "plain_batches", watched)
+    table: Any = open_table(str(path))
+    written = [batch.nbytes for batch in table.engine.source.batches(table.engine.columns, lambda rows: None)]
+    assert sum(written) > rows * longest
+    assert max(written) < 2 * PIECE_BYTES
+    assert (max(read) < 2 * PIECE_BYTES) is looked_up
+
+
+@pytest.mark.slow  # takes gigabytes
+@pytest.mark.parametrize("type_", ["VARCHAR", "BLOB"])
+def test_of_relations_very_long_text_is_left_out_and_stops_nothing(type_: str) -> None:
+    database = duckdb.connect()
+    database.execute(f"CREATE TABLE t AS SELECT range AS unit, 'x'::{type_} AS value FROM range(3)")
+    database.execute(
+        f"INSERT INTO t SELECT 7, repeat('z', 3000000)::{type_} FROM range(750)"
+    )  # more than 2 GiB in one batch
+    table = open_table(database.table("t"))
+    if type_ == "VARCHAR":
+        candidates = PublicCandidates.given(["x", "z" * 3_000_000])
+        (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+        assert found.counts.tolist() == [3, 0]
+    else:
+        (found,) = table.count(
+            unit=table.unit("value"), column=table.column("unit"), candidates=PublicCandidates.given([0, 1, 7])
+        )
+        assert found.counts.tolist() == [1, 1, 0]

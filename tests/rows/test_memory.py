@@ -1,0 +1,112 @@
+"""What one unit's rows look like, many or long, never decides whether memory is enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpselect.rows.columns import Column, Holds
+from dpselect.rows.contract import Amount, Grouping, Table
+from dpselect.rows.duckdb import connection
+from dpselect.rows.duckdb.plain import PIECE_BYTES, pieces
+from dpselect.rows.files import parquet_rows
+from dpselect.rows.opening import open_table
+from dpselect.summaries import PublicCandidates, PublicDomain
+from tests.rows import engines
+from tests.slow import SLOW
+
+UNITS, ROWS, GROUPS = 50_000, 600_000 if SLOW else 300_000, 20
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One unit has most of the rows, in every group."""
+    path = tmp_path_factory.mktemp("crowded") / "t.parquet"
+    unit = np.concatenate([np.arange(UNITS), np.full(ROWS, -1)])
+    part = np.arange(UNITS + ROWS) % GROUPS
+    columns = {"unit": unit, "value": (unit + 1.0) % 1000, "part": part, "one": np.arange(UNITS + ROWS)}
+    pq.write_table(pa.table(columns), path, row_group_size=1 << 17)
+    return path
+
+
+@pytest.fixture
+def table(crowded: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
+    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    return open_table(str(crowded), memory_limit=20 << 20)
+
+
+def grouping(table: Table, most: int) -> Grouping:
+    return Grouping(table.column("part"), PublicCandidates.given(range(GROUPS)), most)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("most", [1, 3, 2000])
+def test_a_unit_with_many_rows_keeps_as_many_as_it_may(table: Table, most: int) -> None:
+    asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 1000))}
+    (found,) = table.gather(**asked, max_rows_per_unit=most)
+    assert len(found.values) == UNITS + most
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_unit_with_many_rows_is_in_as_many_groups_as_it_may(table: Table, most: int) -> None:
+    asked = {"unit": table.unit("unit"), "grouping": grouping(table, most)}
+    found = table.gather(
+        **asked, column=table.column("value"), domain=PublicDomain.given((0, 1000)), max_rows_per_unit=2
+    )
+    assert sum(len(each.values) for each in found) == UNITS + 2 * most
+    candidates = PublicCandidates.given(range(UNITS + ROWS))
+    counts = table.count(**asked, column=table.column("one"), candidates=candidates)
+    assert sum(int(each.counts.sum()) for each in counts) == UNITS + ROWS // GROUPS * most
+    amount = Amount(table.column("value"), 1, 0, 5)  # type: ignore[arg-type]
+    totals = table.total(**asked, column=table.column("one"), candidates=candidates, amount=amount)
+    assert len(totals) == GROUPS
+
+
+LONG = "z" * (1 << 20)
+
+
+def repeated(values: pa.Array, times: int) -> pa.DictionaryArray:
+    """Many rows of one long text, and two of short ones."""
+    return pa.DictionaryArray.from_arrays(pa.array([0] * times + [None, 1, 2], pa.int32()), values)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("type_", [pa.string(), pa.large_string(), pa.string_view(), pa.binary()])
+def test_long_text_that_is_stored_once_is_written_out_in_pieces(type_: pa.DataType) -> None:
+    texts = repeated(pa.array([LONG, "x", "y"]).cast(type_), 100)
+    if not pa.types.is_binary(type_):
+        (found,) = open_table(pa.table({"unit": range(103), "value": texts})).count(
+            unit=Column("unit", Holds.INTEGERS),
+            column=Column("value", Holds.TEXT),
+            candidates=PublicCandidates.given(["x", "y", LONG]),
+        )
+        assert found.counts.tolist() == [1, 1, 100]
+    parts = [part for (part,) in pieces([texts])]
+    assert pa.chunked_array(parts).equals(pa.chunked_array([texts]))
+    assert max(map(len, parts[:-1])) == PIECE_BYTES // len(LONG)
+
+
+def test_long_text_in_a_file_is_written_out_in_pieces(tmp_path: Path) -> None:
+    columns = (Column("unit", Holds.INTEGERS), Column("value", Holds.TEXT))
+    table = pa.table({"unit": range(53), "value": repeated(pa.array([LONG, "x", "y"]), 50)})
+    for stored, dictionary in (("once", True), ("each", False)):
+        pq.write_table(table, tmp_path / stored, use_dictionary=dictionary, compression="zstd")
+        batches = list(parquet_rows.rows(str(tmp_path / stored), columns, advance=lambda rows: None))
+        assert sum(batch.num_rows for batch in batches) == 53
+        assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
+
+
+@engines.deprecations
+def test_a_relation_of_text_that_is_not_utf8() -> None:
+    raw = pa.array([b"ann", b"bob", b"\xff\xc3"])
+    rows = pa.table({"unit": pa.Array.from_buffers(pa.string(), 3, raw.buffers()), "value": [1, 1, 1]})
+    table = open_table(duckdb.connect().from_arrow(rows))
+    asked = {"unit": table.unit("unit"), "column": table.column("value")}
+    (found,) = table.count(**asked, candidates=PublicCandidates.given([1]))
+    assert found.counts.tolist() == [2]

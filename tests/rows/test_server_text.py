@@ -1,0 +1,204 @@
+"""Text on a PostgreSQL server: as it shows it, in whatever encoding the database and the connection are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+import dpselect as dps
+from dpselect.errors import InvalidCandidatesError, InvalidDataError
+from dpselect.rows.contract import Grouping, Table
+from dpselect.rows.opening import open_table
+from dpselect.rows.postgres_dialect import _CODECS
+from dpselect.summaries import PublicCandidates
+from tests.rows.test_server_types import counted
+
+VALUES: Mapping[str, Sequence[str]] = {
+    "address": ("08002B010203",),
+    "macaddr": ("08002B010203", "08-00-2b-01-02-04"),
+    "macaddr8": ("08002B0102030405",),
+    "uuid": ("A0EEBC999C0B4EF8BB6D6BB9BD380A11",),
+    '"char"': ("x", "y"),
+    "name": ("Ann", "ann "),
+    "varchar(9)": ("Ann", "ann "),
+    "mood": ("glad", " Sad"),
+}
+"""As they are written; the server shows some of them otherwise."""
+
+TYPES = "CREATE DOMAIN address AS macaddr; CREATE DOMAIN remote AS address; CREATE TYPE mood AS ENUM ('glad', ' Sad')"
+
+Opener = Callable[[str], Table]
+"""Opens the table of that name."""
+
+
+def url_of(server: sa.Engine, database: str = "postgres") -> str:
+    url = server.url.set(drivername="postgresql", database=database)
+    return url.render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def opener(postgres: sa.Engine) -> Opener:
+    return lambda name: open_table(url_of(postgres), table=name)
+
+
+@pytest.fixture(scope="module")
+def typed(postgres: sa.Engine) -> Iterator[psycopg.Connection]:
+    """A connection where the types of `VALUES` are known."""
+    with psycopg.connect(url_of(postgres), autocommit=True) as connection:
+        connection.execute(TYPES)
+        yield connection
+        connection.execute("DROP TABLE shown; DROP TYPE mood; DROP DOMAIN remote, address")
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("type_", [*VALUES, "remote"])
+def test_text_is_what_the_server_shows(typed: psycopg.Connection, opener: Opener, type_: str) -> None:
+    """Three people have each value, one has none."""
+    typed.execute(f"DROP TABLE IF EXISTS shown; CREATE TABLE shown (unit int, value {type_}, one int DEFAULT 1)")
+    for value in VALUES.get(type_, VALUES["address"]):
+        typed.execute("INSERT INTO shown SELECT person, %s FROM generate_series(1, 3) AS person", [value])
+    typed.execute("INSERT INTO shown VALUES (4, NULL)")
+    with typed.cursor().copy("COPY (SELECT DISTINCT value FROM shown WHERE value IS NOT NULL) TO STDOUT") as copy:
+        shown = [bytes(line).decode().rstrip("\n") for line in copy]
+    table = opener("shown")
+    assert counted(table, "unit", "value", [*shown, "10.0.0.9", "08002B010203"]) == [*[3] * len(shown), 0, 0]
+    assert counted(table, "value", "one", [1]) == [len(shown)]
+    one = PublicCandidates.given([1])
+    grouping = Grouping(table.column("value"), PublicCandidates.given(shown), len(shown))
+    found = table.count(unit=table.unit("unit"), column=table.column("one"), candidates=one, grouping=grouping)
+    assert [group.counts.tolist() for group in found] == [[3]] * len(shown)
+
+
+def test_blanks_that_fill_a_column_up_are_none(typed: psycopg.Connection, opener: Opener) -> None:
+    typed.execute("DROP TABLE IF EXISTS shown; CREATE TABLE shown (unit int, value char(5))")
+    typed.execute("INSERT INTO shown VALUES (1, 'ab'), (2, ' ab ')")
+    assert counted(opener("shown"), "unit", "value", ["ab", " ab", "ab   "]) == [1, 1, 0]
+
+
+@pytest.fixture(scope="module")
+def database(postgres: sa.Engine) -> Callable[..., str]:
+    """Makes a database in an encoding, with a table ``told`` of ``a`` and of `more`, and says where it is."""
+    made: dict[str, str] = {}
+
+    def make(encoding: str, *more: str) -> str:
+        if encoding not in made:
+            name = f"in_{encoding.lower()}"
+            with psycopg.connect(url_of(postgres), autocommit=True) as connection:
+                locale = "LC_COLLATE 'C' LC_CTYPE 'C'"
+                connection.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 {locale}")
+            made[encoding] = url_of(postgres, name)
+        with psycopg.connect(made[encoding], autocommit=True, client_encoding="UTF8") as connection:
+            connection.execute("DROP TABLE IF EXISTS told")
+            connection.execute("CREATE TABLE told (unit int, value text, one int DEFAULT 1)")
+            for unit, value in enumerate(["'a'", *more]):
+                connection.execute(f"INSERT INTO told VALUES ({unit}, {value})")
+        return made[encoding]
+
+    return make
+
+
+@pytest.mark.parametrize("more", [(), ("'é'",), (r"E'\xe9'",)], ids=["", "whole", "half"])
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_what_a_database_cannot_hold_scores_0(database: Callable[..., str], encoding: str, more: tuple[str]) -> None:
+    """The byte E9 is an ``é`` to LATIN1 and, to what knows bytes only, no character."""
+    url = database(encoding, *more)
+    held = 1 if more == ("'é'",) or (more and encoding == "LATIN1") else 0
+    table = open_table(url, table="told")
+    assert counted(table, "unit", "value", ["a", "b", "é", "€", "あ"]) == [1, 0, held, 0, 0]
+    assert counted(table, "unit", "value", ["€"]) == [0]
+    assert counted(table, "unit", "value", ["\0"]) == [0]
+    assert counted(table, "value", "one", [1]) == [1 + len(more)]
+    words = PublicCandidates.given(["a", "€"])
+    grouping, one = Grouping(table.column("value"), words), PublicCandidates.given([1])
+    found = table.count(unit=table.unit("unit"), column=table.column("one"), candidates=one, grouping=grouping)
+    assert [group.counts.tolist() for group in found] == [[1], [0]]
+    people = dps.Dataset(url, table="told", unit="unit")
+    assert people.most_common("value", candidates=["a", "€"], epsilon=100.0).value == "a"
+
+
+def test_names_that_are_no_text(database: Callable[..., str]) -> None:
+    url = database("SQL_ASCII")
+    with psycopg.connect(url, autocommit=True, client_encoding="LATIN1") as connection:
+        connection.execute('DROP TABLE IF EXISTS named; CREATE TABLE named ("é" int, unit int, value int)')
+    with pytest.raises(InvalidDataError, match="table='named': expected columns whose names are valid UTF-8") as caught:
+        open_table(url, table="named")
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("more", [(), ("'あ'",)])
+def test_text_in_an_encoding_of_which_too_little_is_known(database: Callable[..., str], more: tuple[str]) -> None:
+    """Refused by the name of the encoding, whatever the candidates and the rows are; numbers are not."""
+    people = dps.Dataset(database("EUC_JP", *more), table="told", unit="unit")
+    refused = "=<text>: expected no text, because the encoding of the database, EUC_JP, is not supported"
+    for text in ("a", "あ", "€"):
+        with pytest.raises(InvalidCandidatesError, match=f"^candidates{refused}") as caught:
+            people.most_common("value", candidates=["a", "b", text][-2:], epsilon=100.0)
+        assert caught.value.__context__ is None
+        with pytest.raises(InvalidCandidatesError, match=f"^groups{refused}"):
+            people.by("value", groups=["c", text]).most_common("one", candidates=[1, 2], epsilon=100.0)
+    assert people.most_common("one", candidates=[1, 2], epsilon=100.0).value == 1
+    named = dps.Dataset(database("EUC_JP", *more), table="told", unit="value")
+    assert named.most_common("one", candidates=[1, 2], epsilon=100.0).value == 1
+
+
+@pytest.mark.parametrize("more", [(), (r"E'\xe9'",)], ids=["", "half"])
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_unknown_text_that_might_not_arrive_is_refused(
+    database: Callable[..., str], encoding: str, more: tuple[str]
+) -> None:
+    """Whatever the rows are; unknown numbers are not."""
+    people = dps.Dataset(database(encoding, *more), table="told", unit="unit")
+    refused = f"expected a column that is not text, because the encoding of the database is {encoding}"
+    for ask in (
+        lambda: people.values("value", epsilon=9.0, delta=0.9),
+        lambda: people.top_k("value", 1, epsilon=9.0, delta=0.9),
+    ):
+        with pytest.raises(InvalidDataError, match=refused) as caught:
+            ask()
+        assert caught.value.__context__ is None
+    assert people.values("one", epsilon=100.0, delta=0.999).value in ([1], [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", _CODECS)
+def test_python_knows_the_characters_of_an_encoding(postgres: sa.Engine, encoding: str) -> None:
+    """All of the basic plane, as the server has them."""
+    with psycopg.connect(url_of(postgres), autocommit=True) as connection:
+        connection.execute(THERE)
+        every = "SELECT n, there(n, %s) FROM generate_series(1, 65533) AS n WHERE n NOT BETWEEN 55296 AND 57343"
+        held = {chr(point) for point, is_there in connection.execute(every, [encoding]) if is_there}
+    assert {chr(point) for point in range(1, 65534) if is_encodable(chr(point), encoding)} == held
+
+
+def is_encodable(character: str, encoding: str) -> bool:
+    try:
+        character.encode(_CODECS[encoding])
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+THERE = """\
+CREATE OR REPLACE FUNCTION there(point int, encoding name) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN RETURN convert_to(chr(point), encoding) IS NOT NULL; EXCEPTION WHEN OTHERS THEN RETURN false; END $$"""
+
+
+@pytest.mark.parametrize("spoken", ["SQL_ASCII", "LATIN1", "EUC_JP"])
+@pytest.mark.parametrize("given_in", ["the URL", "its options", "the environment"])
+def test_a_url_speaks_unicode_whatever_else_is_said(
+    postgres: sa.Engine, monkeypatch: pytest.MonkeyPatch, spoken: str, given_in: str
+) -> None:
+    url = url_of(postgres)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute('DROP TABLE IF EXISTS spoken; CREATE TABLE spoken (unit int, "wé" text)')
+        connection.execute("INSERT INTO spoken VALUES (1, 'a'), (2, 'é'), (3, '€')")
+    if given_in == "the environment":
+        monkeypatch.setenv("PGCLIENTENCODING", spoken)
+    else:
+        option = "client_encoding=" if given_in == "the URL" else "options=-cclient_encoding%3D"
+        url += f"{'&' if '?' in url else '?'}{option}{spoken}"
+    assert counted(open_table(url, table="spoken"), "unit", "wé", ["a", "b", "é", "€", "あ"]) == [1, 0, 1, 1, 0]
