@@ -131,7 +131,7 @@ def test_nothing_in_a_notebook_is_read_as_html() -> None:
     rows = ROWS.append_column(EVIL, ROWS["name"]).rename_columns([*ROWS.column_names, EVIL])
     people = dps.Dataset(rows, unit="who")
     release = people.histogram(EVIL, candidates=[EVIL, "x"], epsilon=1.0)
-    forecast = dps.DryRun(unit="who").count(EVIL, values=[EVIL], epsilon=1.0)
+    forecast = dps.DryRun(unit="who").count(EVIL, candidates=[EVIL], epsilon=1.0)
     named = dps.Dataset(rows.rename_columns([EVIL, *rows.column_names[1:-1], "other"]), unit=EVIL)
     for shown in (release, forecast, named):
         html = shown._repr_html_()

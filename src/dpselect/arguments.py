@@ -167,13 +167,11 @@ def _written(type_: object) -> str:
 
 
 _LIST = "1..100, red,green,blue, @file or @codes.csv:column"
-_VALUES = "Oslo,Rome, a range 1..5, or @file"
 _DATES = "a list 2026-12-01,2026-12-08, @file with one per line, or @codes.csv:column"
 _PRICES = "a range 1..100, a list 4.99,9.99, @file with one per line, or @codes.csv:column"
 _LEVELS = ", separated by commas"
 IN_PYTHON = {
     _LIST: "a range, a list, an array or a frame of one column",
-    _VALUES: "a list or a range",
     _DATES: "a list or an array",
     _PRICES: "a range, a list or an array",
     _LEVELS: "",
@@ -262,7 +260,7 @@ Kind = Annotated[
 ]
 ValuesIfAny = Annotated[
     object,
-    Argument("values", f"Count units with one of these values of COLUMN: {_VALUES}."),
+    Argument("list", f"Count units with one of these values of COLUMN: {_LIST}."),
 ]
 Between = Annotated[
     tuple[float, float] | None,

@@ -148,7 +148,7 @@ def _refuse_dashed(text: str, argument: str) -> None:
 def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = False) -> Listed:
     """The members that `text` lists, if there are at least two, or one may stand alone."""
     # A range may be too long for len().
-    if listed and not listed[1:2] and not may_be_one and argument not in ("groups", "values"):
+    if listed and not listed[1:2] and not may_be_one and argument != "groups":
         ranges = "" if argument == "dates" else " A range of whole numbers is written 1..100."
         hint = (
             f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"
@@ -159,7 +159,7 @@ def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = Fal
 
 def _almost_a_list(text: str, argument: str) -> InvalidCandidatesError:
     hint = "Write a list with commas, no brackets or single quotes."
-    if argument != "values":  # whose type is the column's
+    if argument != "where":  # whose type is the column's
         hint += f" If these are part of a text: --{argument}-as text."
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 

@@ -105,7 +105,7 @@ def test_counts_say_what_was_counted(capsys: pytest.CaptureFixture[str]) -> None
     [
         ("sum", "--bounds", "--clip"),
         ("count", "--bounds", "--between"),
-        ("count", "--candidates", "--values"),
+        ("count", "--values", "--candidates"),
         ("histogram", "--values", "--candidates"),
         ("median", "--between", "--bounds"),
         ("median", "--clip", "--bounds"),

@@ -201,9 +201,11 @@ OF_ONE_PAGE = Limits(groups=("x", "y"), counts=lambda row: row[0] in ("x", "y"),
 
 QUESTIONS: dict[str, Query] = {
     "count": Query(lambda q, e: q.count(epsilon=e), PAGES),
-    "count of values": Query(lambda q, e: q.count("page", values=XY, epsilon=e), PAGES),
+    "count of values": Query(lambda q, e: q.count("page", candidates=XY, epsilon=e), PAGES),
     "count between": Query(lambda q, e: q.count("paid", between=(0, 2), epsilon=e), NUMBERS),
-    "count in groups": Query(lambda q, e: q.by(**_by(2)).count("page", values=XY, epsilon=e), PAGES_BY, of_groups(2)),
+    "count in groups": Query(
+        lambda q, e: q.by(**_by(2)).count("page", candidates=XY, epsilon=e), PAGES_BY, of_groups(2)
+    ),
     "histogram of one value": Query(lambda q, e: q.histogram("page", candidates=XY, epsilon=e), PAGES, OF_ONE_PAGE),
     "histogram of two values": Query(
         lambda q, e: q.histogram("page", candidates=XY, max_values_per_unit=2, epsilon=e), PAGES

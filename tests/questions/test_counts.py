@@ -35,14 +35,15 @@ def test_counts_without_noise() -> None:
     units = model.usable_units
     assert [PEOPLE.count(epsilon=SURE).value] == units(LISTED, "who") == [24]
     for values in (["x", "z"], ["w"], ["nowhere"]):
-        assert [PEOPLE.count("name", values=values, epsilon=SURE).value] == units(
+        assert [PEOPLE.count("name", candidates=values, epsilon=SURE).value] == units(
             LISTED, "who", matched=("name", values)
         )
     assert (
-        PEOPLE.count("name", values="x", epsilon=SURE).value == PEOPLE.count("name", values=["x"], epsilon=SURE).value
+        PEOPLE.count("name", candidates="x", epsilon=SURE).value
+        == PEOPLE.count("name", candidates=["x"], epsilon=SURE).value
     )
     day = date(2026, 12, 2)
-    assert [PEOPLE.count("free", values=day, epsilon=SURE).value] == units(LISTED, "who", matched=("free", [day]))
+    assert [PEOPLE.count("free", candidates=day, epsilon=SURE).value] == units(LISTED, "who", matched=("free", [day]))
     between = {"number": "paid", "between": (-0.5, 3.0)}
     assert [PEOPLE.count("paid", between=(-0.5, 3), epsilon=SURE).value] == units(LISTED, "who", **between)
     cities = {"group": "city", "groups": ["south", "north"]}
@@ -125,22 +126,22 @@ def test_what_is_below_zero_is_released_as_zero() -> None:
 @pytest.mark.parametrize(
     ("ask", "error", "named"),
     [
-        (lambda data: data.count("name", epsilon=1), InvalidParameterError, "values=None"),
-        (lambda data: data.count(values=["x"], epsilon=1), InvalidParameterError, "column=None"),
+        (lambda data: data.count("name", epsilon=1), InvalidParameterError, "candidates=None"),
+        (lambda data: data.count(candidates=["x"], epsilon=1), InvalidParameterError, "column=None"),
         (lambda data: data.count(between=(0, 1), epsilon=1), InvalidParameterError, "column=None"),
         (
-            lambda data: data.count("name", values=["x"], between=(0, 1), epsilon=1),
+            lambda data: data.count("name", candidates=["x"], between=(0, 1), epsilon=1),
             InvalidParameterError,
             "between=<two numbers>",
         ),
         (lambda data: data.count("age", between=(2, 1), epsilon=1), InvalidParameterError, "between="),
         (lambda data: data.count("age", between=(1, None), epsilon=1), InvalidParameterError, "between="),
         (lambda data: data.count("name", between=(0, 1), epsilon=1), InvalidDataError, "column='name'"),
-        (lambda data: data.count("name", values=[], epsilon=1), InvalidCandidatesError, "values="),
-        (lambda data: data.count("name", values=[1], epsilon=1), InvalidDataError, "values=<whole numbers>"),
-        (lambda data: data.count("name", values=["x", "x"], epsilon=1), InvalidCandidatesError, "values="),
-        (lambda data: data.count("page", values=range(20_000), epsilon=1), InvalidParameterError, "values="),
-        (lambda data: data.count("nowhere", values=["x"], epsilon=1), InvalidDataError, "column='nowhere'"),
+        (lambda data: data.count("name", candidates=[], epsilon=1), InvalidCandidatesError, "candidates="),
+        (lambda data: data.count("name", candidates=[1], epsilon=1), InvalidDataError, "candidates=<whole numbers>"),
+        (lambda data: data.count("name", candidates=["x", "x"], epsilon=1), InvalidCandidatesError, "candidates="),
+        (lambda data: data.count("page", candidates=range(20_000), epsilon=1), InvalidParameterError, "candidates="),
+        (lambda data: data.count("nowhere", candidates=["x"], epsilon=1), InvalidDataError, "column='nowhere'"),
         (lambda data: data.count(epsilon=0), InvalidParameterError, "epsilon="),
         (lambda data: data.count(epsilon=1e-30), InvalidParameterError, "epsilon=1e-30"),
         (lambda data: data.count(epsilon=1, usable_epsilon=0.1), InvalidParameterError, "usable_epsilon=0.1"),
@@ -182,8 +183,8 @@ def test_bad_input_is_refused_in_a_line_and_costs_nothing(
 
 
 ASKED: dict[str, Any] = {
-    "count": lambda data: data.count("name", values=["x", "z"], epsilon=0.5),
-    "count of days": lambda data: data.count("free", values=[date(2026, 12, 2)], epsilon=0.5),
+    "count": lambda data: data.count("name", candidates=["x", "z"], epsilon=0.5),
+    "count of days": lambda data: data.count("free", candidates=[date(2026, 12, 2)], epsilon=0.5),
     "count between": lambda data: data.count("paid", between=(-0.5, 3), epsilon=0.5),
     "count of one number": lambda data: data.count("paid", between=(3, 3), epsilon=0.5),
     "histogram": lambda data: data.histogram("name", candidates=NAMES, max_values_per_unit=2, epsilon=0.5),

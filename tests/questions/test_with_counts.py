@@ -104,7 +104,7 @@ def test_the_number_of_people_that_are_free() -> None:
     friends = dps.Dataset("examples/data/free_days.csv", unit="person")
     dates: dict[str, Any] = {"bounds": ("2026-12-01", "2026-12-31")}
     release = friends.best_date("free_on", **dates, **ALWAYS)
-    count = friends.count("free_on", values=[release.value], epsilon=SURE).value
+    count = friends.count("free_on", candidates=[release.value], epsilon=SURE).value
     assert release.counts == count
     assert check(release.to_json()).error_bound
 

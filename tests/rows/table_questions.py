@@ -57,7 +57,7 @@ AGES = (20, 60)
 
 QUESTIONS: dict[str, Question] = {
     "count": lambda asked: asked.count(epsilon=0.5),
-    "count-values": lambda asked: asked.count("name", values=["x", "z"], epsilon=0.5),
+    "count-values": lambda asked: asked.count("name", candidates=["x", "z"], epsilon=0.5),
     "count-between": lambda asked: asked.count("paid", between=(-0.5, 3), epsilon=0.5),
     "count-by": lambda asked: by_city(asked).count("age", between=(30, 50.5), epsilon=0.5),
     "histogram": lambda asked: asked.histogram("name", candidates=NAMES, max_values_per_unit=4, epsilon=0.5),

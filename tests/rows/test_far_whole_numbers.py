@@ -95,7 +95,7 @@ def test_counts_between_whole_numbers_and_of_them(engine: str, place: Callable[[
     ]
     if engine != "spark":
         questions += [
-            ({"ask": "count", "column": "near", "values": [FIRST + 1, 5]}, 3),
+            ({"ask": "count", "column": "near", "candidates": [FIRST + 1, 5]}, 3),
             ({"ask": "histogram", "column": "near", "candidates": range(FIRST - 1, FIRST + 3)}, [1, 2, 3, 4]),
             ({"ask": "top_k", "column": "stamp", "k": 2, "candidates": [STAMP, STAMP + 1]}, [STAMP + 1, STAMP]),
             ({"ask": "count", "by": "near", "groups": [FIRST, FIRST + 1]}, {FIRST: 2, FIRST + 1: 3}),
@@ -115,7 +115,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("best_price", {"column": "near", "prices": [FIRST, 2 * FIRST]}),
     ("best_by", {"column": "near", "candidates": [1, 2], "sum": "far", "clip": (0, 10**16), "scale": 1e-7}),
     ("histogram", {"column": "exact", "candidates": [0.5, float(FIRST)]}),
-    ("count", {"column": "wide", "values": [-float(2**63)]}),
+    ("count", {"column": "wide", "candidates": [-float(2**63)]}),
     ("count", {"column": "near", "between": (1, 2), "by": "exact", "groups": [0.5, float(FIRST)]}),
 ]
 

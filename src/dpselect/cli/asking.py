@@ -52,12 +52,6 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
     as_json, quiet = given["as_json"], given["quiet"]
 
     def question_of(data: Any) -> Any:
-        for each in own:
-            if each.kind == "values" and values[each.name] is not None:
-                from dpselect import public
-
-                kinds = () if column is None else data.candidate_kinds(column)
-                values[each.name] = public.listed(values[each.name], each.name, fitting=kinds, private=source)
         values.update(_candidates(about, data, column, source, given))
         values.update({each.name: given[each.name] for each in OF_EVERY_QUESTION})
         view = seen(data, **groups_among(data, source, given))
@@ -123,7 +117,8 @@ def _candidates(
         return {"candidates": None}
     from dpselect import public
 
-    fitting, alone = data.candidate_kinds(str(column)), not about.needs_several
+    fitting = () if column is None else data.candidate_kinds(column)  # refused by the question
+    alone = not about.needs_several
     return {"candidates": public.listed(listed, kind=kind, fitting=fitting, private=source, may_be_one=alone)}
 
 

@@ -37,7 +37,7 @@ class Plan:
         unit: name of the column that identifies who is protected.
         epsilon: privacy loss of all answers together, > 0.
         questions: for each question its name, and a dictionary: ``"ask"`` names the method of `dpselect.Dataset`, and
-            the other keys are the arguments of this method. `candidates`, `values`, `groups`, `prices` and `dates` may
+            the other keys are the arguments of this method. `candidates`, `groups`, `prices` and `dates` may
             also be a range ``"1..100"`` or a public file ``"@pages.txt"``, ``"@codes.csv:code"``. Instead of the
             method's `epsilon`, a question says which part of the plan's it gets, by one of: ``share``, a part of it
             such as 0.25; ``epsilon``; or ``within``, the largest error bound that is good enough, in the unit in which

@@ -14,6 +14,7 @@ from typing import Any, cast
 from dpselect import public
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
+from dpselect.questions import BY_NAME
 from dpselect.session.described import Planner, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
@@ -109,7 +110,8 @@ class PlannedQuestion:
             column = self.arguments.get("by" if key == "groups" else "column")
             untyped = key in ("prices", "dates") or not isinstance(column, str)
             kinds = () if untyped else table.candidate_kinds(str(column))
-            return public.listed(written, key, fitting=kinds, private=private)
+            alone = key == "candidates" and not BY_NAME[self.method].needs_several
+            return public.listed(written, key, fitting=kinds, private=private, may_be_one=alone)
         except InvalidParameterError as error:
             if error.name != key:
                 raise

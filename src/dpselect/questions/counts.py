@@ -67,6 +67,7 @@ class Count(Question, name="count"):
     With 99% confidence the released number is within 4 of the number of units (person_id) with age from 65 to 120.
     """
 
+    needs_several = False
     asks = "How many people are there?"
     does = "Count the units, or those with a row that has one of some values or a number between two bounds."
     example = ("adult.csv", "--unit person_id --epsilon 0.5")
@@ -76,7 +77,7 @@ class Count(Question, name="count"):
     value = "int"
 
     column: ColumnIfAny = None
-    values: ValuesIfAny = None
+    candidates: ValuesIfAny = None
     between: Between = None
     epsilon: Epsilon
 
@@ -91,24 +92,24 @@ class Count(Question, name="count"):
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
 
     def lists(self, planned: Any, /) -> dict[str, Any]:
-        return {} if self.values is None else {"values": planned.values.words(whole=True)}
+        return {} if self.candidates is None else {"candidates": planned.candidates.words(whole=True)}
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         """See `Question.known`."""
-        listed = listed_values(self.values)
+        listed = listed_values(self.candidates)
         if listed is not None:
-            columns.check_compared(listed, argument="values")
-        return replace(self, values=listed, neighbours=neighbours)
+            columns.check_compared(listed)
+        return replace(self, candidates=listed, neighbours=neighbours)
 
     @cached_property
     def condition(self) -> PublicCondition:
         """What a row needs: one of some values, a number between two bounds, or nothing."""
-        listed = cast("PublicCandidates | None", self.values)
+        listed = cast("PublicCandidates | None", self.candidates)
         given = condition_given(self.column, listed, self.between)
         if listed is not None and len(listed) > MOST_VALUES:
             got = Shown(f"<{len(listed):,} {listed.kind}>")
             raise InvalidParameterError(
-                "values", got, f"at most {MOST_VALUES:,}", "The certificate names each of them."
+                "candidates", got, f"at most {MOST_VALUES:,}", "The certificate names each of them."
             )
         return given
 
@@ -130,8 +131,8 @@ class Count(Question, name="count"):
         arguments: dict[str, Any] = {}
         if self.condition.between is not None:
             arguments = {"between": [*self.condition.between]}
-        elif self.values is not None:
-            listed = cast("PublicCandidates", self.values)
+        elif self.candidates is not None:
+            listed = cast("PublicCandidates", self.candidates)
             arguments = {"kind": str(listed.kind), "values": listed.stated()}
         return Terms(
             task=self.name,
@@ -330,7 +331,7 @@ def listed_values(values: object) -> PublicCandidates | None:
     if values is None:
         return None
     single = isinstance(values, (str, int, float, bool)) or hasattr(values, "isoformat")
-    return summaries.PublicCandidates.given([values] if single else values, argument="values")
+    return summaries.PublicCandidates.given([values] if single else values)
 
 
 def condition_given(column: object, values: PublicCandidates | None, between: object) -> PublicCondition:
@@ -343,16 +344,16 @@ def condition_given(column: object, values: PublicCandidates | None, between: ob
     (65.0, 120.0)
     """
     if values is not None and between is not None:
-        raise InvalidParameterError("between", Shown("<two numbers>"), "None, because values are given")
+        raise InvalidParameterError("between", Shown("<two numbers>"), "None, because candidates are given")
     if column is None:
         if values is not None or between is not None:
             raise InvalidParameterError("column", None, "the name of the column that the condition is about")
         return summaries.PublicCondition()
     if values is None and between is None:
         hint = "Without a column, every unit is counted. A histogram counts the units with each value."
-        raise InvalidParameterError("values", None, "values of the column, or two numbers (between)", hint)
+        raise InvalidParameterError("candidates", None, "values of the column, or two numbers (between)", hint)
     if between is None:
-        return summaries.PublicCondition(candidates=values, argument="values")
+        return summaries.PublicCondition(candidates=values)
     return summaries.PublicCondition(is_number=True, between=whole_or_double_bounds(between, "between"))
 
 
