@@ -189,7 +189,6 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
         dps.PermuteAndFlip, count=2, epsilon=1.0, sensitivity=1, tight=flag
     ),
     "pld": lambda flag: dps.accounting.compose([], pld=flag),
-    "log": lambda flag: planning.plot_error(n=10, sensitivity=1, log=flag),
     "monotonic": lambda flag: dps.PermuteAndFlip(epsilon=1.0, sensitivity=1, monotonic=flag),
 }
 

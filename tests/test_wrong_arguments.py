@@ -151,8 +151,8 @@ EXAMPLES: dict[str, Any] = {
 
 MADE_INSIDE = {
     *("BestRun", "Lead", "Leads", "Release", "Answers", "PlanForecast", "Forecast"),
-    *("Bound", "Composition", "Explanation", "OrderNoise", "NamingNoise", "UnknownNoise", "Optimum", "Recommendation"),
-    *("TopKRecommendation", "Bounds", "WorstCaseScores", "GrownTree"),
+    *("Bound", "Composition", "Explanation", "OrderNoise", "NamingNoise", "UnknownNoise", "Recommendation"),
+    *("Bounds", "GrownTree"),
 }
 """Classes whose values the package makes; nobody else calls them."""
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dpselect as dps
 from dpselect import TopKSet
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError
@@ -224,3 +225,16 @@ def test_bad_scores_are_refused_without_a_word_of_them(scores: Any) -> None:
     with pytest.raises(InvalidScoresError) as caught:
         made(1).select(scores)
     assert "7919" not in str(caught.value)
+
+
+def test_a_set_by_top_k() -> None:
+    scores = [0.0, 900.0, 5.0, 1800.0, 905.0]
+    asked: dict[str, Any] = {"epsilon": 50.0, "sensitivity": 1.0, "monotonic": True}
+    assert dps.top_k(scores, 3, method="set", **asked) == [1, 3, 4]
+    assert dps.top_k(scores, 3, method="set", candidates=list("edcba"), **asked) == ["d", "b", "a"]
+    assert dps.top_k(scores, 3, **asked) == [3, 4, 1]
+    for wrong, named in (({"method": "best"}, "method"), ({"method": "set", "delta": 1e-6}, "delta")):
+        with pytest.raises(dps.errors.InvalidParameterError, match=f"^{named}="):
+            dps.top_k(scores, 3, **asked, **wrong)
+    with pytest.raises(dps.SelectionError):
+        dps.top_k(scores, 5, method="set", **asked)
