@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.histograms import SmoothedHistogramMechanism as SmoothedHistogramMechanism
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
-    from dpselect.mechanisms.interval import GridCost as GridCost
     from dpselect.mechanisms.interval import GridMechanism as GridMechanism
     from dpselect.mechanisms.interval import IntervalMechanism as IntervalMechanism
     from dpselect.mechanisms.lazy_selection import LazySelection as LazySelection
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism as PiecewiseLinearMechanism
     from dpselect.mechanisms.price import PriceMechanism as PriceMechanism
     from dpselect.mechanisms.price_list import PriceListMechanism as PriceListMechanism
-    from dpselect.mechanisms.quantile import QuantileMechanism as QuantileMechanism
+    from dpselect.mechanisms.quantiles import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
     from dpselect.mechanisms.randomized_response import CountEstimate as CountEstimate
@@ -74,7 +73,7 @@ else:
             "dpselect.mechanisms.exponential_once": "ExponentialNoiseTopK",
             "dpselect.mechanisms.histograms": "NoisyHistogramMechanism SmoothedHistogramMechanism",
             "dpselect.mechanisms.integers": "IntegerCeiling IntegerMechanism",
-            "dpselect.mechanisms.interval": "GridCost GridMechanism IntervalMechanism",
+            "dpselect.mechanisms.interval": "GridMechanism IntervalMechanism",
             "dpselect.mechanisms.lazy_selection": "LazySelection select_lazily",
             "dpselect.mechanisms.lead": "Lead Leads",
             "dpselect.mechanisms.mean": "MeanMechanism",
@@ -88,8 +87,7 @@ else:
             "dpselect.mechanisms.piecewise": "ConcaveMechanism PiecewiseLinearMechanism",
             "dpselect.mechanisms.price": "PriceMechanism",
             "dpselect.mechanisms.price_list": "PriceListMechanism",
-            "dpselect.mechanisms.quantile": "QuantileMechanism",
-            "dpselect.mechanisms.quantiles": "QuantilesMechanism QuantilesMethod",
+            "dpselect.mechanisms.quantiles": "QuantileMechanism QuantilesMechanism QuantilesMethod",
             "dpselect.mechanisms.randomized_response": "CountEstimate RandomizedResponse",
             "dpselect.mechanisms.stop_candidate": "StopCandidate",
             "dpselect.mechanisms.threshold_counts": "GaussianThresholdCounts ThresholdCounts",
