@@ -177,7 +177,7 @@ LINES = {"breakpoints": [0.0, 1.0, 2.0], "scores": [0.0, 1.0, 0.0]}
 SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.mechanisms.BestOfRuns": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
     "dpselect.ClippingBoundMechanism.pmf": {"above": [0] * 51},
-    **{f"dpselect.mechanisms.ConcaveMechanism.{each}": CURVE for each in ("cdf", "draw", "pdf", "plan")},
+    **{f"dpselect.mechanisms.ConcaveMechanism.{each}": CURVE for each in ("draw", "law", "plan")},
     "dpselect.mechanisms.CurveMechanism": {"bounds": [(0, 10), (0, 10)]},
     "dpselect.mechanisms.CurveMechanism.draw": {"values": [[1.0, 2.0], [3.0, 4.0]]},
     "dpselect.mechanisms.MarginalsMechanism": {"bounds": [(0, 10), (0, 10)]},
@@ -194,10 +194,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.AboveThreshold.pmf": {"queries": [1.0, 9.0]},
     "dpselect.ExponentialMechanism": {"weights": [1, 2, 3]},
     "dpselect.DiscreteGaussianMechanism.draw_many": {"values": [1, 2]},
-    **{
-        f"dpselect.mechanisms.IntervalMechanism.{each}": PIECES
-        for each in ("cdf", "draw", "pdf", "interval_probabilities", "plan")
-    },
+    **{f"dpselect.mechanisms.IntervalMechanism.{each}": PIECES for each in ("cdf", "draw", "interval_probabilities")},
     "dpselect.mechanisms.MeanMechanism.error_bound": {"n": 3},
     "dpselect.PartialSelection.of": {"mechanism": FLIP},
     "dpselect.PartialSelection.from_bytes": {"mechanism": FLIP},

@@ -20,41 +20,6 @@ from dpselect.mechanisms.histograms import bin_counts
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values
 from dpselect.privacy import Neighbours
 
-
-class CountsPlan(DrawPlan[Shells]):
-    """Draws samples of binned data, prepared by `DensityMechanism.plan`. It holds the data: as private as they are.
-
-    >>> from dpselect.mechanisms.density import DensityMechanism
-    >>> plan = DensityMechanism(epsilon=50.0, k=4).plan([300, 0, 100])
-    >>> plan
-    <CountsPlan at epsilon=50.0 a draw>
-    >>> plan.draw_many(2).tolist()
-    [[3, 0, 1], [3, 0, 1]]
-    """
-
-    __slots__ = ()
-
-    def draw(self) -> npt.NDArray[np.int64]:
-        """Draw one sample, shape ``(m,)``, at the cost of one `event`."""
-        return np.bincount(self._prepared.draw()[0], minlength=self._prepared.data.cells)
-
-
-class PointsPlan(DrawPlan[Shells]):
-    """Draws samples of points, prepared by `DensityMechanism.plan_points`. It holds the data: as private as they are.
-
-    >>> from dpselect.mechanisms.density import DensityMechanism
-    >>> plan = DensityMechanism(epsilon=1.0, k=50).plan_points(range(1000), bounds=(0, 1000))
-    >>> plan.draw_many(3).shape, bool(400.0 < plan.draw().mean() < 600.0)
-    ((3, 50), True)
-    """
-
-    __slots__ = ()
-
-    def draw(self) -> npt.NDArray[np.float64]:
-        """Draw one sample, shape ``(k,)``, in increasing order, at the cost of one `event`."""
-        return self._prepared.draw()[1]
-
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -124,7 +89,7 @@ class DensityMechanism(MechanismValue):
             return self.k
         return default_sample_size(positive_count(n, "n", at_most=2**63), epsilon=self.epsilon)
 
-    def plan(self, counts: ScoresLike, widths: ScoresLike | None = None) -> CountsPlan:
+    def plan(self, counts: ScoresLike, widths: ScoresLike | None = None) -> DrawPlan:
         """Prepare samples of binned data: most of a draw's work, to be used for any number of draws.
 
         The plan holds the data, and is as private as they are.
@@ -143,9 +108,14 @@ class DensityMechanism(MechanismValue):
         k = self._size_within_range(n)
         reached = np.concatenate([[0], np.cumsum(numbers)])
         base = Histograms(numbers.size, k) if lengths is None else Cells(lengths, k)
-        return CountsPlan(Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon), event=self.event)
+        shells = Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon)
 
-    def plan_points(self, values: ScoresLike, *, bounds: tuple[float | Fraction, float | Fraction]) -> PointsPlan:
+        def drawn(size: int) -> IntArray:
+            return np.stack([np.bincount(shells.draw()[0], minlength=numbers.size) for _ in range(size)])
+
+        return DrawPlan(drawn, event=self.event)
+
+    def plan_points(self, values: ScoresLike, *, bounds: tuple[float | Fraction, float | Fraction]) -> DrawPlan:
         """Prepare samples of points, from numbers that no bins have been made for; see `plan`.
 
         Args:
@@ -170,7 +140,8 @@ class DensityMechanism(MechanismValue):
         counts[[0, -1]] -= 1
         through = np.cumsum(counts)
         data = CumulativeCounts(through - counts, through, k)
-        return PointsPlan(Shells(data, Positions(positions, k), epsilon=self.epsilon), event=self.event)
+        shells = Shells(data, Positions(positions, k), epsilon=self.epsilon)
+        return DrawPlan(lambda size: np.stack([shells.draw()[1] for _ in range(size)]), event=self.event)
 
     def draw(self, counts: ScoresLike, widths: ScoresLike | None = None) -> IntArray:
         """Draw one sample of binned data, at the cost of `epsilon`.

@@ -61,7 +61,7 @@ _ERRORS = {
 }
 _REFUSED = "InvalidParameterError: an argument is out of range, or contradicts another one."
 
-_AS_FOR_A_DRAW = {"plan", "pmf", "cdf", "pdf", "probabilities", "expected_error", "expected_calls"}
+_AS_FOR_A_DRAW = {"plan", "pmf", "cdf", "law", "probabilities", "expected_error", "expected_calls"}
 """What is asked before a draw, with the same arguments, which are refused for the same reasons."""
 
 _Explained = TypeVar("_Explained", bound=Callable[..., Any])

@@ -22,8 +22,9 @@ from dpselect.checks import (
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
+from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.noise import draw_peak, laplace_cdf
+from dpselect.mechanisms.piecewise import FallLaw, Scale
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, refused_values, with_nan
 from dpselect.privacy import Neighbours
 

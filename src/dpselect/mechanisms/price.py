@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import finite_bounds, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.base import MechanismValue, NumberPlan, scale_of
-from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
+from dpselect.mechanisms.base import DrawPlan, MechanismValue, scale_of
+from dpselect.mechanisms.interval import FloatArray
+from dpselect.mechanisms.piecewise import FallLaw, Scale
 from dpselect.mechanisms.scores import ScoresLike, plain_values
 from dpselect.privacy import Neighbours
 
@@ -86,21 +86,11 @@ class PriceMechanism(MechanismValue):
         Raises:
             InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
         """
-        return self.plan(offers).draw()
+        return float(self.plan(offers).draw())
 
-    def plan(self, offers: ScoresLike) -> NumberPlan:
-        """Prepare many draws, each of which costs `epsilon`; planning, which sorts the offers, costs nothing.
-
-        Returns:
-            A plan. It holds the offers, so it is as private as they are.
-
-        >>> mechanism = PriceMechanism(epsilon=1.0, bounds=(0, 10))
-        >>> plan = mechanism.plan([4.0] * 5000 + [9.5] * 100)
-        >>> bool(np.all((3.0 < plan.draw_many(4)) & (plan.draw_many(4) <= 4.0)))         # costs 8 events
-        True
-        """
-        native = self._sampler.plan_lines_through_origin(*self._demand(offers))
-        return NumberPlan(native, event=self.event)
+    def plan(self, offers: ScoresLike) -> DrawPlan:
+        """Prepare many draws, each of which costs `epsilon`; planning, which sorts the offers, costs nothing."""
+        return DrawPlan(self._sampler.plan_lines_through_origin(*self._demand(offers)).draw_many, event=self.event)
 
     def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
         """With probability `confidence` the revenue is at most this far below `share` of the best one.
@@ -132,15 +122,8 @@ class PriceMechanism(MechanismValue):
         logarithm = math.log(odds.numerator) - math.log(odds.denominator)
         return self.scale * (logarithm + 1e-12 * (1.0 + math.log(odds.numerator)))
 
-    def cdf(self, offers: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a price not above each of `points`, if the offers were these. For planning."""
-        return self._law(offers).cdf(points)
-
-    def pdf(self, offers: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Density at each of `points`, at an offer that of the prices above it; 0 outside the bounds. For planning."""
-        return self._law(offers).pdf(points)
-
-    def _law(self, offers: ScoresLike) -> FallLaw:
+    def law(self, offers: ScoresLike) -> FallLaw:
+        """The distribution of the price, if the offers were these; at an offer its density is that above. To plan."""
         breakpoints, counts = self._demand(offers)
         low, high = breakpoints[:-1], breakpoints[1:]
         scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=1)
