@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
     from dpselect.mechanisms.best_of_runs import BestRun as BestRun
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
-    from dpselect.mechanisms.density_dimensions import CurveMechanism as CurveMechanism
-    from dpselect.mechanisms.density_dimensions import MarginalsMechanism as MarginalsMechanism
+    from dpselect.mechanisms.density import MarginalsMechanism as MarginalsMechanism
     from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
@@ -65,8 +64,7 @@ else:
         {
             "dpselect.mechanisms.above_threshold": "AboveThreshold",
             "dpselect.mechanisms.best_of_runs": "BestOfRuns BestRun",
-            "dpselect.mechanisms.density": "DensityMechanism",
-            "dpselect.mechanisms.density_dimensions": "CurveMechanism MarginalsMechanism",
+            "dpselect.mechanisms.density": "DensityMechanism MarginalsMechanism",
             "dpselect.mechanisms.different_sensitivities": "GeneralizedSelection",
             "dpselect.mechanisms.discrete_gaussian": "DiscreteGaussianMechanism",
             "dpselect.mechanisms.exponential": "ExponentialMechanism",

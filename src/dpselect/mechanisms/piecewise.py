@@ -97,8 +97,9 @@ class PiecewiseLinearMechanism(FallingScore):
     ) -> DrawPlan:
         """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing."""
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
-        tails = below and (float(heights[0]), below), above and (float(heights[-1]), above)
-        native = self._sampler.plan_lines(points, heights[:-1], heights[1:], *tails)
+        left = None if below is None else (float(heights[0]), below)
+        right = None if above is None else (float(heights[-1]), above)
+        native = self._sampler.plan_lines(points, heights[:-1], heights[1:], left, right)
         return DrawPlan(native.draw_many, event=self.event)
 
     def law(
