@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
     from dpselect.mechanisms.piecewise import ConcaveMechanism as ConcaveMechanism
     from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism as PiecewiseLinearMechanism
-    from dpselect.mechanisms.price import PriceMechanism as PriceMechanism
-    from dpselect.mechanisms.price_list import PriceListMechanism as PriceListMechanism
+    from dpselect.mechanisms.prices import PriceListMechanism as PriceListMechanism
+    from dpselect.mechanisms.prices import PriceMechanism as PriceMechanism
     from dpselect.mechanisms.quantiles import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
@@ -83,8 +83,7 @@ else:
             "dpselect.mechanisms.partition_selection": "PartitionSelection",
             "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip",
             "dpselect.mechanisms.piecewise": "ConcaveMechanism PiecewiseLinearMechanism",
-            "dpselect.mechanisms.price": "PriceMechanism",
-            "dpselect.mechanisms.price_list": "PriceListMechanism",
+            "dpselect.mechanisms.prices": "PriceListMechanism PriceMechanism",
             "dpselect.mechanisms.quantiles": "QuantileMechanism QuantilesMechanism QuantilesMethod",
             "dpselect.mechanisms.randomized_response": "CountEstimate RandomizedResponse",
             "dpselect.mechanisms.stop_candidate": "StopCandidate",
