@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy import ndarray
@@ -36,11 +36,6 @@ from dpselect.mechanisms.scores import (
     native_scores,
     score_count,
 )
-from dpselect.mechanisms.weights import WeightedDraws
-
-if TYPE_CHECKING:
-    pass
-
 
 Candidate = TypeVar("Candidate")
 
@@ -55,7 +50,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
     Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
     """
 
-    _sampler: _core.Sampler | WeightedDraws = field(init=False, repr=False, compare=False)
+    _sampler: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)

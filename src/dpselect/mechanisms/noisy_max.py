@@ -17,7 +17,7 @@ All terms are positive, so nothing cancels. Proof: ``proofs/noisy_max.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of
-from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.mechanism import Mechanism
@@ -274,12 +273,7 @@ class ReportNoisyMax(Mechanism):
 
     noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
 
-    weights: InitVar[None] = None
-
-    def __post_init__(self, weights: None) -> None:
-        if weights is not None:
-            hint = "Noise of one law for all has no weights. With Gumbel noise they belong to: ExponentialMechanism."
-            raise InvalidParameterError("weights", typed(weights), "none for report-noisy-max", hint)
+    def __post_init__(self) -> None:
         one_of(self.noise, "noise", _LAW_OF_NOISE)
         Mechanism.__post_init__(self)
 

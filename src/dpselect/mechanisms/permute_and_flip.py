@@ -10,7 +10,7 @@ paper loses every digit once the p_i sum to more than about 30. Proof and error 
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -18,7 +18,6 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.mechanism import Mechanism
 
@@ -225,14 +224,6 @@ class PermuteAndFlip(Mechanism):
     >>> mechanism.select(np.array([10.0, 2000.0, 30.0]), candidates=["red", "green", "blue"])
     'green'
     """
-
-    weights: InitVar[None] = None
-
-    def __post_init__(self, weights: None) -> None:
-        if weights is not None:
-            hint = "Its coins are tossed against the best score, which weights do not change: use ExponentialMechanism."
-            raise InvalidParameterError("weights", typed(weights), "none for permute-and-flip", hint)
-        Mechanism.__post_init__(self)
 
     @property
     def law(self) -> Law:

@@ -7,11 +7,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack, get_args, overload
-
-import numpy as np
-import numpy.typing as npt
 
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
 from dpselect.checks import delta_below_one, one_of, positive_count, positive_epsilon, probability
@@ -23,13 +19,9 @@ from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, PermuteAndFlip
 from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
-from dpselect.mechanisms.weights import CandidateWeights
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
-
-
-Weights = Sequence[float | Fraction] | npt.NDArray[np.generic] | CandidateWeights
 
 TopKMethod = Literal["auto", "set"]
 """How `top_k` selects: by the public rule, in order, or as one set."""
@@ -147,7 +139,6 @@ def plan_top_k(
     delta: float = 0.0,
     monotonic: bool = False,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    weights: Weights | None = None,
 ) -> TopKPlan:
     """The better of two ways to select `k` of `n_candidates`, decided from public arguments alone.
 
@@ -161,10 +152,8 @@ def plan_top_k(
         k: number to select, from 1 to `n_candidates`.
         epsilon: total, > 0.
         delta: total, from 0 to below 1.
-        weights: as for `ExponentialMechanism`, which then draws each round: no other mechanism has weights and an
-            order. `k` is at most the number of candidates that have one.
 
-    Proof: ``proofs/top_k.md`` and ``proofs/exponential_once.md``; with weights ``proofs/weighted_candidates.md``.
+    Proof: ``proofs/top_k.md`` and ``proofs/exponential_once.md``.
 
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0, delta=1e-6)
     >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
@@ -180,8 +169,6 @@ def plan_top_k(
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     relation = neighbouring_relation(neighbours)
     common: _Common = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": relation}
-    if weights is not None:
-        return _weighted_plan(CandidateWeights.of(weights), n_candidates, k, epsilon, delta, common)
     rounds = max(1, min(k, n_candidates - 1))
     pure, approximate = _epsilons_per_round(n_candidates, rounds, epsilon, delta)
     if approximate is not None:
@@ -206,28 +193,6 @@ class _Common(TypedDict):
     neighbours: Neighbours
 
 
-def _weighted_plan(
-    weights: CandidateWeights, n: int, k: int, epsilon: float, delta: float, common: _Common
-) -> TopKPlan:
-    """Rounds of the exponential mechanism, at what delta makes of their epsilon if that is more."""
-    if len(weights) != n:
-        raise InvalidParameterError("weights", Shown(f"<{len(weights)} weights>"), f"{n}, one for each candidate")
-    taking_part = int(np.count_nonzero(weights.taking_part))
-    if k > taking_part:
-        raise InvalidParameterError("k", k, f"at most {taking_part}, the number of candidates that have a weight")
-    rounds = max(1, min(k, taking_part - 1))
-    each = calibrate_rounds(epsilon=epsilon, delta=0.0, count=rounds)
-    approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds) if delta else each
-    return TopKPlan(
-        mechanism=ExponentialMechanism(epsilon=max(each, approximate), weights=weights, **common),
-        n_candidates=n,
-        k=k,
-        rounds=rounds,
-        epsilon=epsilon,
-        delta=delta if approximate > each else 0.0,
-    )
-
-
 @functools.lru_cache(maxsize=256)
 def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tuple[float, float | None]:
     """Epsilon of a share of noise once; and of a round of the exponential mechanism, if its error is smaller."""
@@ -249,7 +214,6 @@ class _OfTopK(TypedDict):
     monotonic: NotRequired[bool]
     neighbours: NotRequired[Neighbours | str]
     method: NotRequired[TopKMethod]
-    weights: NotRequired[Weights | None]
 
 
 @overload
@@ -272,7 +236,6 @@ def top_k(
     candidates: object = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     method: TopKMethod = "auto",
-    weights: Weights | None = None,
 ) -> list[Any]:
     """Select `k` different candidates with (`epsilon`, `delta`)-differential privacy *in total*, best first.
 
@@ -287,21 +250,16 @@ def top_k(
             in the order of the candidates; `delta` has to be 0. A set is far better where the best `k` are well ahead
             of all others, and worse where candidates near rank `k` are nearly equal: see
             `dpselect.planning.recommend_top_k`.
-        weights: public numbers >= 0, one for each candidate: a candidate with twice the weight is selected twice as
-            often at the same score, and one with 0 is left out. See `dpselect.ExponentialMechanism`, which then draws
-            once a round, and `dpselect.TopKSet`.
 
     Returns:
         `k` different candidates (or indices), best first; a set in the order of the candidates.
 
-    Proof: ``proofs/top_k.md``; with weights ``proofs/weighted_candidates.md``.
+    Proof: ``proofs/top_k.md``.
 
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, candidates=["a", "b", "c", "d"])
     ['c', 'a']
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, method="set")
     [0, 2]
-    >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, weights=[1, 1, 0, 2])
-    [0, 3]
     """
     native = native_scores(scores)
     delta = delta_below_one(delta)
@@ -315,6 +273,6 @@ def top_k(
         if delta:
             hint = "A set is one draw, which a delta would not make more accurate."
             raise InvalidParameterError("delta", delta, '0 with method="set"', hint)
-        return TopKSet(epsilon=epsilon, k=k, weights=weights, **common).select(native, candidates)
-    plan = plan_top_k(score_count(native), k, epsilon=epsilon, delta=delta, weights=weights, **common)
+        return TopKSet(epsilon=epsilon, k=k, **common).select(native, candidates)
+    plan = plan_top_k(score_count(native), k, epsilon=epsilon, delta=delta, **common)
     return plan.select(native, candidates)

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from dpselect.checks import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import Mechanism
+from dpselect.mechanisms.exponential import CandidateWeights, unlike
 from dpselect.mechanisms.laws import FloatArray, Gaps
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
-from dpselect.mechanisms.weights import CandidateWeights, unlike
 
 MechanismKind = Callable[..., Mechanism]
 """A mechanism class, or ``functools.partial`` of one where it has options of its own."""
@@ -171,7 +171,7 @@ class WorstErrors:
     @property
     def guessed(self) -> float:
         """The least probability with which a blind guess is the best candidate; 1 if there is one alone."""
-        return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + self.weights.odds_against())
+        return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + self.weights.odds_against_lightest())
 
 
 Errors = ErrorsOnScores | WorstErrors

@@ -89,7 +89,7 @@ def worst_case_bounds(
     n, made = _count(n), setting.at(epsilon)
     made.worst_expected_error(n)  # refuses a number that is not that of the weights
     weights = setting.weights
-    size = math.log(n) if weights is None else math.log1p(weights.odds_against())
+    size = math.log(n) if weights is None else math.log1p(weights.odds_against_lightest())
     upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" and n > 1 else size
     return Bounds(made.scale * size / 4.0, made.scale * upper)
 
