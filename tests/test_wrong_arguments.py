@@ -150,7 +150,7 @@ EXAMPLES: dict[str, Any] = {
 }
 
 MADE_INSIDE = {
-    *("BestRun", "Lead", "Leads", "Release", "Answers", "PlanForecast", "Forecast"),
+    *("BestRun", "Lead", "Release", "Answers", "PlanForecast", "Forecast"),
     *("Bound", "Composition", "Explanation", "OrderNoise", "NamingNoise", "UnknownNoise", "Recommendation"),
     *("Bounds", "GrownTree"),
 }

@@ -149,7 +149,6 @@ def test_large_inputs_and_extreme_numbers() -> None:
 
 def test_the_cost() -> None:
     assert made().event == dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0).event
-    assert made().event_of_many(3).epsilon == 6.0
 
 
 def test_they_are_values() -> None:

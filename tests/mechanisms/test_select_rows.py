@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.errors import InvalidParameterError, InvalidScoresError
+from dpselect.errors import InvalidScoresError
 from dpselect.mechanisms.scores import native_rows
 from dpselect.testing import seeded
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -164,17 +164,6 @@ def test_bad_matrices_are_refused_without_a_word_of_them(given: Any) -> None:
         assert "7919" not in text
         assert "Ann" not in text
         assert caught.value.__cause__ is None
-
-
-def test_the_cost_is_that_of_all_rows() -> None:
-    mechanism = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1.0)
-    assert mechanism.event_of_rows(7).epsilon == 3.5
-    exponential = dps.ExponentialMechanism(epsilon=0.1, sensitivity=1.0)
-    together = dps.accounting.compose([exponential.event_of_rows(100)]).epsilon(1e-6)
-    assert together == dps.accounting.compose([exponential.event] * 100).epsilon(1e-6)
-    for bad in (0, -1, 1.5, None):
-        with pytest.raises(InvalidParameterError, match="rows="):
-            mechanism.event_of_rows(bad)  # type: ignore[arg-type]
 
 
 def test_in_a_seeded_block_rows_are_repeated() -> None:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
-    from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK as ExponentialNoiseTopK
     from dpselect.mechanisms.histograms import NoisyHistogramMechanism as NoisyHistogramMechanism
     from dpselect.mechanisms.histograms import SmoothedHistogramMechanism as SmoothedHistogramMechanism
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.interval import IntervalMechanism as IntervalMechanism
     from dpselect.mechanisms.lazy_selection import LazySelection as LazySelection
     from dpselect.mechanisms.lazy_selection import select_lazily as select_lazily
-    from dpselect.mechanisms.lead import Lead as Lead
-    from dpselect.mechanisms.lead import Leads as Leads
     from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
+    from dpselect.mechanisms.mechanism import Lead as Lead
     from dpselect.mechanisms.mechanism import Mechanism as Mechanism
     from dpselect.mechanisms.noise import GeometricMechanism as GeometricMechanism
     from dpselect.mechanisms.noise import LaplaceMechanism as LaplaceMechanism
@@ -33,9 +31,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
     from dpselect.mechanisms.noisy_order import left_for_selection as left_for_selection
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
-    from dpselect.mechanisms.partial import CandidateSelection as CandidateSelection
     from dpselect.mechanisms.partial import PartialSelection as PartialSelection
-    from dpselect.mechanisms.partial import PartialTopK as PartialTopK
     from dpselect.mechanisms.partial import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
@@ -51,6 +47,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.stop_candidate import StopCandidate as StopCandidate
     from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
     from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts
+    from dpselect.mechanisms.top_k import ExponentialNoiseTopK as ExponentialNoiseTopK
     from dpselect.mechanisms.top_k import TopKPlan as TopKPlan
     from dpselect.mechanisms.top_k import plan_top_k as plan_top_k
     from dpselect.mechanisms.top_k_set import TopKSet as TopKSet
@@ -68,18 +65,16 @@ else:
             "dpselect.mechanisms.different_sensitivities": "GeneralizedSelection",
             "dpselect.mechanisms.discrete_gaussian": "DiscreteGaussianMechanism",
             "dpselect.mechanisms.exponential": "ExponentialMechanism",
-            "dpselect.mechanisms.exponential_once": "ExponentialNoiseTopK",
             "dpselect.mechanisms.histograms": "NoisyHistogramMechanism SmoothedHistogramMechanism",
             "dpselect.mechanisms.integers": "IntegerCeiling IntegerMechanism",
             "dpselect.mechanisms.interval": "GridMechanism IntervalMechanism",
             "dpselect.mechanisms.lazy_selection": "LazySelection select_lazily",
-            "dpselect.mechanisms.lead": "Lead Leads",
             "dpselect.mechanisms.mean": "MeanMechanism",
-            "dpselect.mechanisms.mechanism": "Mechanism",
+            "dpselect.mechanisms.mechanism": "Lead Mechanism",
             "dpselect.mechanisms.noise": "GeometricMechanism LaplaceMechanism",
             "dpselect.mechanisms.noisy_max": "ReportNoisyMax",
             "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise left_for_selection order_noise",
-            "dpselect.mechanisms.partial": "CandidateSelection PartialSelection PartialTopK Winner",
+            "dpselect.mechanisms.partial": "PartialSelection Winner",
             "dpselect.mechanisms.partition_selection": "PartitionSelection",
             "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip",
             "dpselect.mechanisms.piecewise": "ConcaveMechanism PiecewiseLinearMechanism",
@@ -88,7 +83,7 @@ else:
             "dpselect.mechanisms.randomized_response": "CountEstimate RandomizedResponse",
             "dpselect.mechanisms.stop_candidate": "StopCandidate",
             "dpselect.mechanisms.threshold_counts": "GaussianThresholdCounts ThresholdCounts",
-            "dpselect.mechanisms.top_k": "TopKPlan plan_top_k",
+            "dpselect.mechanisms.top_k": "ExponentialNoiseTopK TopKPlan plan_top_k",
             "dpselect.mechanisms.top_k_set": "TopKSet",
             "dpselect.mechanisms.unbounded_quantile": "UnboundedQuantileMechanism",
             "dpselect.mechanisms.unknown_noise": "NamingNoise UnknownNoise naming_noise",

@@ -7,18 +7,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Any, Literal, NotRequired, TypedDict, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial.legendre import leggauss
 
 from dpselect._native import _core
-from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
+from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.candidates import Candidate, SelectsOne
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Gaps
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
@@ -29,7 +29,6 @@ from dpselect.mechanisms.scores import (
 )
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
-Candidate = TypeVar("Candidate")
 FloatArray = npt.NDArray[np.float64]
 Rule = Literal["generalized", "own_scales", "largest"]
 
@@ -44,7 +43,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneralizedSelection(MechanismValue):
+class GeneralizedSelection(SelectsOne, MechanismValue):
     r"""Selects by permute-and-flip where each score has a sensitivity of its own, so that one bad candidate does not
     set everybody's noise.
 
@@ -105,10 +104,6 @@ class GeneralizedSelection(MechanismValue):
     def event(self) -> LaplaceProfileEvent:
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
-    def event_of_many(self, size: int) -> ComposedEvent:
-        """What one call of `select_many` costs."""
-        return ComposedEvent(event=self.event, count=positive_count(size, "size", at_most=sys.maxsize))
-
     @property
     def shift(self) -> float:
         r"""t, by which a unit of sensitivity counts against a score in the generalized rule.
@@ -128,31 +123,8 @@ class GeneralizedSelection(MechanismValue):
         """
         return self._bounds_of(self.rule)
 
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> object:
-        """Draw one candidate, at the cost of `epsilon`.
-
-        Args:
-            scores: one for each sensitivity, finite floats or integers; higher is better.
-
-        Returns:
-            The selected candidate, or its index if no candidates were given.
-
-        Raises:
-            InvalidScoresError: `scores` is not one-dimensional, not finite, of another length than the sensitivities,
-                or contains integers beyond 2^53 that are not doubles.
-
-        Proof that the draw is exact: ``proofs/different_sensitivities.md``, claim 5.
-        """
-        doubles = self._checked_scores(scores)
-        pick = None if candidates is None else checked_candidates(candidates, count=doubles.size)
-        index = int(self._draws(doubles, 1)[0])
-        return index if pick is None else pick(index)
+    def _index(self, scores: ScoresLike) -> int:
+        return int(self._draws(self._checked_scores(scores), 1)[0])
 
     def select_many(self, scores: ScoresLike, size: int) -> npt.NDArray[np.int64]:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`."""

@@ -1,13 +1,14 @@
-"""The bases of all mechanisms: arguments checked once, drawing, and everything that follows from the distribution."""
+"""Mechanisms that select one candidate by its score: drawing, and everything that follows from the distribution."""
 
 from __future__ import annotations
 
 import abc
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, overload
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy import ndarray
@@ -16,17 +17,15 @@ from numpy.typing import NDArray
 from dpselect._native import _core
 from dpselect.accounting import (
     BoundedRangeEvent,
-    ComposedEvent,
     LaplaceProfileEvent,
     LogisticProfileEvent,
-    NonAdaptiveEvent,
 )
 from dpselect.checks import positive_count, probability
-from dpselect.errors import InvalidScoresError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import ScaledMechanism
-from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.candidates import SelectsOne, checked_candidates
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Gaps, Law
-from dpselect.mechanisms.lead import Lead, Noise, public_step
 from dpselect.mechanisms.scores import (
     ScoreRows,
     ScoresLike,
@@ -37,14 +36,127 @@ from dpselect.mechanisms.scores import (
     score_count,
 )
 
-Candidate = TypeVar("Candidate")
+Noise = Literal["exponential", "gumbel", "laplace"]
+
+_PARTS_OF_SCALE = 3  # the default step is the largest power of two that is at most the scale over 2 to this power
+_HALVINGS = 200
+_SMALLEST = math.ulp(0.0)
+_DISTANT = 1e15  # so many scales are what no noise makes up for, at any confidence that a double holds
+
+
+def _exponential(x: float) -> float:
+    return 0.5 * math.exp(-x) if x >= 0.0 else 1.0 - 0.5 * math.exp(x)
+
+
+def _gumbel(x: float) -> float:
+    return math.exp(-x) / (1.0 + math.exp(-x)) if x >= 0.0 else 1.0 / (1.0 + math.exp(x))
+
+
+def _laplace(x: float) -> float:
+    return (2.0 + x) * math.exp(-x) / 4.0 if x >= 0.0 else 1.0 - (2.0 - x) * math.exp(x) / 4.0
+
+
+TAILS: dict[Noise, Callable[[float], float]] = {"exponential": _exponential, "gumbel": _gumbel, "laplace": _laplace}
+"""The probability that the difference of two noises of scale 1 is larger than a number."""
+
+
+@explained
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    r"""A selected candidate, and by how much its noisy score is ahead of all others. Both are private releases.
+
+    Unpacks as ``winner, gap``. The gap costs nothing beside the winner under pure differential privacy; the winner's
+    noisy score itself is not released.
+
+    Attributes:
+        winner: the selected candidate, or its index.
+        gap: the difference of the two largest noisy scores, rounded down to a multiple of `step`, in the unit of the
+            scores.
+        step: public.
+        scale: of the noise.
+        noise: its distribution.
+
+    Proof: ``proofs/free_gap.md``.
+
+    >>> lead = Lead(winner="dog", gap=30.0, step=0.125, scale=2.0, noise="exponential")
+    >>> winner, gap = lead
+    >>> f"{winner} is ahead by {lead.lead_at_least(0.99):.4g}"
+    'dog is ahead by 22.18'
+    """
+
+    winner: Any
+    gap: float
+    step: float
+    scale: float
+    noise: Noise
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.winner, self.gap))
+
+    def lead_at_least(self, confidence: float = 0.99) -> float:
+        """With probability `confidence`, the winner's true score is ahead of all others by at least this much.
+
+        Unless it is 0, which says nothing: the winner may then be behind. The probability is over the noise, whichever
+        candidate wins.
+
+        Returns:
+            A distance in the unit of the scores, at most the gap.
+
+        Proof: ``proofs/free_gap.md``, claim 4.
+        """
+        failure = 1.0 - probability(confidence, "confidence")
+        tail, gap = TAILS[self.noise], self.gap / max(self.scale, _SMALLEST)
+        if gap > _DISTANT:
+            return self.gap * (1.0 - 1e-12)
+        # The chance of so large a gap grows with the true lead; where it reaches the failure lies the bound.
+        low, high = 0.0, gap
+        if not gap or not tail(gap) <= failure * tail(0.0):
+            return 0.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            if tail(gap - middle) <= failure * tail(-middle):
+                low = middle
+            else:
+                high = middle
+        return low * self.scale * (1.0 - 1e-12)
+
+
+@lru_cache(maxsize=256)
+def default_step(scale: float) -> float:
+    """A public step for gaps at this scale of noise: a power of two, from a sixteenth to an eighth of it.
+
+    So rounding takes little from a bound, and gaps are short numbers.
+
+    >>> default_step(2.0), default_step(2.5), default_step(1e-3)
+    (0.25, 0.25, 0.0001220703125)
+    """
+    exponent = math.frexp(min(max(scale, 1e-300), 1e300))[1]
+    return math.ldexp(1.0, exponent - 1 - _PARTS_OF_SCALE)
+
+
+def public_step(step: float | None, scale: float) -> float:
+    """The step as a double > 0; the default if there is none.
+
+    Raises:
+        InvalidParameterError: it is not a finite number > 0.
+    """
+    if step is None:
+        return default_step(scale)
+    try:
+        value = float(step)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if isinstance(step, bool) or not 0.0 < value < math.inf:
+        raise InvalidParameterError("step", step, "a finite number > 0, in the unit of the scores")
+    return value
+
 
 _NOISES: dict[str, Noise] = {"exponential": "gumbel", "permute_and_flip": "exponential", "laplace": "laplace"}
 """The noise that has each law."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mechanism(ScaledMechanism, abc.ABC):
+class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
     """A selection mechanism with its arguments: a value object without random state, compared by its arguments.
 
     Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
@@ -70,30 +182,13 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
         return self.law.privacy(epsilon=self.epsilon)
 
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> object:
-        """Draw one candidate, at the cost of `epsilon`.
-
-        Returns:
-            The selected candidate, or its index if no candidates were given.
-
-        Proof that the draw is exact: ``proofs/exact_sampling.md``.
-        """
-        if candidates is None and type(scores) is ndarray:
+    def _index(self, scores: ScoresLike) -> int:
+        if type(scores) is ndarray:
             try:
                 return self._sampler.select(scores)
             except InvalidScoresError:
                 pass  # nothing was drawn; below, it is converted to what the core reads in place, or refused
-        native = native_scores(scores)
-        if candidates is None:
-            return self._sampler.select(native)
-        pick = checked_candidates(candidates, count=score_count(native))
-        return pick(self._sampler.select(native))
+        return self._sampler.select(native_scores(scores))
 
     def select_with_gap(self, scores: ScoresLike, candidates: object = None, step: float | None = None) -> Lead:
         """Draw one candidate, and by how much its noisy score is ahead of all others, at the cost of `epsilon`.
@@ -122,13 +217,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
         """
         scale = self.scale
         step = public_step(step, scale)
-        if candidates is None and type(scores) is ndarray and scores.shape != (1,):
-            try:
-                index, gap = self._sampler.select_with_gap(scores, step)
-            except InvalidScoresError:
-                pass  # as in `select`
-            else:
-                return Lead(winner=index, gap=gap, step=step, scale=scale, noise=_NOISES[self.law.name])
         native = native_scores(scores)
         if score_count(native) == 1:
             got = Shown(f"<{type(scores).__name__} of length 1>")
@@ -154,7 +242,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
 
-        For simulation; the cost is `event_of_many`. Winners are not removed: see `peel`.
+        For simulation. Winners are not removed: see `peel`.
 
         Returns:
             Shape ``(size,)``, indices of `scores`.
@@ -162,25 +250,11 @@ class Mechanism(ScaledMechanism, abc.ABC):
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._sampler.select_many(native_scores(scores), size)
 
-    def event_of_many(self, size: int) -> NonAdaptiveEvent | ComposedEvent:
-        """What one call of `select_many` costs: possibly less than the sum, as its draws do not depend on each other.
-
-        Proof: ``proofs/composition.md``, claim 8.
-
-        >>> from dpselect import ExponentialMechanism
-        >>> ExponentialMechanism(epsilon=0.5, sensitivity=1.0).event_of_many(5)
-        NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=5)
-        """
-        size, event = positive_count(size, "size", at_most=sys.maxsize), self.event
-        if isinstance(event, BoundedRangeEvent):
-            return NonAdaptiveEvent(event=event, count=size)
-        return ComposedEvent(event=event, count=size)
-
     def select_rows(self, matrix: ScoreRows) -> NDArray[np.int64]:
         """Draw one index for each row of a matrix, independently of each other, *each* at the cost of `epsilon`.
 
-        For simulations, and for decoding a table of logits. Long matrices are drawn from on all cores. The cost is
-        `event_of_rows`; if one unit changes a single row only, that of one selection (``proofs/groups.md``).
+        For simulations, and for decoding a table of logits. Long matrices are drawn from on all cores. All
+        rows together cost as many selections as there are rows that one unit may change (``proofs/groups.md``).
 
         Args:
             matrix: shape ``(rows, n)``, finite floats or integers of any type up to 64 bits and in any order in memory.
@@ -206,20 +280,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
             return self._sampler.select_rows(native)
         except InvalidScoresError as error:
             raise named_matrix(error) from None
-
-    def event_of_rows(self, rows: int) -> ComposedEvent:
-        """What one call of `select_rows` costs for so many rows, if one unit may change all of them.
-
-        Raises:
-            InvalidParameterError: `rows` is not a whole number >= 1.
-
-        Proof: ``proofs/composition.md``.
-
-        >>> from dpselect import PermuteAndFlip
-        >>> PermuteAndFlip(epsilon=0.5, sensitivity=1.0).event_of_rows(4).epsilon
-        2.0
-        """
-        return ComposedEvent(event=self.event, count=positive_count(rows, "rows", at_most=sys.maxsize))
 
     def peel(self, scores: ScoresLike, k: int) -> NDArray[np.int64]:
         """Draw `k` different indices one after another, each round without the earlier winners.

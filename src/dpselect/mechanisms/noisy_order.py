@@ -18,9 +18,8 @@ from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exact_coins import first_count
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.noise import GeometricMechanism
-from dpselect.mechanisms.top_k import plan_top_k
+from dpselect.mechanisms.top_k import ExponentialNoiseTopK, plan_top_k
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _MOST = 2**62  # noisy counts are moved between the negative of this and this, so that their order fits 64 bits

@@ -6,30 +6,116 @@ import functools
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack, get_args, overload
+from dataclasses import dataclass, field
+from typing import Any, Literal, NotRequired, TypedDict, Unpack, get_args, overload
 
+import numpy.typing as npt
+
+from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
 from dpselect.checks import delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.base import ScaledMechanism, scale_of
+from dpselect.mechanisms.candidates import Candidate, SelectsSeveral
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import EXPONENTIAL, ExponentialMechanism
-from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, PermuteAndFlip
 from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
 from dpselect.privacy import Neighbours, neighbouring_relation
 
-Candidate = TypeVar("Candidate")
-
 TopKMethod = Literal["auto", "set"]
 """How `top_k` selects: by the public rule, in order, or as one set."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
+    r"""Adds exponential noise to each score *once*, and selects the `k` largest in order.
+
+    Its mean is :math:`b = k w / \varepsilon`, with w the sensitivity if monotonic, else twice that.
+
+    It is `epsilon`-DP for all `k` together. At the same
+    epsilon its expected error is at most that of `k` rounds of `PermuteAndFlip` in every case that was enumerated, and
+    up to a third smaller; for ``k = 1`` it is permute-and-flip.
+
+    Args:
+        sensitivity, monotonic, neighbours: see `Mechanism`.
+        k: number to select, >= 1.
+
+    Proof: ``proofs/exponential_once.md``.
+
+    >>> mechanism = ExponentialNoiseTopK(epsilon=1.0, sensitivity=1.0, monotonic=True, k=2)
+    >>> mechanism.scale, mechanism.event
+    (2.0, LaplaceProfileEvent(epsilon=1.0))
+    >>> mechanism.select([900, 20, 1800, 30], ["a", "b", "c", "d"])
+    ['c', 'a']
+    """
+
+    k: int
+    _share: float = field(init=False, repr=False, compare=False)
+    _sampler: _core.Sampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ScaledMechanism.__post_init__(self)
+        k = positive_count(self.k, "k", at_most=sys.maxsize)
+        # So that k shares are at most epsilon: the core divides w by a share, exactly.
+        share = calibrate_rounds(epsilon=self.epsilon, delta=0.0, count=k)
+        sampler = _core.Sampler("permute_and_flip", share, self.sensitivity, self._factor)
+        self._set(k=k, _share=share, _sampler=sampler)
+
+    @property
+    def scale(self) -> float:
+        """The mean b of the noise, in the unit of the scores.
+
+        That is ``2 * k * sensitivity / epsilon``, half of it if monotonic.
+
+        For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
+        """
+        return scale_of(self._share, self.sensitivity, factor=self._factor)
+
+    @property
+    def terms(self) -> tuple[float, float, Literal[1, 2], int]:
+        """A share of epsilon, the sensitivity and the factor of the scale, and k: on these a draw depends."""
+        return self._share, self.sensitivity, self._factor, self.k
+
+    @property
+    def event(self) -> LaplaceProfileEvent:
+        """What one selection of all `k` costs, for accounting."""
+        return LaplaceProfileEvent(epsilon=self.epsilon)
+
+    def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
+        r"""With probability `confidence`, *every* selected score is this close to the best one left at its turn.
+
+        So the r-th selected score is at most this far below the r-th largest. There is no union over the `k`
+        selections: the bound is :math:`-b \ln(1 - (1 - \beta)^{1/(n-1)})` for a failure :math:`\beta`, whatever the
+        scores and `k` are. It depends on public arguments only.
+
+        Returns:
+            A distance in the unit of the scores; 0 for a single candidate.
+
+        Proof: ``proofs/exponential_once.md``, claim 3.
+        """
+        n = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
+        log_confidence = math.log(probability(confidence, "confidence"))
+        if n == 1:
+            return 0.0
+        theta = -math.log(-math.expm1(log_confidence / (n - 1))) * (1.0 + 1e-12)
+        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
+
+    def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
+        native = native_scores(scores)
+        if 0 < score_count(native) < self.k:
+            got = Shown(f"<{type(scores).__name__} of length {native.size}>")
+            raise InvalidScoresError("scores", got, f"at least {self.k:,} scores, as many as are selected")
+        return native
+
+    def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
+        return self._sampler.once(scores, self.k).tolist()
+
+
 @explained
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopKPlan:
+class TopKPlan(SelectsSeveral):
     """How `k` of `n_candidates` will be selected, and what it costs. Made by `plan_top_k`; holds no data.
 
     Attributes:
@@ -85,42 +171,17 @@ class TopKPlan:
             self.n_candidates, failure=-math.expm1(log_confidence), confidence=math.exp(log_confidence)
         )
 
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
-        """Draw the `k` candidates, best first, at the plan's total cost.
-
-        Args:
-            scores: shape ``(n_candidates,)``; see `Mechanism.select`.
-
-        Returns:
-            `k` different candidates (or indices) in the order they were selected.
-
-        Raises:
-            InvalidScoresError: not `n_candidates` finite scores.
-
-        Proof: ``proofs/top_k.md``.
-        """
-        native = self._native(scores)
-        pick = None if candidates is None else checked_candidates(candidates, count=self.n_candidates)
-        picks = self._picks(native)
-        return picks if pick is None else [pick(index) for index in picks]
-
-    def _native(self, scores: ScoresLike) -> Any:
+    def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
         native = native_scores(scores)
         if score_count(native) != self.n_candidates:
-            got = Shown(f"<{type(scores).__name__} of length {score_count(native)}>")
+            got = Shown(f"<{type(scores).__name__} of length {native.size}>")
             raise InvalidScoresError("scores", got, f"the {self.n_candidates} scores the plan was made for")
         return native
 
-    def _picks(self, native: Any) -> list[int]:
+    def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         if isinstance(self.mechanism, ExponentialNoiseTopK):
-            return self._with_last(self.mechanism.select(native))
-        return self.mechanism.peel(native, self.k).tolist()
+            return self._with_last(self.mechanism.select(scores))
+        return self.mechanism.peel(scores, self.k).tolist()
 
     def _with_last(self, picks: list[int]) -> list[int]:
         """If all but one were drawn, and all are selected, the last one follows."""

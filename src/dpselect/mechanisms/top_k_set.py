@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +22,11 @@ from dpselect._native import _core
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.base import RangedMechanism
-from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.candidates import SelectsSeveral
 from dpselect.mechanisms.exact_coins import accepts, uniform_below, uniform_subset
 from dpselect.mechanisms.laws import Gaps
 from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores
 
-Candidate = TypeVar("Candidate")
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -40,7 +38,7 @@ _DIVISIONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopKSet(RangedMechanism):
+class TopKSet(SelectsSeveral, RangedMechanism):
     r"""Selects a set of `k` candidates with probability proportional to :math:`e^{u(S)/b}`, where u(S) is the score of
     the worst member less that of the best candidate left out.
 
@@ -89,32 +87,13 @@ class TopKSet(RangedMechanism):
         theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
         return theta * self.scale * (1.0 + 2.0**-30)
 
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
-        """Draw one set, at the cost of `epsilon` for all of it.
-
-        Args:
-            scores: more than `k`; see `Mechanism.select`.
-
-        Returns:
-            `k` candidates (or indices) in the order in which the scores were given, which says nothing of who is best.
-
-        Raises:
-            InvalidScoresError: as for `Mechanism.select`.
-            InvalidParameterError: there are not more than `k` scores.
-
-        Proof that the draw is exact: ``proofs/top_k_sets.md``, claim 4.
-        """
+    def _checked(self, scores: ScoresLike) -> NumericArray:
         found = finite_scores(scores)
         self._checked_k(found.size)
-        pick = None if candidates is None else checked_candidates(candidates, count=found.size)
-        chosen = _SetDraw(self, found).indices()
-        return chosen if pick is None else [pick(index) for index in chosen]
+        return found
+
+    def _indices(self, scores: NumericArray) -> list[int]:
+        return _SetDraw(self, scores).indices()
 
     @property
     def rate(self) -> Fraction:
