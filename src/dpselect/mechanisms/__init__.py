@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
     from dpselect.mechanisms.histograms import NoisyHistogramMechanism as NoisyHistogramMechanism
-    from dpselect.mechanisms.histograms import SmoothedHistogramMechanism as SmoothedHistogramMechanism
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
     from dpselect.mechanisms.interval import GridMechanism as GridMechanism
@@ -52,9 +51,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import plan_top_k as plan_top_k
     from dpselect.mechanisms.top_k_set import TopKSet as TopKSet
     from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism as UnboundedQuantileMechanism
-    from dpselect.mechanisms.unknown_noise import NamingNoise as NamingNoise
-    from dpselect.mechanisms.unknown_noise import UnknownNoise as UnknownNoise
-    from dpselect.mechanisms.unknown_noise import naming_noise as naming_noise
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
@@ -65,7 +61,7 @@ else:
             "dpselect.mechanisms.different_sensitivities": "GeneralizedSelection",
             "dpselect.mechanisms.discrete_gaussian": "DiscreteGaussianMechanism",
             "dpselect.mechanisms.exponential": "ExponentialMechanism",
-            "dpselect.mechanisms.histograms": "NoisyHistogramMechanism SmoothedHistogramMechanism",
+            "dpselect.mechanisms.histograms": "NoisyHistogramMechanism",
             "dpselect.mechanisms.integers": "IntegerCeiling IntegerMechanism",
             "dpselect.mechanisms.interval": "GridMechanism IntervalMechanism",
             "dpselect.mechanisms.lazy_selection": "LazySelection select_lazily",
@@ -86,6 +82,5 @@ else:
             "dpselect.mechanisms.top_k": "ExponentialNoiseTopK TopKPlan plan_top_k",
             "dpselect.mechanisms.top_k_set": "TopKSet",
             "dpselect.mechanisms.unbounded_quantile": "UnboundedQuantileMechanism",
-            "dpselect.mechanisms.unknown_noise": "NamingNoise UnknownNoise naming_noise",
         },
     )

@@ -1,4 +1,4 @@
-"""Noisy counts of values that are not public: a count is released only if it reaches a threshold."""
+"""Values that are not public: noisy counts from a threshold on, and the rules that choose how values are released."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.checks import probability, whole_number
+from dpselect.checks import boolean, positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count, log_of
+from dpselect.mechanisms.explained import MOST_VALUES_PER_UNIT, explained
 from dpselect.mechanisms.noise import GeometricMechanism, whole_values
-from dpselect.mechanisms.partition_selection import UnlistedValues, divided
+from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided, open_delta
 from dpselect.mechanisms.scores import ScoresLike
+from dpselect.mechanisms.stop_candidate import MOST_ANSWERS, StopCandidate
+from dpselect.privacy import Neighbours, neighbouring_relation
 
 _BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
 _BITS_SHOWN = 64  # binary digits of a probability, which nearly always suffice to compare it
@@ -196,3 +199,126 @@ class GaussianThresholdCounts(NoisyThreshold):
         if least <= Fraction(1, 2):
             return self.threshold
         return self.threshold - 1 + self.noise.first_noise(1 - least)
+
+
+_WAYS = {
+    "partition": ("each value is named by a coin", "coins"),
+    "geometric": ("geometric noise is added to all counts", "geometric noise"),
+    "gaussian": ("Gaussian noise is added to all counts", "Gaussian noise"),
+    "stop": ("a stop candidate ends the answer", "a stop candidate"),
+}
+"""What certificates state of each way, chosen or not. The words are part of their format."""
+
+
+class UnlistedNoise(NamedTuple):
+    """How values without a public list are released: see `unknown_noise` and `naming_noise`.
+
+    Attributes:
+        needed: for each way that can be planned, the number of units from which on a value is released with probability
+            one half.
+        chosen: the way that needs the fewest; of equal ones the first, as it has counts, or the simpler noise.
+        rule: the choice and its reason, as certificates state them.
+        mechanism: which draws in that way.
+    """
+
+    needed: dict[str, int]
+    chosen: str
+    rule: str
+    mechanism: Any
+
+
+@explained
+def unknown_noise(
+    k: int,
+    *,
+    epsilon: float,
+    delta: float,
+    max_values_per_unit: int = 1,
+    with_counts: bool = False,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> UnlistedNoise:
+    """The rule that decides, from public arguments, how the `k` most common values without a public list are drawn.
+
+    Chosen is what needs the fewest units to release a value with probability one half: `ThresholdCounts`,
+    `GaussianThresholdCounts` or, if counts are not wanted, `StopCandidate`.
+
+    Args:
+        k: the largest number of values.
+        with_counts: whether the number of units with each value is wanted, too.
+
+    Proof: ``proofs/unknown_candidates.md``, ``proofs/stop_candidate.md``: each is private, so the rule cannot be wrong.
+
+    >>> for most in (1, 10, 100):
+    ...     print(unknown_noise(10, epsilon=1.0, delta=1e-6, max_values_per_unit=most).needed)
+    {'geometric': 15, 'gaussian': 25, 'stop': 99}
+    {'geometric': 156, 'gaussian': 81, 'stop': 114}
+    {'geometric': 1775, 'gaussian': 270, 'stop': 130}
+    """
+    k = positive_count(k, "k", at_most=MOST_ANSWERS)
+    with_counts = boolean(with_counts, "with_counts")
+    return _most_common(k, with_counts, *_checked(epsilon, delta, max_values_per_unit, neighbours))
+
+
+@explained
+def naming_noise(
+    *,
+    epsilon: float,
+    delta: float,
+    max_values_per_unit: int = 1,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> UnlistedNoise:
+    """The rule that decides, from public arguments, how the values that occur are named.
+
+    Chosen is what needs fewer units to name a value with probability one half. Of rules that divide epsilon among the
+    values of a unit, optimal partition selection needs the fewest. From about four values on, Gaussian noise, which
+    grows only with the root of their number, needs fewer still.
+
+    Proof: ``proofs/partition_selection.md`` and ``proofs/unknown_candidates.md``; both are private.
+
+    >>> naming_noise(epsilon=1.0, delta=1e-6).needed
+    {'partition': 14, 'gaussian': 25}
+    >>> naming_noise(epsilon=1.0, delta=1e-6, max_values_per_unit=10).chosen
+    'gaussian'
+    """
+    return _naming(*_checked(epsilon, delta, max_values_per_unit, neighbours))
+
+
+def _checked(
+    epsilon: object, delta: object, max_values_per_unit: object, neighbours: Neighbours | str
+) -> tuple[float, float, int, Neighbours]:
+    most = positive_count(max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
+    return positive_epsilon(epsilon), open_delta(delta), most, neighbouring_relation(neighbours)
+
+
+@lru_cache(maxsize=256)
+def _most_common(
+    k: int, with_counts: bool, epsilon: float, delta: float, most: int, neighbours: Neighbours
+) -> UnlistedNoise:
+    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": most, "neighbours": neighbours}
+    gaussian = _if_possible(partial(GaussianThresholdCounts, **price))
+    stop = None if with_counts else _if_possible(partial(StopCandidate, k=k, **price))
+    return _fewest("released", geometric=ThresholdCounts(**price), gaussian=gaussian, stop=stop)
+
+
+@lru_cache(maxsize=256)
+def _naming(epsilon: float, delta: float, most: int, neighbours: Neighbours) -> UnlistedNoise:
+    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": most, "neighbours": neighbours}
+    gaussian = _if_possible(partial(GaussianThresholdCounts, **price))
+    return _fewest("named", partition=PartitionSelection(**price), gaussian=gaussian)
+
+
+def _if_possible(plan: Callable[[], UnlistedValues]) -> UnlistedValues | None:
+    """None where epsilon or delta is too small for it, or `k` too large."""
+    try:
+        return plan()
+    except InvalidParameterError:
+        return None
+
+
+def _fewest(done: str, **plans: UnlistedValues | None) -> UnlistedNoise:
+    needed = {name: plan.count_needed(0.5) for name, plan in plans.items() if plan is not None}
+    chosen = min(needed, key=needed.__getitem__)
+    others = [f"with {_WAYS[name][1]} at {at:,}" for name, at in needed.items() if name != chosen]
+    beside = f" ({', '.join(others)})" if others else ""
+    reached = f"a value is then {done} with probability one half at {needed[chosen]:,} units{beside}"
+    return UnlistedNoise(needed, chosen, f"{_WAYS[chosen][0]}, because {reached}", plans[chosen])

@@ -11,10 +11,8 @@ from dpselect.on_use import on_use
 if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
-    from dpselect.mechanisms.unknown_noise import NamingNoise as NamingNoise
-    from dpselect.mechanisms.unknown_noise import UnknownNoise as UnknownNoise
-    from dpselect.mechanisms.unknown_noise import naming_noise as naming_noise
-    from dpselect.mechanisms.unknown_noise import unknown_noise as unknown_noise
+    from dpselect.mechanisms.threshold_counts import naming_noise as naming_noise
+    from dpselect.mechanisms.threshold_counts import unknown_noise as unknown_noise
     from dpselect.planning.curves import error_curve as error_curve
     from dpselect.planning.optimal import optimal_error as optimal_error
     from dpselect.planning.optimal import optimal_ratio as optimal_ratio
@@ -34,7 +32,7 @@ else:
         __name__,
         {
             "dpselect.mechanisms.noisy_order": "OrderNoise order_noise",
-            "dpselect.mechanisms.unknown_noise": "NamingNoise UnknownNoise naming_noise unknown_noise",
+            "dpselect.mechanisms.threshold_counts": "naming_noise unknown_noise",
             "dpselect.planning.curves": "error_curve",
             "dpselect.planning.optimal": "optimal_error optimal_ratio",
             "dpselect.planning.plots": "plot_error plot_pmf",
