@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import ReportNoisyMax as ReportNoisyMax
     from dpselect.mechanisms import TopKSet as TopKSet
     from dpselect.mechanisms.best_of_runs import best_of_runs as best_of_runs
-    from dpselect.mechanisms.different_sensitivities import select as select
-    from dpselect.mechanisms.lazy_selection import select_lazily as select_lazily
+    from dpselect.mechanisms.permute_and_flip import select as select
+    from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
     from dpselect.mechanisms.top_k import top_k as top_k
     from dpselect.plans.answers import Answers as Answers
     from dpselect.plans.plan import Plan as Plan
@@ -77,8 +77,7 @@ else:
                 "RandomizedResponse ReportNoisyMax TopKSet"
             ),
             "dpselect.mechanisms.best_of_runs": "best_of_runs",
-            "dpselect.mechanisms.lazy_selection": "select_lazily",
-            "dpselect.mechanisms.different_sensitivities": "select",
+            "dpselect.mechanisms.permute_and_flip": "select select_lazily",
             "dpselect.mechanisms.top_k": "top_k",
             "dpselect.plans.answers": "Answers",
             "dpselect.plans.plan": "Plan",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
     from dpselect.mechanisms.interval import GridMechanism as GridMechanism
     from dpselect.mechanisms.interval import IntervalMechanism as IntervalMechanism
-    from dpselect.mechanisms.lazy_selection import LazySelection as LazySelection
-    from dpselect.mechanisms.lazy_selection import select_lazily as select_lazily
     from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
     from dpselect.mechanisms.mechanism import Lead as Lead
     from dpselect.mechanisms.mechanism import Mechanism as Mechanism
@@ -33,7 +31,9 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.partial import PartialSelection as PartialSelection
     from dpselect.mechanisms.partial import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
+    from dpselect.mechanisms.permute_and_flip import LazySelection as LazySelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+    from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
     from dpselect.mechanisms.piecewise import ConcaveMechanism as ConcaveMechanism
     from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism as PiecewiseLinearMechanism
     from dpselect.mechanisms.prices import PriceListMechanism as PriceListMechanism
@@ -64,7 +64,6 @@ else:
             "dpselect.mechanisms.histograms": "NoisyHistogramMechanism",
             "dpselect.mechanisms.integers": "IntegerCeiling IntegerMechanism",
             "dpselect.mechanisms.interval": "GridMechanism IntervalMechanism",
-            "dpselect.mechanisms.lazy_selection": "LazySelection select_lazily",
             "dpselect.mechanisms.mean": "MeanMechanism",
             "dpselect.mechanisms.mechanism": "Lead Mechanism",
             "dpselect.mechanisms.noise": "GeometricMechanism LaplaceMechanism",
@@ -72,7 +71,7 @@ else:
             "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise left_for_selection order_noise",
             "dpselect.mechanisms.partial": "PartialSelection Winner",
             "dpselect.mechanisms.partition_selection": "PartitionSelection",
-            "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip",
+            "dpselect.mechanisms.permute_and_flip": "LazySelection PermuteAndFlip select_lazily",
             "dpselect.mechanisms.piecewise": "ConcaveMechanism PiecewiseLinearMechanism",
             "dpselect.mechanisms.prices": "PriceListMechanism PriceMechanism",
             "dpselect.mechanisms.quantiles": "QuantileMechanism QuantilesMechanism QuantilesMethod",

@@ -25,7 +25,7 @@ from dpselect.accounting.events.kinds import checked_event, has_direction, shape
 from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.candidates import Pick, checked_candidates
+from dpselect.mechanisms.candidates import Pick, all_candidates
 from dpselect.mechanisms.explained import explained_as
 from dpselect.mechanisms.run_counts import (
     MOST_POISSON,
@@ -220,13 +220,7 @@ class BestOfRuns(MechanismValue):
         function(run, "run", expected="a function of a configuration")
         if charge is not None:
             function(charge, "charge", expected="a function of the event, or None")
-        try:
-            count = len(configurations)
-        except TypeError:
-            raise InvalidCandidatesError("configurations", configurations, "a sequence") from None
-        if count == 0:
-            raise InvalidCandidatesError("configurations", Shown("<none>"), "at least one configuration")
-        configuration_of = checked_candidates(configurations, count=count, name="configurations")
+        count, configuration_of = all_candidates(configurations, "configurations")
         if not isinstance(configurations, range):
             configuration_of = _untouched([configuration_of(place) for place in range(count)], configurations)
         if charge is not None:

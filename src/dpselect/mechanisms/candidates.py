@@ -48,6 +48,17 @@ def checked_candidates(candidates: object, *, count: int, name: str = "candidate
         raise InvalidCandidatesError(name, error.got, expected, error.hint) from None
 
 
+def all_candidates(candidates: Any, name: str = "candidates") -> tuple[int, Pick]:
+    """How many there are, at least one; and, checked, the way from a place to each: see `checked_candidates`."""
+    try:
+        count = len(candidates)
+    except TypeError:
+        raise InvalidCandidatesError(name, candidates, "a sequence") from None
+    if count == 0:
+        raise InvalidCandidatesError(name, Shown("<none>"), f"at least one {name[:-1]}")
+    return count, checked_candidates(candidates, count=count, name=name)
+
+
 def _checked(candidates: object, count: int) -> Pick:
     if isinstance(candidates, range):
         _check_count(candidates, len(candidates), count)

@@ -6,8 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Literal, NotRequired, TypedDict, Unpack, cast, overload
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +17,7 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.candidates import Candidate, SelectsOne
-from dpselect.mechanisms.explained import explained
+from dpselect.mechanisms.candidates import SelectsOne
 from dpselect.mechanisms.laws import Gaps
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import (
@@ -27,7 +25,7 @@ from dpselect.mechanisms.scores import (
     finite_scores,
     native_scores,
 )
-from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+from dpselect.privacy import Neighbours, check_monotonic
 
 FloatArray = npt.NDArray[np.float64]
 Rule = Literal["generalized", "own_scales", "largest"]
@@ -297,76 +295,3 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
         others = np.exp(log_below.sum(axis=1, keepdims=True) - log_below)
         found += weight @ (above / relative * others)
     return found / found.sum()
-
-
-Sensitivity = float | ScoresLike
-"""One for all scores, or one for each."""
-
-_USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
-
-
-class _OfSelect(TypedDict):
-    epsilon: float
-    sensitivity: Sensitivity
-    monotonic: NotRequired[bool]
-    neighbours: NotRequired[Neighbours | str]
-
-
-@overload
-def select(scores: ScoresLike, *, candidates: None = None, **terms: Unpack[_OfSelect]) -> int: ...
-@overload
-def select(scores: ScoresLike, *, candidates: Sequence[Candidate], **terms: Unpack[_OfSelect]) -> Candidate: ...
-@overload
-def select(scores: ScoresLike, *, candidates: object, **terms: Unpack[_OfSelect]) -> Any: ...
-@explained
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: object = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> object:
-    """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
-
-    Args:
-        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
-            Or one for each score, if they differ much, in a list or any such vector: `GeneralizedSelection` then runs
-            by the rule that is better.
-
-    Returns:
-        The selected candidate, or its index if no candidates were given.
-
-    Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
-
-    >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
-    'dog'
-    """
-    arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
-    if neighbours is not _USUAL:
-        arguments = *arguments, neighbours
-    # Vectors may change, so they are read anew by each call.
-    of = _mechanism if isinstance(sensitivity, int | float) else _mechanism.__wrapped__
-    try:
-        mechanism = of(*arguments)
-    except TypeError:  # what cannot be hashed is no number: the checks refuse it
-        mechanism = _mechanism.__wrapped__(*arguments)
-    return mechanism.select(scores, candidates)
-
-
-@lru_cache(maxsize=64, typed=True)
-def _mechanism(
-    epsilon: float, sensitivity: Sensitivity, monotonic: bool, neighbours: Neighbours | str = _USUAL, /
-) -> PermuteAndFlip | GeneralizedSelection:
-    """Mechanisms are values without random state, so calls with the same arguments may share one."""
-    relation, given = neighbouring_relation(neighbours), cast(Any, sensitivity)
-    is_one = not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0
-    if is_one or isinstance(sensitivity, str | bytes):
-        return PermuteAndFlip(epsilon=epsilon, sensitivity=given, monotonic=monotonic, neighbours=relation)
-    try:
-        return GeneralizedSelection(epsilon=epsilon, sensitivities=given, monotonic=monotonic, neighbours=relation)
-    except InvalidParameterError as error:
-        if error.name != "sensitivities":
-            raise
-        raise InvalidParameterError("sensitivity", error.got, error.expected, error.hint) from None

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dpselect.checks import boolean, positive_count, positive_epsilon, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
-from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count, log_of
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count
 from dpselect.mechanisms.explained import MOST_VALUES_PER_UNIT, explained
 from dpselect.mechanisms.noise import GeometricMechanism, whole_values
 from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided, open_delta
@@ -97,7 +97,7 @@ class ThresholdCounts(NoisyThreshold):
     def __post_init__(self) -> None:
         NoisyThreshold.__post_init__(self)
         rate, share = divided(self.epsilon, self.delta, self.moved)
-        least = first_count(lambda noise: _against(share, noise, rate) < 0, _roughly(rate, share))
+        least = first_count(lambda noise: _against(share, noise, rate) < 0)
         noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=self.moved, neighbours=self.neighbours)
         self._set_noise(noise, threshold=1 + least)
 
@@ -115,14 +115,7 @@ class ThresholdCounts(NoisyThreshold):
                 return _against(least, self.threshold - count, rate) > 0
             return _against(1 - least, count - self.threshold + 1, rate) < 0
 
-        beyond = _roughly(rate, 1 - least)
-        return first_count(reaches, lambda count: beyond(count - self.threshold + 1))
-
-
-def _roughly(rate: Fraction, share: Fraction) -> Callable[[int], bool]:
-    """Whether noise that is at least as large as a number is about as unlikely as `share`, in doubles."""
-    of_one, wanted = float(rate), log_of(share)
-    return lambda noise: noise * of_one + math.log1p(math.exp(-of_one)) + wanted >= 0.0
+        return first_count(reaches)
 
 
 def _against(share: Fraction, noise: int, rate: Fraction) -> int:
