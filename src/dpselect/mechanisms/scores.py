@@ -229,14 +229,7 @@ def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
         raise InvalidParameterError("points", points, "numbers") from None
 
 
-class SupportsDLPack(Protocol):
-    """An array of another library (PyTorch, JAX) that NumPy can look at without a copy."""
-
-    def __dlpack__(self, *, stream: None = None) -> object: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
-
-
-ScoreRows = npt.ArrayLike | SupportsDLPack | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+ScoreRows = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
 """What ``matrix`` may be: two-dimensional, of real numbers, one row for each selection."""
 
 _ONE_ROW = "For one selection use select."
@@ -256,18 +249,14 @@ def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
     lists = None if hasattr(given, "iloc") else _fixed_size_lists(given)
     if lists is not None:
         return _native(lists, "matrix")
-    if hasattr(given, "__dlpack__") and hasattr(given, "__dlpack_device__"):
-        return _native(_from_dlpack(given), "matrix")
     if isinstance(given, _NOT_ROWS) or not hasattr(given, "__len__"):
         raise _refusal(type(given).__name__, name="matrix")
     if isinstance(given, Sequence):
         return _from_lists(cast("Sequence[Any]", given))
-    try:
-        return _native(np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given), "matrix")
-    except InvalidScoresError:
-        raise
-    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
-        raise _refusal(type(given).__name__, name="matrix") from None
+    converted = _to_numpy(given)
+    if converted is None:
+        raise _refusal(type(given).__name__, name="matrix")
+    return _native(converted, "matrix")
 
 
 def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
@@ -298,14 +287,6 @@ def _fixed_size_lists(given: Any) -> npt.NDArray[Any] | None:
     if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
         raise _refusal("Arrow lists of no numbers", name="matrix")
     return values.to_numpy().reshape(len(lists), chunks.type.list_size)
-
-
-def _from_dlpack(given: Any) -> npt.NDArray[Any]:
-    try:
-        return np.from_dlpack(given)
-    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
-        hint = "Give numbers in the processor's memory, as in tensor.detach().cpu(), and bfloat16 as float32."
-        raise _refusal(f"{type(given).__name__} whose DLPack export fails", hint=hint, name="matrix") from None
 
 
 def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
