@@ -7,6 +7,7 @@ never mention its members: someone will pass a private column here by mistake.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from itertools import combinations
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
@@ -107,27 +108,14 @@ def _check_count(candidates: object, length: int, count: int) -> None:
 def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
     try:
         return len(set(members)) != len(members)
-    except TypeError:
-        pass  # some members cannot be hashed: compare each of these with all others
-    seen: set[object] = set()
-    unhashable: list[object] = []
-    for member in members:
-        try:
-            known = member in seen
-            seen.add(member)
-        except TypeError:
-            unhashable.append(member)
-            continue
-        if known:
+    except TypeError:  # some members cannot be hashed
+        pairs = combinations(members, 2)
+    for one, other in pairs:
+        equal = _equal(one, other)
+        if equal is None:
+            raise _refusal(candidates, "members that can be compared with ==")
+        if equal:
             return True
-    others = [*unhashable, *seen]
-    for i, one in enumerate(unhashable):
-        for other in others[i + 1 :]:
-            equal = _equal(one, other)
-            if equal is None:
-                raise _refusal(candidates, "members that can be compared with ==")
-            if equal:
-                return True
     return False
 
 

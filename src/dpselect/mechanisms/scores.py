@@ -69,7 +69,7 @@ def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
     is_sequence = isinstance(given, Sequence) and not isinstance(given, _BUFFERS)
     if is_sequence:
         return _from_numbers(cast("Sequence[object]", scores))
-    converted = _to_numpy(cast(Any, scores))
+    converted = to_numpy(cast(Any, scores))
     if converted is None:
         raise _refusal(type(cast(object, scores)).__name__)
     return _native(converted)
@@ -197,7 +197,7 @@ def arrow_chunks(foreign: Any) -> Any:
         return None
 
 
-def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
+def to_numpy(scores: Any) -> npt.NDArray[Any] | None:
     """`scores` as NumPy by the object's own method, or by NumPy's protocol; None if neither works.
 
     The reason is not passed on: it may quote values.
@@ -253,7 +253,7 @@ def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
         raise _refusal(type(given).__name__, name="matrix")
     if isinstance(given, Sequence):
         return _from_lists(cast("Sequence[Any]", given))
-    converted = _to_numpy(given)
+    converted = to_numpy(given)
     if converted is None:
         raise _refusal(type(given).__name__, name="matrix")
     return _native(converted, "matrix")
