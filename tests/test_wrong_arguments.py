@@ -221,6 +221,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "accounting.Run": {"mechanism": "m", "neighbours": "add_remove", "unit": "who"},
     "accounting.calibrate": {"sensitivity": 1},
     **{f"planning.{each}": {"scores": [3.0, 1.0, 2.0]} for each in ("epsilon_for", "error_curve", "plot_error")},
+    "planning.lead_shown": {"mechanism": FLIP, "gap": 1.0},
     "planning.plot_pmf": {"mechanism": FLIP, "scores": [3.0, 1.0, 2.0]},
     "planning.epsilon_for": {"scores": [3.0, 1.0, 2.0], "expected_error": 0.5},
     **{f"planning.{each}": {"levels": 3} for each in ("optimal_error", "optimal_ratio")},

@@ -5,10 +5,9 @@ from __future__ import annotations
 import abc
 import math
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -24,7 +23,6 @@ from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import ScaledMechanism
 from dpselect.mechanisms.candidates import SelectsOne, checked_candidates
-from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Gaps, Law
 from dpselect.mechanisms.scores import (
     ScoreRows,
@@ -36,89 +34,28 @@ from dpselect.mechanisms.scores import (
     score_count,
 )
 
-Noise = Literal["exponential", "gumbel", "laplace"]
-
 _PARTS_OF_SCALE = 3  # the default step is the largest power of two that is at most the scale over 2 to this power
-_HALVINGS = 200
-_SMALLEST = math.ulp(0.0)
-_DISTANT = 1e15  # so many scales are what no noise makes up for, at any confidence that a double holds
 
 
-def _exponential(x: float) -> float:
-    return 0.5 * math.exp(-x) if x >= 0.0 else 1.0 - 0.5 * math.exp(x)
+class Lead(NamedTuple):
+    """A selected candidate, and by how much its noisy score is ahead of all others. Both are private releases.
 
-
-def _gumbel(x: float) -> float:
-    return math.exp(-x) / (1.0 + math.exp(-x)) if x >= 0.0 else 1.0 / (1.0 + math.exp(x))
-
-
-def _laplace(x: float) -> float:
-    return (2.0 + x) * math.exp(-x) / 4.0 if x >= 0.0 else 1.0 - (2.0 - x) * math.exp(x) / 4.0
-
-
-TAILS: dict[Noise, Callable[[float], float]] = {"exponential": _exponential, "gumbel": _gumbel, "laplace": _laplace}
-"""The probability that the difference of two noises of scale 1 is larger than a number."""
-
-
-@explained
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lead:
-    r"""A selected candidate, and by how much its noisy score is ahead of all others. Both are private releases.
-
-    Unpacks as ``winner, gap``. The gap costs nothing beside the winner under pure differential privacy; the winner's
-    noisy score itself is not released.
+    The gap costs nothing beside the winner under pure differential privacy; the winner's noisy score itself is not
+    released. What the gap says of the true scores: `dpselect.planning.lead_shown`.
 
     Attributes:
         winner: the selected candidate, or its index.
-        gap: the difference of the two largest noisy scores, rounded down to a multiple of `step`, in the unit of the
+        gap: the difference of the two largest noisy scores, rounded down to a multiple of the step, in the unit of the
             scores.
-        step: public.
-        scale: of the noise.
-        noise: its distribution.
 
     Proof: ``proofs/free_gap.md``.
 
-    >>> lead = Lead(winner="dog", gap=30.0, step=0.125, scale=2.0, noise="exponential")
-    >>> winner, gap = lead
-    >>> f"{winner} is ahead by {lead.lead_at_least(0.99):.4g}"
-    'dog is ahead by 22.18'
+    >>> Lead("dog", 30.0)
+    Lead(winner='dog', gap=30.0)
     """
 
     winner: Any
     gap: float
-    step: float
-    scale: float
-    noise: Noise
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.winner, self.gap))
-
-    def lead_at_least(self, confidence: float = 0.99) -> float:
-        """With probability `confidence`, the winner's true score is ahead of all others by at least this much.
-
-        Unless it is 0, which says nothing: the winner may then be behind. The probability is over the noise, whichever
-        candidate wins.
-
-        Returns:
-            A distance in the unit of the scores, at most the gap.
-
-        Proof: ``proofs/free_gap.md``, claim 4.
-        """
-        failure = 1.0 - probability(confidence, "confidence")
-        tail, gap = TAILS[self.noise], self.gap / max(self.scale, _SMALLEST)
-        if gap > _DISTANT:
-            return self.gap * (1.0 - 1e-12)
-        # The chance of so large a gap grows with the true lead; where it reaches the failure lies the bound.
-        low, high = 0.0, gap
-        if not gap or not tail(gap) <= failure * tail(0.0):
-            return 0.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2.0
-            if tail(gap - middle) <= failure * tail(-middle):
-                low = middle
-            else:
-                high = middle
-        return low * self.scale * (1.0 - 1e-12)
 
 
 @lru_cache(maxsize=256)
@@ -149,10 +86,6 @@ def public_step(step: float | None, scale: float) -> float:
     if isinstance(step, bool) or not 0.0 < value < math.inf:
         raise InvalidParameterError("step", step, "a finite number > 0, in the unit of the scores")
     return value
-
-
-_NOISES: dict[str, Noise] = {"exponential": "gumbel", "permute_and_flip": "exponential", "laplace": "laplace"}
-"""The noise that has each law."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,20 +144,18 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
         >>> from dpselect import PermuteAndFlip
         >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
-        >>> lead = mechanism.select_with_gap([12, 730, 41], ["cat", "dog", "eel"], step=1.0)
-        >>> lead.winner, lead.lead_at_least(0.99) > 600
+        >>> winner, gap = mechanism.select_with_gap([12, 730, 41], ["cat", "dog", "eel"], step=1.0)
+        >>> winner, gap > 600
         ('dog', True)
         """
-        scale = self.scale
-        step = public_step(step, scale)
+        step = public_step(step, self.scale)
         native = native_scores(scores)
         if score_count(native) == 1:
             got = Shown(f"<{type(scores).__name__} of length 1>")
             raise InvalidScoresError("scores", got, "at least two scores: a single candidate is ahead of nobody")
         pick = None if candidates is None else checked_candidates(candidates, count=score_count(native))
         index, gap = self._sampler.select_with_gap(native, step)
-        winner = index if pick is None else pick(index)
-        return Lead(winner=winner, gap=gap, step=step, scale=scale, noise=_NOISES[self.law.name])
+        return Lead(index if pick is None else pick(index), gap)
 
     @property
     def event_with_gap(self) -> LogisticProfileEvent | LaplaceProfileEvent:

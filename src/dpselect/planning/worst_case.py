@@ -1,13 +1,15 @@
-"""From public numbers alone: the worst error, bounds on it, the lead that wins, and the power of a test."""
+"""From public numbers alone: the worst error, bounds on it, leads, and the power of a test."""
 
 from __future__ import annotations
 
 import math
 import sys
 from dataclasses import dataclass
+from typing import cast
 
-from dpselect.checks import positive_count, positive_epsilon, probability
-from dpselect.mechanisms import PermuteAndFlip
+from dpselect.checks import positive_count, positive_epsilon, probability, target_error
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import Mechanism, PermuteAndFlip
 from dpselect.planning.curves import MechanismKind, Setting
 
 
@@ -183,3 +185,64 @@ def power_bound(*, significance: float, epsilon: float) -> float:
 
 def _count(n: object) -> int:
     return positive_count(n, "n", at_most=sys.maxsize)
+
+
+_HALVINGS = 200
+_SMALLEST = math.ulp(0.0)
+_DISTANT = 1e15  # so many scales are what no noise makes up for, at any confidence that a double holds
+
+
+def _exponential(x: float) -> float:
+    return 0.5 * math.exp(-x) if x >= 0.0 else 1.0 - 0.5 * math.exp(x)
+
+
+def _gumbel(x: float) -> float:
+    return math.exp(-x) / (1.0 + math.exp(-x)) if x >= 0.0 else 1.0 / (1.0 + math.exp(x))
+
+
+def _laplace(x: float) -> float:
+    return (2.0 + x) * math.exp(-x) / 4.0 if x >= 0.0 else 1.0 - (2.0 - x) * math.exp(x) / 4.0
+
+
+_TAILS = {"permute_and_flip": _exponential, "exponential": _gumbel, "laplace": _laplace}
+"""The probability that the difference of two noises of scale 1, of those that have a law, is larger than a number."""
+
+
+def lead_shown(mechanism: Mechanism, gap: float, confidence: float = 0.99) -> float:
+    """What a gap that was released says: the winner's true score is ahead of all others by at least this much.
+
+    That holds with probability `confidence` over the noise, whichever candidate wins; unless it is 0, which says
+    nothing: the winner may then be behind.
+
+    Args:
+        mechanism: which released the gap.
+        gap: from `Mechanism.select_with_gap`.
+        confidence: strictly between 0 and 1.
+
+    Returns:
+        A distance in the unit of the scores, at most the gap.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/free_gap.md``, claim 4.
+
+    >>> import dpselect as dps
+    >>> mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
+    >>> round(lead_shown(mechanism, 30.0), 2), lead_shown(mechanism, 3.0)
+    (22.18, 0.0)
+    """
+    if not isinstance(cast(object, mechanism), Mechanism):
+        raise InvalidParameterError("mechanism", mechanism, "a mechanism that released a gap")
+    gap, failure = target_error(gap, "gap", zero_allowed=True), 1.0 - probability(confidence, "confidence")
+    tail, scale = _TAILS[mechanism.law.name], max(mechanism.scale, _SMALLEST)
+    if gap / scale > _DISTANT:
+        return gap * (1.0 - 1e-12)
+    # The chance of so large a gap grows with the true lead; where it reaches the failure lies the bound.
+    low, high = 0.0, gap / scale
+    if not gap or not tail(high) <= failure * tail(0.0):
+        return 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if tail(gap / scale - middle) <= failure * tail(-middle) else (low, middle)
+    return low * mechanism.scale * (1.0 - 1e-12)
