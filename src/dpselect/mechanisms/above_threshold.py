@@ -17,6 +17,7 @@ from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.checks import exact_number, one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
 from dpselect.mechanisms.base import MechanismValue, native_fraction, scale_of
+from dpselect.mechanisms.laws import gauss_legendre
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
 from dpselect.privacy import Neighbours, check_monotonic
 
@@ -192,10 +193,9 @@ class AboveThreshold(MechanismValue):
         ends = np.unique(
             np.concatenate([np.linspace(0.0, 45.0, math.ceil(min(45.0 * max(1.0, ratio), 2000.0))), kinks])
         )
-        nodes, weights = np.polynomial.legendre.leggauss(16)
-        half = np.diff(ends)[:, np.newaxis] / 2.0
-        offsets = (ends[:-1, np.newaxis] + half * (1.0 + nodes)).ravel()
-        mass = (half * weights).ravel() * np.exp(-offsets)
+        rule, width = gauss_legendre(16), np.diff(ends)[:, np.newaxis]
+        offsets = (ends[:-1, np.newaxis] + width * rule.nodes).ravel()
+        mass = (width * rule.weights).ravel() * np.exp(-offsets)
         chances = np.exp(np.minimum(leads[:, np.newaxis] - ratio * offsets, 0.0))
         still = np.vstack([np.ones_like(offsets), np.cumprod(1.0 - chances, axis=0)])
         law = np.append((still[:-1] * chances) @ mass, still[-1] @ mass)

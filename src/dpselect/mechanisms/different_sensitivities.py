@@ -10,7 +10,6 @@ from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from numpy.polynomial.legendre import leggauss
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
@@ -18,7 +17,7 @@ from dpselect.checks import one_of, positive_count, positive_sensitivity, probab
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.candidates import SelectsOne
-from dpselect.mechanisms.laws import Gaps
+from dpselect.mechanisms.laws import Gaps, gauss_legendre
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import (
     ScoresLike,
@@ -34,8 +33,7 @@ _EXPECTED = "finite numbers > 0, one for each candidate"
 _METHODS = ("auto", "generalized", "own_scales", "largest")
 _UP = 1.0 + 2.0**-40
 _EXACTLY_DOUBLES = [("f", 2), ("f", 4), ("f", 8), ("i", 1), ("i", 2), ("i", 4), ("u", 1), ("u", 2), ("u", 4)]
-_NODES, _WEIGHTS = leggauss(24)
-_UNIT_NODES, _UNIT_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
+_RULE = gauss_legendre(24)
 _TAIL = 45.0
 _AT_ONCE = 1 << 20
 
@@ -283,8 +281,8 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
     # The first to stand out has its peak where the product turns from 0 to 1: short pieces at first, then longer ones.
     edges = np.concatenate([[0.0], np.geomspace(1e-12, end, 160)])
     width = np.diff(edges)
-    places = (edges[:-1, np.newaxis] + width[:, np.newaxis] * _UNIT_NODES).ravel()
-    weights = (width[:, np.newaxis] * _UNIT_WEIGHTS).ravel()
+    places = (edges[:-1, np.newaxis] + width[:, np.newaxis] * _RULE.nodes).ravel()
+    weights = (width[:, np.newaxis] * _RULE.weights).ravel()
     found = np.zeros(sensitivities.size)
     batch = max(1, _AT_ONCE // sensitivities.size)
     for start in range(0, places.size, batch):

@@ -189,8 +189,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
         Args:
             matrix: shape ``(rows, n)``, finite floats or integers of any type up to 64 bits and in any order in memory.
-                NumPy arrays and Arrow lists of a fixed size are read in place, and so are arrays that NumPy can look at
-                (PyTorch, JAX).
+                NumPy arrays are read in place, and so are arrays that NumPy can look at (PyTorch, JAX).
 
         Returns:
             Shape ``(rows,)``: for each row an index of its scores.

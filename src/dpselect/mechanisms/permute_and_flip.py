@@ -17,7 +17,6 @@ from functools import cache, lru_cache
 from typing import Any, NotRequired, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
 from dpselect._native import _core
@@ -186,8 +185,7 @@ def _powers(p: FloatArray) -> FloatArray:
     return powers
 
 
-_HALF_NODES, _HALF_WEIGHTS = leggauss(16)
-UNIT_NODES, UNIT_WEIGHTS = (1.0 + _HALF_NODES) / 2.0, _HALF_WEIGHTS / 2.0
+_UNIT = gauss_legendre(16)
 
 
 def not_tossed(p: float, n: int) -> float:
@@ -199,7 +197,7 @@ def tossed_away(p: float, n: int) -> float:
     """One minus `not_tossed`."""
     if n * p >= 1.0:
         return 1.0 - not_tossed(p, n)
-    return float(-UNIT_WEIGHTS @ np.expm1((n - 1) * np.log1p(-p * UNIT_NODES)))
+    return float(-_UNIT.weights @ np.expm1((n - 1) * np.log1p(-p * _UNIT.nodes)))
 
 
 PERMUTE_AND_FLIP = Law(

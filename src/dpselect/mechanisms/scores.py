@@ -246,9 +246,6 @@ def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
     if isinstance(matrix, np.ndarray):
         return _native(cast("npt.NDArray[Any]", matrix), "matrix")
     given = cast(Any, matrix)
-    lists = None if hasattr(given, "iloc") else _fixed_size_lists(given)
-    if lists is not None:
-        return _native(lists, "matrix")
     if isinstance(given, _NOT_ROWS) or not hasattr(given, "__len__"):
         raise _refusal(type(given).__name__, name="matrix")
     if isinstance(given, Sequence):
@@ -262,31 +259,6 @@ def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
 def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
     """What the core says of scores, said of the argument `matrix`."""
     return InvalidScoresError("matrix", error.got, error.expected, error.hint)
-
-
-def _fixed_size_lists(given: Any) -> npt.NDArray[Any] | None:
-    """Arrow lists of one size each as a matrix; one chunk is not copied. None if it is no such thing."""
-    if not (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
-        return None
-    chunks = arrow_chunks(given)
-    if chunks is None:
-        return None
-    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, so that only Arrow data cost the time to load it
-
-    pa: Any = pyarrow
-    if not pa.types.is_fixed_size_list(chunks.type):
-        return None
-    lists = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
-    if isinstance(lists, pa.ChunkedArray):  # without a chunk
-        return np.empty((0, chunks.type.list_size))
-    if lists.null_count:
-        raise _with_nulls("matrix")
-    values = lists.flatten()
-    if values.null_count:
-        raise _with_nulls("matrix")
-    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
-        raise _refusal("Arrow lists of no numbers", name="matrix")
-    return values.to_numpy().reshape(len(lists), chunks.type.list_size)
 
 
 def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.checks import boolean, positive_count, positive_epsilon, probability, whole_number
+from dpselect.checks import boolean, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count
-from dpselect.mechanisms.explained import MOST_VALUES_PER_UNIT, explained
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.noise import GeometricMechanism, whole_values
-from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided, open_delta
+from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.mechanisms.stop_candidate import MOST_ANSWERS, StopCandidate
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours
 
 _BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
 _BITS_SHOWN = 64  # binary digits of a probability, which nearly always suffice to compare it
@@ -248,8 +248,11 @@ def unknown_noise(
     {'geometric': 1775, 'gaussian': 270, 'stop': 130}
     """
     k = positive_count(k, "k", at_most=MOST_ANSWERS)
-    with_counts = boolean(with_counts, "with_counts")
-    return _most_common(k, with_counts, *_checked(epsilon, delta, max_values_per_unit, neighbours))
+    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": max_values_per_unit}
+    price["neighbours"] = neighbours
+    geometric, gaussian = ThresholdCounts(**price), _if_possible(partial(GaussianThresholdCounts, **price))
+    stop = None if boolean(with_counts, "with_counts") else _if_possible(partial(StopCandidate, k=k, **price))
+    return _fewest("released", geometric=geometric, gaussian=gaussian, stop=stop)
 
 
 @explained
@@ -273,31 +276,10 @@ def naming_noise(
     >>> naming_noise(epsilon=1.0, delta=1e-6, max_values_per_unit=10).chosen
     'gaussian'
     """
-    return _naming(*_checked(epsilon, delta, max_values_per_unit, neighbours))
-
-
-def _checked(
-    epsilon: object, delta: object, max_values_per_unit: object, neighbours: Neighbours | str
-) -> tuple[float, float, int, Neighbours]:
-    most = positive_count(max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
-    return positive_epsilon(epsilon), open_delta(delta), most, neighbouring_relation(neighbours)
-
-
-@lru_cache(maxsize=256)
-def _most_common(
-    k: int, with_counts: bool, epsilon: float, delta: float, most: int, neighbours: Neighbours
-) -> UnlistedNoise:
-    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": most, "neighbours": neighbours}
-    gaussian = _if_possible(partial(GaussianThresholdCounts, **price))
-    stop = None if with_counts else _if_possible(partial(StopCandidate, k=k, **price))
-    return _fewest("released", geometric=ThresholdCounts(**price), gaussian=gaussian, stop=stop)
-
-
-@lru_cache(maxsize=256)
-def _naming(epsilon: float, delta: float, most: int, neighbours: Neighbours) -> UnlistedNoise:
-    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": most, "neighbours": neighbours}
-    gaussian = _if_possible(partial(GaussianThresholdCounts, **price))
-    return _fewest("named", partition=PartitionSelection(**price), gaussian=gaussian)
+    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": max_values_per_unit}
+    price["neighbours"] = neighbours
+    coins = PartitionSelection(**price)
+    return _fewest("named", partition=coins, gaussian=_if_possible(partial(GaussianThresholdCounts, **price)))
 
 
 def _if_possible(plan: Callable[[], UnlistedValues]) -> UnlistedValues | None:

@@ -229,7 +229,7 @@ def plan_top_k(
     k = positive_count(k, "k", at_most=n_candidates, at_most_what="the number of candidates")
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     relation = neighbouring_relation(neighbours)
-    common: _Common = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": relation}
+    common: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": relation}
     rounds = max(1, min(k, n_candidates - 1))
     pure, approximate = _epsilons_per_round(n_candidates, rounds, epsilon, delta)
     if approximate is not None:
@@ -246,12 +246,6 @@ def plan_top_k(
         epsilon=epsilon,
         delta=0.0 if approximate is None else delta,
     )
-
-
-class _Common(TypedDict):
-    sensitivity: float
-    monotonic: bool
-    neighbours: Neighbours
 
 
 @functools.lru_cache(maxsize=256)
@@ -325,11 +319,8 @@ def top_k(
     native = native_scores(scores)
     delta = delta_below_one(delta)
     one_of(method, "method", get_args(TopKMethod))
-    common: _Common = {
-        "sensitivity": sensitivity,
-        "monotonic": monotonic,
-        "neighbours": neighbouring_relation(neighbours),
-    }
+    relation = neighbouring_relation(neighbours)
+    common: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": relation}
     if method == "set":
         if delta:
             hint = "A set is one draw, which a delta would not make more accurate."

@@ -13,7 +13,7 @@ import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -169,14 +169,6 @@ def _log2_choose(n: FloatArray, k: FloatArray) -> FloatArray:
     return np.where(n >= k, found, -np.inf)
 
 
-class _Proposal(NamedTuple):
-    """Sets of equal h, or of any h up to `far`, whose worst rank lies in a stretch."""
-
-    h: int
-    first: int
-    last: int
-
-
 class _SetDraw:
     """One draw; ranks count from 1 as on the proof page, and equal scores are ranked by their place."""
 
@@ -209,7 +201,7 @@ class _SetDraw:
             row, stretch = divmod(place, stretches)
             h, first, last = far + 1 + row, int(edges[stretch]) + 1, int(edges[stretch + 1])
             if row < k - far:
-                number, x, ranks = self._one_of(_Proposal(h, first, last))
+                number, x, ranks = self._one_of(h, first, last)
             elif stretch == 0:
                 number, x, ranks = 1, Fraction(0), np.arange(1, k + 1)  # the best set itself
             elif stretch == 1 and far:
@@ -268,9 +260,8 @@ class _SetDraw:
         numbers = self._sets.log2_at_most(h[:, np.newaxis], before, until)
         return numbers - above[h - 1][:, np.newaxis] - below[before - self._k] + self._sets.slack
 
-    def _one_of(self, proposal: _Proposal) -> tuple[int, Fraction, IntArray]:
+    def _one_of(self, h: int, first: int, last: int) -> tuple[int, Fraction, IntArray]:
         """How many sets the proposal stands for, how far below the best set a uniform one of them is, and its ranks."""
-        h, first, last = proposal
         number = self._sets.count(h, first, last)
         if not number:
             return 0, Fraction(0), np.empty(0, np.int64)
