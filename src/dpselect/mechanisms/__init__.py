@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.partial import PartialSelection as PartialSelection
     from dpselect.mechanisms.partial import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
-    from dpselect.mechanisms.permute_and_flip import LazySelection as LazySelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
     from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
     from dpselect.mechanisms.piecewise import ConcaveMechanism as ConcaveMechanism
@@ -71,7 +70,7 @@ else:
             "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise left_for_selection order_noise",
             "dpselect.mechanisms.partial": "PartialSelection Winner",
             "dpselect.mechanisms.partition_selection": "PartitionSelection",
-            "dpselect.mechanisms.permute_and_flip": "LazySelection PermuteAndFlip select_lazily",
+            "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip select_lazily",
             "dpselect.mechanisms.piecewise": "ConcaveMechanism PiecewiseLinearMechanism",
             "dpselect.mechanisms.prices": "PriceListMechanism PriceMechanism",
             "dpselect.mechanisms.quantiles": "QuantileMechanism QuantilesMechanism QuantilesMethod",

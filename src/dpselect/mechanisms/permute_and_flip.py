@@ -23,7 +23,7 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
-from dpselect.mechanisms.base import ScaledMechanism, native_fraction
+from dpselect.mechanisms.base import native_fraction
 from dpselect.mechanisms.candidates import Candidate, all_candidates
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
@@ -231,63 +231,6 @@ class PermuteAndFlip(Mechanism):
         return PERMUTE_AND_FLIP
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LazySelection(ScaledMechanism):
-    """`select_lazily` as an object, whose cost is known before: `event`.
-
-    Args:
-        ceiling: no score is above it.
-
-    >>> LazySelection(ceiling=1, epsilon=0.5, sensitivity=0.1).event
-    LaplaceProfileEvent(epsilon=0.5)
-    """
-
-    ceiling: float | Fraction
-
-    def __post_init__(self) -> None:
-        ScaledMechanism.__post_init__(self)
-        self._set(ceiling=exact_number(self.ceiling, "ceiling"))
-
-    @property
-    def event(self) -> LaplaceProfileEvent:
-        """What one selection costs: that of permute-and-flip."""
-        return LaplaceProfileEvent(epsilon=self.epsilon)
-
-    def select(self, score: Callable[[Candidate], float | Fraction], candidates: Sequence[Candidate]) -> Candidate:
-        """See `select_lazily`."""
-        function(score, "score", expected="a function of a candidate")
-        count, candidate_of = all_candidates(candidates)
-        flips = _core.LazyFlips(count, self.epsilon, self.sensitivity, self._factor)
-        return candidate_of(self._winner(flips, lambda item: score(candidate_of(item))))
-
-    def _winner(self, flips: _core.LazyFlips, score: Callable[[int], object]) -> int:
-        """The first heads below the ceiling, or else the first heads below the best score."""
-        order = [int(item) for item in flips.order()]
-        known: list[Fraction] = []
-        for item in order:
-            known.append(self._checked(score(item)))
-            if flips.is_head(item, native_fraction(Fraction(self.ceiling) - known[-1])):
-                return item
-        best = max(known)
-        return next(
-            item for item, each in zip(order, known, strict=True) if flips.is_head(item, native_fraction(best - each))
-        )
-
-    def _checked(self, score: object) -> Fraction:
-        """A score, or an error that does not show it."""
-        try:
-            exact = exact_number(score, "score")
-        except InvalidParameterError:
-            exact = None
-        if exact is None:
-            hint = "There is no answer, and the charge stands. Decide by a public rule what such a candidate scores."
-            raise InvalidScoresError("score", Shown("<not a finite number>"), "a finite number", hint)
-        if exact > self.ceiling:
-            hint = "There is no answer, and the charge stands. Clamp the scores: min(score, ceiling)."
-            raise InvalidScoresError("score", Shown("<above the ceiling>"), "at most the ceiling", hint)
-        return exact
-
-
 @explained
 def select_lazily(
     score: Callable[[Candidate], float | Fraction],
@@ -304,8 +247,8 @@ def select_lazily(
     For scores that cost a training run or a query each, and have a known ceiling, such as an accuracy of 1. Candidates
     are visited in random order, and each one's coin is first compared with :math:`e^{-(ceiling - score)/b}`. The first
     heads ends the draw. Only if there is none, all scores are known, and the same coins are compared with
-    :math:`e^{-(best - score)/b}`. The distribution is exactly that of `dpselect.PermuteAndFlip`, for any ceiling; the
-    closer it is to the best score, the fewer calls.
+    :math:`e^{-(best - score)/b}`. The distribution is exactly that of `dpselect.PermuteAndFlip`, for any ceiling, and
+    so is the cost; the closer the ceiling is to the best score, the fewer calls.
 
     Args:
         score: called with a candidate, at most once each; returns a finite number, higher is better.
@@ -330,11 +273,33 @@ def select_lazily(
     >>> 0 < depth < 41, len(trained) <= 40
     (True, True)
     """
-    relation = neighbouring_relation(neighbours)
-    lazy = LazySelection(
-        ceiling=ceiling, epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation
-    )
-    return lazy.select(score, candidates)
+    relation, limit = neighbouring_relation(neighbours), exact_number(ceiling, "ceiling")
+    terms = PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation).terms
+    function(score, "score", expected="a function of a candidate")
+    count, candidate_of = all_candidates(candidates)
+    flips = _core.LazyFlips(count, *terms[1:])
+    order, known = [int(item) for item in flips.order()], list[Fraction]()
+    for item in order:
+        known.append(_exact_score(score(candidate_of(item)), limit))
+        if flips.is_head(item, native_fraction(limit - known[-1])):
+            return candidate_of(item)
+    falls = ((item, native_fraction(max(known) - each)) for item, each in zip(order, known, strict=True))
+    return candidate_of(next(item for item, fall in falls if flips.is_head(item, fall)))
+
+
+def _exact_score(score: object, ceiling: Fraction) -> Fraction:
+    """A score, or an error that does not show it."""
+    try:
+        exact = exact_number(score, "score")
+    except InvalidParameterError:
+        exact = None
+    if exact is None:
+        hint = "There is no answer, and the charge stands. Decide by a public rule what such a candidate scores."
+        raise InvalidScoresError("score", Shown("<not a finite number>"), "a finite number", hint)
+    if exact > ceiling:
+        hint = "There is no answer, and the charge stands. Clamp the scores: min(score, ceiling)."
+        raise InvalidScoresError("score", Shown("<above the ceiling>"), "at most the ceiling", hint)
+    return exact
 
 
 class _OfSelect(TypedDict):
