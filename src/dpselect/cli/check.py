@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from fractions import Fraction
-from typing import Annotated, Any
+from typing import Any
 
 from cyclopts import Parameter
 
-from dpselect.arguments import read
 from dpselect.cli.asking import groups_among
-from dpselect.cli.options import OF_GROUPS, SHARED, Bounds, File, Flag, Step, Text, in_one_piece, with_options
+from dpselect.cli.options import (
+    OF_GROUPS,
+    SHARED,
+    Bounds,
+    File,
+    Flag,
+    NumbersOrDates,
+    Step,
+    Text,
+    in_one_piece,
+    with_options,
+)
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
-from dpselect.errors import InvalidParameterError, Shown
 from dpselect.summaries.kinds import CandidateKind
 
 
@@ -57,7 +64,6 @@ class NoDifference:
 
 
 NOTHING_MORE = NoDifference()
-_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @with_options((OF_GROUPS, GROUPS), (SHARED, FORMAT))
@@ -75,7 +81,7 @@ def check(
     values: Text | None = None,
     between: Bounds | None = None,
     dates: Text | None = None,
-    bounds: Annotated[tuple[str, str] | None, Parameter(allow_leading_hyphen=True, negative="")] = None,
+    bounds: NumbersOrDates | None = None,
     step: Step | None = None,
     clip: Bounds | None = None,
     memory_limit: str | None = None,
@@ -122,7 +128,6 @@ def check(
         return public.listed(given, argument, kind=candidates_as, fitting=kinds, private=source, may_be_one=True)
 
     parts = groups_among(data, source, options)
-    ends = None if bounds is None else _ends(bounds)
     with scan_progress(wanted=True) as progress:
         found = dps.check(
             data,
@@ -131,7 +136,7 @@ def check(
             values=listed(values, "values"),
             between=between,
             dates=None if dates is None else public.listed(dates, "dates", private=source),
-            bounds=ends,
+            bounds=bounds,
             step=step,
             sum=sum,
             clip=clip,
@@ -143,14 +148,3 @@ def check(
         _say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
     print(found)
     ignored.say()
-
-
-def _ends(bounds: tuple[str, str]) -> tuple[str, str] | tuple[float | Fraction, float | Fraction]:
-    """Two dates, or two numbers."""
-    if all(_DATE.fullmatch(end) for end in bounds):
-        return bounds
-    try:
-        return read("bounds", "bounds", *bounds)
-    except InvalidParameterError:
-        expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
-        raise InvalidParameterError("bounds", Shown("<two texts>"), expected) from None

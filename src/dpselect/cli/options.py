@@ -68,6 +68,10 @@ Bounds = Annotated[
     tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_reader("bounds"), n_tokens=2)
 ]
 """Two such numbers."""
+NumbersOrDates = Annotated[
+    tuple[float, float],
+    Parameter(allow_leading_hyphen=True, negative="", converter=_reader("numbers or dates"), n_tokens=2),
+]
 Names = Annotated[list[str] | None, Parameter(negative=())]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
@@ -95,6 +99,7 @@ _TYPES: dict[str, Any] = {
     "flag": Flag,
     "json": Json,
     "bounds": Bounds,
+    "numbers or dates": NumbersOrDates,
     "ends": Annotated[tuple[str, str], Parameter(negative="")],
     "levels": Text,
     "prices": Text,

@@ -30,6 +30,7 @@ from typing import Any, ClassVar
 from dpselect.rows.columns import EXACT, Column, Holds
 from dpselect.rows.contract import Amount
 from dpselect.summaries import CandidateKind
+from dpselect.summaries.dates import DAY_ZERO
 from dpselect.summaries.groups import BETWEEN_PARTS
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
@@ -101,7 +102,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The number in `column` as the nearest double; null if there is none."""
+    """The number in `column` as the nearest double, or its date as a number of days; null if there is none."""
 
     column: Column
 
@@ -228,6 +229,14 @@ class Dialect(ABC):
         """The double nearest to a decimal."""
         return self.cast(decimal, self.types[CandidateKind.NUMBER])
 
+    def days(self, date: str) -> str:
+        """The days from 1 January 1970 to a date, as a whole number."""
+        return f"({date} - {self.day(DAY_ZERO)})"
+
+    def day(self, date: date) -> str:
+        """A constant."""
+        return self.cast(f"'{date.isoformat()}'", self.types[CandidateKind.DATE])
+
     def product(self, number: str, factor: float) -> str:
         """A double times a constant."""
         return f"{number} * {self.double(factor)}"
@@ -330,6 +339,8 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
             return _value(cell, _held(column, dialect), kind, dialect)
         case Name(column, kind):
             return _name(cell, _held(column, dialect), kind, dialect)
+        case Number(column) if column.days:
+            return _days(_value(cell, _held(column, dialect), CandidateKind.DATE, dialect), dialect)
         case Number(column):
             return _number(cell, _held(column, dialect), dialect)
         case Within(column, lower, upper):
@@ -413,7 +424,7 @@ def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str
         largest = _LARGEST_NUMBER if holds in _FLOATS else math.nextafter(float(EXACT), 0.0)
         low, high = dialect.double(-largest), dialect.double(largest)
     elif kind is CandidateKind.DATE:
-        low, high = (dialect.cast(f"'{day.isoformat()}'", dialect.types[kind]) for day in (date.min, date.max))
+        low, high = dialect.day(date.min), dialect.day(date.max)
     else:
         return value
     return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} END"
@@ -424,6 +435,13 @@ def _number(cell: str, holds: Holds, dialect: Dialect) -> str:
         return _from_text(cell, CandidateKind.NUMBER, dialect)
     number = _double(cell, holds, dialect)
     return f"CASE WHEN {number} <> {dialect.double(float('nan'))} THEN {number} END" if holds in _FLOATS else number
+
+
+def _days(value: str, dialect: Dialect) -> str:
+    """A date as days since 1970: what is before the year 1 or after 9999, as the first or the last day of these."""
+    nearest = f"GREATEST({dialect.day(date.min)}, LEAST({dialect.day(date.max)}, {value}))"
+    days = dialect.cast(dialect.days(nearest), dialect.types[CandidateKind.NUMBER])
+    return f"CASE WHEN ({value}) IS NOT NULL THEN {days} END"  # else null becomes the first day
 
 
 def _compared(cell: str, holds: Holds, sign: str, end: int | float, dialect: Dialect) -> str:

@@ -19,6 +19,7 @@ from dpselect.rows.frames.streams import named_columns
 from dpselect.rows.row_rules import Dialect, named_cells
 from dpselect.rows.statements import Found, Statement, is_interval
 from dpselect.summaries import CandidateKind
+from dpselect.summaries.dates import DAY_ZERO
 
 SHOWN = "<PySpark DataFrame>"
 
@@ -100,6 +101,9 @@ class Spark(Dialect):
 
     def half_even(self, number: str) -> str:
         return f"rint({number})"
+
+    def days(self, date: str) -> str:
+        return f"DATEDIFF({date}, {self.day(DAY_ZERO)})"
 
     def lot(self, columns: Sequence[str]) -> str:
         """SHA-256 of a new key and of the columns: the same when a task is run again, or a query is computed twice.

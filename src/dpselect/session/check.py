@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -26,7 +25,7 @@ from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.findings import FEW_UNITS, WARNING, CheckSentences, missing_candidates, printable
 from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicCandidates, PublicDomain, PublicGroups
-from dpselect.summaries.dates import public_dates
+from dpselect.summaries.dates import are_dates, public_dates
 
 _BOUNDS = ("the lower bound", "the upper bound", "and are counted as if they were equal to it")
 _CLIP = ("the lower end of the clip", "the upper end of the clip", "which is added in their place")
@@ -284,8 +283,7 @@ def _values_of(
     candidates: object, dates: object, bounds: tuple[object, object] | None, step: float | None
 ) -> tuple[PublicCandidates | None, tuple[float, float] | None]:
     """The candidates, and the bounds of numbers; what the question would refuse is refused here, too."""
-    between_dates = isinstance(bounds, (tuple, list)) and any(isinstance(end, str | date) for end in bounds)
-    if dates is not None or between_dates:
+    if dates is not None or are_dates(bounds):
         if candidates is not None:
             raise InvalidCandidatesError("candidates", candidates, "nothing, because dates are given")
         return public_dates(dates, bounds=bounds, step=1 if step is None else step), None
