@@ -292,20 +292,24 @@ def test_units_that_are_no_people_are_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("7", "7.0"),
+        ("7", "7e0"),
         ("7", "007"),
+        ("100000", "1e+05"),
         ("Ann", "ANN"),
         ("+49 170 1234567", "0170-1234567"),
-        ("Jos\u00e9", "Jose\u0301"),
-        ("Ann Lee", "Ann\u00a0Lee"),
+        ("Ann Lee", "Ann  Lee"),
     ],
 )
 def test_one_unit_in_two_spellings_is_noticed(one: str, other: str, tmp_path: Path) -> None:
     (problem,) = units(tmp_path, [one, other, "bob"])
     may = "1 unit may be the same as another one, written in another way, and count beside it"
-    shown = ascii(other) if "\u0301" in other else repr(other)
-    assert problem == f"{may}: {one!r} (line 2) and {shown} (line 3)."
+    assert problem == f"{may}: {one!r} (line 2) and {other!r} (line 3)."
     assert units(tmp_path, [one, one, "bob"]) == ()
+
+
+@pytest.mark.parametrize("other", ["7.0", "Jose\u0301", "Ann\u00a0Lee"])
+def test_spellings_that_are_one_unit_are_no_problem(other: str, tmp_path: Path) -> None:
+    assert units(tmp_path, ["7", "Jos\u00e9", "Ann Lee", other, "bob"]) == ()
 
 
 @pytest.mark.parametrize("end", ["", "\n\n", "\r\n\r\n"])

@@ -38,8 +38,9 @@ _NOBODY = (
 _DIGITS = "regexp_replace(name, '[^0-9]', '', 'g')"
 _ALIKE = (
     f"CASE WHEN regexp_full_match(name, '[+0(][0-9 ()/.-]*') AND strlen({_DIGITS}) > 8 THEN 'p' || right({_DIGITS}, 9)"
-    " WHEN regexp_full_match(name, '[0-9]+([.]0*)?') THEN 'n' || ltrim(regexp_replace(name, '[.]0*$', ''), '0')"
-    " ELSE 't' || trim(regexp_replace(lower(nfc_normalize(name)), '[\\s\\x{a0}\\x{202f}\\x{200b}]+', ' ', 'g')) END"
+    " WHEN regexp_full_match(name, '[0-9]+') THEN 'n' || ltrim(name, '0')"
+    " WHEN regexp_full_match(name, '[0-9]+([.][0-9]*)?[eE][+]?[0-9]+') THEN 'n' || TRY_CAST(name AS HUGEINT)"
+    " ELSE 't' || trim(regexp_replace(lower(name), '[\\s\\x{200b}]+', ' ', 'g')) END"
 )
 """Equal for names of units that a person may take for the same; of telephone numbers the last nine digits."""
 _SHAPE = "regexp_replace(regexp_replace(name, '[0-9]+', '0', 'g'), '\\p{L}+', 'a', 'g')"
