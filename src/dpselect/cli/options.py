@@ -121,7 +121,7 @@ def type_of(option: Argument) -> Any:
 def parameter_of(option: Argument, group: Group) -> inspect.Parameter:
     """The option as a parameter of a command, in this part of the help."""
     default = inspect.Parameter.empty if option.default is REQUIRED else option.default
-    type_ = Annotated[type_of(option), Parameter(group=group)]
+    type_ = Annotated[type_of(option), Parameter(group=group, show=group.show)]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, annotation=type_, default=default)
 
 

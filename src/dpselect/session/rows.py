@@ -97,7 +97,15 @@ class Rows:
 
     def _condition(self, name: str, given: object) -> Condition:
         column = self.check(name, argument="where")
-        expected = f'for {name}: two ends such as (18, None), in a plan "18..", or a list of values'
+        try:
+            return self._met(column, given)
+        except InvalidDataError:  # which names the column
+            raise
+        except InvalidParameterError as bad:
+            raise type(bad)(bad.name, bad.got, f"for {name}: {bad.expected}", bad.hint) from None
+
+    def _met(self, column: Column, given: object) -> Condition:
+        expected = 'two ends such as (18, None), in a plan "18..", or a list of values'
         if not isinstance(given, tuple):
             if given is None or isinstance(given, str | bytes):
                 raise InvalidParameterError("where", typed(given), expected)
