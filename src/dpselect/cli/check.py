@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, fields
-from fractions import Fraction
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
+from cyclopts import Group
 
-from dpselect.arguments import read
+from dpselect.arguments import Argument
 from dpselect.cli.asking import groups_among
-from dpselect.cli.options import OF_GROUPS, SHARED, Bounds, File, Flag, Step, Text, in_one_piece, with_options
+from dpselect.cli.options import (
+    OF_GROUPS,
+    SHARED,
+    Bounds,
+    File,
+    NumbersOrDates,
+    Step,
+    Text,
+    in_one_piece,
+    with_options,
+)
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
-from dpselect.errors import InvalidParameterError, Shown
 from dpselect.summaries.kinds import CandidateKind
 
 
@@ -25,42 +31,19 @@ def _say(text: str) -> None:
         print(f"dpselect: {text}", file=sys.stderr)
 
 
-@Parameter(name="*", group=SHARED, show=False)
-@dataclass(frozen=True, kw_only=True)
-class NoDifference:
-    """Options of a question that change no row it reads: understood, so that only the word for it is replaced."""
-
-    epsilon: str | None = None
-    usable_epsilon: str | None = None
-    delta: str | None = None
-    levels: str | None = None
-    scale: str | None = None
-    max_values_per_unit: str | None = None
-    max_rows_per_unit: str | None = None
-    neighbours: str | None = None
-    ledger: str | None = None
-    account: str | None = None
-    anchor: str | None = None
-    request: str | None = None
-    times: str | None = None
-    source_name: str | None = None
-    prices: str | None = None
-    continuous: Flag = False
-    dry_run: Flag = False
-    quiet: Flag = False
-
-    def say(self) -> None:
-        """Say on standard error which were given."""
-        given = [each.name.replace("_", "-") for each in fields(self) if getattr(self, each.name)]
-        if given:
-            _say(f"check draws and charges nothing: --{', --'.join(given)} made no difference.")
+_HIDDEN = Group("Options that change no row", show=False)
+_NAMES = (
+    "epsilon usable_epsilon delta levels scale max_values_per_unit max_rows_per_unit neighbours ledger account anchor"
+    " request times source_name prices"
+)
+_NO_DIFFERENCE = (
+    *(Argument("any text", "", name, None) for name in _NAMES.split()),
+    *(Argument("flag", "", name, False) for name in ("continuous", "dry_run", "quiet")),
+)
+"""Options of a question that change no row it reads: understood, so that only the word for it is replaced."""
 
 
-NOTHING_MORE = NoDifference()
-_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
-
-@with_options((OF_GROUPS, GROUPS), (SHARED, FORMAT))
+@with_options((OF_GROUPS, GROUPS), (SHARED, FORMAT), (_HIDDEN, _NO_DIFFERENCE))
 @in_one_piece
 def check(
     source: File,
@@ -72,14 +55,12 @@ def check(
     table: str | None = None,
     candidates: Text | None = None,
     candidates_as: CandidateKind | None = None,
-    values: Text | None = None,
     between: Bounds | None = None,
     dates: Text | None = None,
-    bounds: Annotated[tuple[str, str] | None, Parameter(allow_leading_hyphen=True, negative="")] = None,
+    bounds: NumbersOrDates | None = None,
     step: Step | None = None,
     clip: Bounds | None = None,
     memory_limit: str | None = None,
-    ignored: NoDifference = NOTHING_MORE,
     **more: Any,
 ) -> None:
     """Count what a question would read of a table and what it would leave out, and why. For the holder only.
@@ -87,7 +68,7 @@ def check(
     dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
 
     The numbers are exact, not private: nothing is charged, and nothing is part of a
-    certificate. Without candidates, values and dates it is about numbers. It shows cells
+    certificate. Without candidates and dates it is about numbers. It shows cells
     of the table: what is written to a file or a pipe, keep to yourself.
 
     Args:
@@ -99,7 +80,6 @@ def check(
         table: For PostgreSQL: name of the table, or schema.table.
         candidates: Candidates of the question: 1..100, red,green,blue, @file or @codes.csv:column.
         candidates_as: Type of the candidates. Default: the column's type; for CSV, integers if all look like it.
-        values: Values of a count, written like candidates.
         between: For a count: two numbers.
         dates: Dates of the question: 2026-12-05,2026-12-12 or @file with one per line.
         bounds: Bounds of the question: two numbers, or the first and the last date.
@@ -115,42 +95,30 @@ def check(
     reading: dict[str, Any] = {} if memory_limit is None else {"memory_limit": memory_limit}
     data = dps.Dataset(source, unit=unit, table=table, format=format, **reading)
 
-    def listed(given: str | None, argument: str) -> Any:
-        if given is None:
-            return None
-        kinds = data.candidate_kinds(column)
-        return public.listed(given, argument, kind=candidates_as, fitting=kinds, private=source, may_be_one=True)
-
     parts = groups_among(data, source, options)
-    ends = None if bounds is None else _ends(bounds)
+    listed: dict[str, Any] = {} if dates is None else {"dates": public.listed(dates, "dates", private=source)}
+    if candidates is not None:
+        kinds = data.candidate_kinds(column)
+        about: dict[str, Any] = {"kind": candidates_as, "fitting": kinds, "private": source, "may_be_one": True}
+        listed["candidates"] = public.listed(candidates, "candidates", **about)
     with scan_progress(wanted=True) as progress:
         found = dps.check(
             data,
             column,
-            candidates=listed(candidates, "candidates"),
-            values=listed(values, "values"),
+            **listed,
             between=between,
-            dates=None if dates is None else public.listed(dates, "dates", private=source),
-            bounds=ends,
+            bounds=bounds,
             step=step,
             sum=sum,
             clip=clip,
+            where=parts["where"],
             by=parts["by"],
             groups=parts["groups"],
             progress=progress,
         )
     if not sys.stdout.isatty():
         _say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
-    print(found)
-    ignored.say()
-
-
-def _ends(bounds: tuple[str, str]) -> tuple[str, str] | tuple[float | Fraction, float | Fraction]:
-    """Two dates, or two numbers."""
-    if all(_DATE.fullmatch(end) for end in bounds):
-        return bounds
-    try:
-        return read("bounds", "bounds", *bounds)
-    except InvalidParameterError:
-        expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
-        raise InvalidParameterError("bounds", Shown("<two texts>"), expected) from None
+    print(found.as_options())
+    names = [each.name.replace("_", "-") for each in _NO_DIFFERENCE if more.get(each.name)]
+    if names:
+        _say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")

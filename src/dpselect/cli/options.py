@@ -68,6 +68,10 @@ Bounds = Annotated[
     tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_reader("bounds"), n_tokens=2)
 ]
 """Two such numbers."""
+NumbersOrDates = Annotated[
+    tuple[float, float],
+    Parameter(allow_leading_hyphen=True, negative="", converter=_reader("numbers or dates"), n_tokens=2),
+]
 Names = Annotated[list[str] | None, Parameter(negative=())]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
@@ -95,6 +99,7 @@ _TYPES: dict[str, Any] = {
     "flag": Flag,
     "json": Json,
     "bounds": Bounds,
+    "numbers or dates": NumbersOrDates,
     "ends": Annotated[tuple[str, str], Parameter(negative="")],
     "levels": Text,
     "prices": Text,
@@ -116,7 +121,7 @@ def type_of(option: Argument) -> Any:
 def parameter_of(option: Argument, group: Group) -> inspect.Parameter:
     """The option as a parameter of a command, in this part of the help."""
     default = inspect.Parameter.empty if option.default is REQUIRED else option.default
-    type_ = Annotated[type_of(option), Parameter(group=group)]
+    type_ = Annotated[type_of(option), Parameter(group=group, show=group.show)]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, annotation=type_, default=default)
 
 
