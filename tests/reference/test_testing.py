@@ -25,7 +25,8 @@ def test_randomized_response_attains_the_bound(exp_epsilon: Fraction) -> None:
 def _responses(exp_epsilon: Fraction, k: int) -> tuple[list[Fraction], list[Fraction]]:
     """The laws of k independent responses of the same person, under both answers."""
     null, alternative = (
-        [math.prod(each) for each in product(law, repeat=k)] for law in randomized_response(exp_epsilon)
+        [math.prod(each, start=Fraction(1)) for each in product(law, repeat=k)]
+        for law in randomized_response(exp_epsilon)
     )
     return null, alternative
 
