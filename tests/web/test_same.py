@@ -81,7 +81,7 @@ def test_awkward_columns_come_back_from_the_command_line(column: str, tmp_path: 
     assert _printed(on_the_command_line(asked))["question"]["column"] == column
 
 
-@pytest.mark.parametrize("column", ["--help", "--show-columns"])
+@pytest.mark.parametrize("column", ["--help", "--help-all"])
 def test_what_no_command_says_is_left_to_python(column: str, tmp_path: Path) -> None:
     asked = _asked(tmp_path, column, "0..2")
     assert on_the_command_line(asked) == ""

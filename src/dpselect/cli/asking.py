@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpselect import arguments
 from dpselect.arguments import OF_EVERY_QUESTION, arguments_of
 from dpselect.cli.shared_options import filled, format_of, options_of
-from dpselect.cli.streams import refuse_unread
+from dpselect.cli.streams import refuse_unread, say, scan_progress
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 
 if TYPE_CHECKING:
@@ -35,14 +33,8 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
         options: the values of its options, with those that have no name after the column.
     """
     given = filled([each for part in options_of(about).values() for each in part], options)
-    if given["show_columns"]:  # typed as --show-columns=true; otherwise the command is another one
-        from dpselect.cli.columns import show_columns
-
-        show_columns(source, table=given["table"], format=format_of(given))
-        return 0
     from dpselect import session
     from dpselect.cli.output import forecast_shown, shown, warning
-    from dpselect.cli.progress import scan_progress
     from dpselect.session.described import seen
 
     own = [each for each in arguments_of(about) if each.name != "column"]
@@ -61,7 +53,8 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
         dry: Any = session.DryRun(source=source, table=given["table"], **who)
         forecast = question_of(dry)
         if dry.unchecked:
-            _say_unchecked(dry.unchecked)
+            # The source is not quoted, as it may hold a password.
+            say(f"{dry.unchecked}: computed from the arguments alone, no column is checked.")
         print(forecast_shown(forecast, as_json=as_json, quiet=quiet))
         return REFUSED if forecast.fits is False else 0
     refuse_unread()  # also if nothing is charged, because reading may take long
@@ -71,8 +64,7 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
         release = question_of(session.Dataset(source, progress=progress, times=given["times"], **reading, **who))
     print(shown(release, as_json=as_json, quiet=quiet))
     if quiet and not as_json and (said := warning(release)):
-        with suppress(OSError):  # the answer is on standard output
-            print(said, file=sys.stderr)
+        say(said)
     return 0
 
 
@@ -134,16 +126,18 @@ def _read(option: Argument, given: Any, source: str) -> Any:
 
 
 def _paying(given: Mapping[str, Any]) -> Ledger | None:
-    if given["ledger"] is not None:
-        from dpselect.cli.charging import LedgerChargingIfRead
+    """The ledger; it charges nothing once nobody can read the answer any more."""
+    if given["ledger"] is None:
+        if given["anchor"] is not None:
+            raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account together with it")
+        return None
+    from dpselect.ledger import Ledger, Receipt
 
-        return LedgerChargingIfRead(given["ledger"], anchor=given["anchor"])
-    if given["anchor"] is not None:
-        raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account together with it")
-    return None
+    class ChargingIfRead(Ledger):
+        __slots__ = ()
 
+        def charge(self, *given: Any, **named: Any) -> Receipt:
+            refuse_unread()
+            return super().charge(*given, **named)
 
-def _say_unchecked(why: str) -> None:
-    """Say on standard error that no column was checked; the source is not quoted, as it may hold a password."""
-    with suppress(OSError):  # the forecast is the same if nobody can read it
-        print(f"dpselect: {why}: computed from the arguments alone, no column is checked.", file=sys.stderr)
+    return ChargingIfRead(given["ledger"], anchor=given["anchor"])

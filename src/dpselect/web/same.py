@@ -86,7 +86,7 @@ def _option(name: str, *words: str) -> list[str]:
 
 def _misread(word: str) -> bool:
     """Whether a name is taken for an option even after ``--``."""
-    return word.partition("=")[0] in ("--help", "-h", "--version", "--show-columns")
+    return word.partition("=")[0] in ("--help", "-h", "--help-all", "--version")
 
 
 def _reading(site: Site) -> dict[str, Any]:
