@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,10 +17,12 @@ from dpselect.plans.report import in_words, is_drawn, rows_of
 from dpselect.questions import wording
 from dpselect.questions.question import as_text
 from dpselect.web.pages import Pages, route
-from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
-from dpselect.web.planning import budget_of, on_page, why
+from dpselect.web.planning import on_page, why
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
 from dpselect.web.same import in_python, on_the_command_line
+
+_SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
+"""Of a picture: so that a page knows it before the picture has come."""
 
 MOST_ROWS = 200
 """Of an answer on the page; all are in the certificate."""
@@ -52,7 +55,7 @@ def _confirmation(pages: Pages, asked: PageRequest) -> Response:
         cost=wording.cost(forecast, forecast.guarantee.epsilon),
         promise=in_words(forecast.guarantee),
         why=why(forecast),
-        budget=budget_of(pages.site, forecast),
+        budget=pages.budget(forecast),
     )
 
 
@@ -110,10 +113,7 @@ def _release(pages: Pages, id: str) -> Release[Any] | None:
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
     heads, rows = rows_of(release)
     svg, no_chart = _drawn(pages, id, release)
-    size = size_of(svg)
-    account = None
-    if pages.site.ledger is not None and pages.site.account is not None:
-        account = pages.site.ledger.account(pages.site.account)
+    size = _SIZE.search(svg)
     return pages.shown(
         "answer.html",
         id=id,
@@ -126,13 +126,12 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         sentences=[on_page(each) for each in (*release.sentences, release.basis_missing) if each],
         loud=wording.LOUD,
         promise=release.promise if release.seeded else in_words(release.guarantee),
-        size=size,
-        narrow_size=narrowed(size),
+        size=None if size is None else [round(float(each)) for each in size.groups()],
         no_chart=no_chart,
         certificate=release.to_json(),
         python="" if asked is None else in_python(asked),
         command="" if asked is None else on_the_command_line(asked),
-        account=account,
+        account=pages.account,
     )
 
 
@@ -146,13 +145,12 @@ def _visible(value: object) -> str:
     return text if text and text == " ".join(text.split()) else f'"{text}"'
 
 
-def _drawn(pages: Pages, id: str, release: Release[Any], *, is_narrow: bool = False) -> tuple[str, str]:
+def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
     """The picture of an answer, and why there is none."""
     if not is_drawn(release):
         return "", ""
     try:
-        name, width = (f"{id}-narrow", NARROW) if is_narrow else (id, None)
-        return pages.answers.once(name, lambda: svg_without_title(release.plot(), width=width)), ""
+        return pages.pictures.once(id, lambda: svg_without_title(release.plot())), ""
     except InvalidParameterError:
         return "", ""
     except MissingExtraError as missing:
@@ -163,13 +161,10 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The picture of an answer."""
     id = request.path_params["id"]
     release = _release(pages, id)
-    look, _, suffix = request.path_params["look"].partition(".")
-    if look not in LOOKS or suffix != "svg":
-        release = None
-    svg = "" if release is None else _drawn(pages, id, release, is_narrow=look.startswith("narrow"))[0]
+    svg = "" if release is None else _drawn(pages, id, release)[0]
     if not svg:
         raise HTTPException(404)
-    return Response(in_the_dark(svg) if look.endswith("dark") else svg, media_type="image/svg+xml")
+    return Response(svg, media_type="image/svg+xml")
 
 
 def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
@@ -189,5 +184,5 @@ ROUTES = (
     route("/release/{id}/progress", progress),
     route("/release/{id}/stop", stop, "POST"),
     route("/release/{id}/certificate.json", certificate),
-    route("/release/{id}/chart/{look}", chart),
+    route("/release/{id}/chart.svg", chart),
 )
