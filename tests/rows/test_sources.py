@@ -280,6 +280,9 @@ def test_the_way_out_of_another_separator_works(tmp_path: Path) -> None:
     path.write_bytes("\r\n".join([*lines, ""]).encode())
     assert "delimiter='semicolon'" in (hint := refusal(path))
     assert "quoted_line_breaks=True" in hint
+    with pytest.raises(InvalidDataError, match="delimiter='semicolon'") as refused:
+        open_table(path, format=Format(quoted_line_breaks=True))
+    assert "quoted_line_breaks" not in str(refused.value)
     declared = Format(delimiter="semicolon", quoted_line_breaks=True)
     notes = ["a;b, c", 'two\r\nlines, "so"', "'plain' # no comment", "a\n\nb", "short"]
     assert read(path, notes, declared, unit="person", column="note; long") == [1, 1, 1, 1, 0]

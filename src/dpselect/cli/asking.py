@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpselect import arguments
-from dpselect.arguments import OF_EVERY_QUESTION, arguments_of
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.cli.shared_options import filled, format_of, options_of
 from dpselect.cli.streams import refuse_unread, say, scan_progress
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
@@ -38,15 +37,14 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
     from dpselect.session.described import seen
 
     own = [each for each in arguments_of(about) if each.name != "column"]
-    values = {each.name: _read(each, given[each.name], source) for each in own}
     who: dict[str, Any] = {"unit": given["unit"], "neighbours": given["neighbours"]}
     who |= {"ledger": _paying(given), "account": given["account"], "format": format_of(given)}
     as_json, quiet = given["as_json"], given["quiet"]
 
     def question_of(data: Any) -> Any:
-        values.update(_candidates(about, data, column, source, given))
-        values.update({each.name: given[each.name] for each in OF_EVERY_QUESTION})
-        view = seen(data, **groups_among(data, source, given))
+        alone = not about.needs_several
+        values = values_of([*own, *OF_EVERY_QUESTION], given, data, source, column, may_be_one=alone)
+        view = seen(data, **values_of(OF_VIEWS, given, data, source))
         return getattr(view, about.name)(column, **values)
 
     if given["dry_run"]:
@@ -68,61 +66,45 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
     return 0
 
 
-def groups_among(data: Dataset, source: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a question about its groups."""
-    by, listed, kind = given["by"], given["groups"], given["groups_as"]
-    where = None if given["where"] is None else _conditions(given["where"], data, source)
-    if listed is None:
-        if kind is not None:
-            raise InvalidParameterError("groups_as", Shown(repr(str(kind))), "--groups together with it")
-    else:
-        fitting = () if by is None else _kinds(data, by)
-        from dpselect import public
+def values_of(
+    options: Sequence[Argument],
+    given: Mapping[str, Any],
+    data: Dataset,
+    source: str,
+    column: str | None = None,
+    *,
+    may_be_one: bool = False,
+) -> dict[str, Any]:
+    """The values of options by name, with lists and conditions in place of their texts.
 
-        listed = public.listed(listed, "groups", kind=kind, fitting=fitting, private=source)
-    return {"where": where, "by": by, "groups": listed, "max_groups_per_unit": given["max_groups_per_unit"]}
+    Args:
+        options: which.
+        given: what was typed for all.
+        data: the table, whose columns may say of which type they are.
+        source: the same as it was typed, from which no list may come.
+        column: of the question.
+        may_be_one: whether a list of one candidate leaves something to ask.
+    """
+    found: dict[str, Any] = {}
+    for each in options:
+        value, kind = given[each.name], given.get(f"{each.name}_as")
+        if value is None and kind is not None:
+            raise InvalidParameterError(f"{each.name}_as", Shown(repr(str(kind))), f"--{each.name} together with it")
+        if value is not None and (each.names_members or each.kind in ("levels", "where")):
+            from dpselect import public
+
+            words, about = value if each.kind == "where" else [value], given["by"] if each.name == "groups" else column
+            kinds = partial(_kinds, data, argument={"groups": "by", "where": "where"}.get(each.name, "column"))
+            value = public.value_of(each, words, kinds, about, kind=kind, private=source, may_be_one=may_be_one)
+        found[each.name] = value
+    return found
 
 
-def _conditions(written: Sequence[str], data: Dataset, source: str) -> dict[str, Any]:
-    from dpselect import public
-
-    return public.conditions(written, partial(_kinds, data, argument="where"), private=source)
-
-
-def _kinds(data: Dataset, column: str, *, argument: str = "by") -> tuple[CandidateKind, ...]:
+def _kinds(data: Dataset, column: str, *, argument: str) -> tuple[CandidateKind, ...]:
     try:
         return data.candidate_kinds(column)
-    except InvalidDataError as error:  # whose text is about a column
+    except InvalidDataError as error:  # whose text is about the column of the question
         raise InvalidDataError(argument, error.got, error.expected, error.hint) from None
-
-
-def _candidates(
-    about: type[Question], data: Dataset, column: str | None, source: str, given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The arguments of a question about its list."""
-    if not about.chooses():
-        return {}
-    listed, kind = given["candidates"], given["candidates_as"]
-    if listed is None:
-        if kind is not None:
-            raise InvalidParameterError("candidates_as", Shown(repr(str(kind))), "--candidates with it")
-        return {"candidates": None}
-    from dpselect import public
-
-    fitting = () if column is None else data.candidate_kinds(column)  # refused by the question
-    alone = not about.needs_several
-    return {"candidates": public.listed(listed, kind=kind, fitting=fitting, private=source, may_be_one=alone)}
-
-
-def _read(option: Argument, given: Any, source: str) -> Any:
-    """The value of an option as the question takes it."""
-    if given is None or option.kind not in ("levels", "prices", "dates"):
-        return given
-    if option.kind == "levels":
-        return arguments.read("levels", option.name, given)
-    from dpselect import public
-
-    return public.listed(given, option.name, private=source)
 
 
 def _paying(given: Mapping[str, Any]) -> Ledger | None:

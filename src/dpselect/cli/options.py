@@ -99,7 +99,11 @@ _TYPES: dict[str, Any] = {
     "bounds": Annotated[
         tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_reader("bounds"), n_tokens=2)
     ],
-    "ends": Annotated[tuple[str, str], Parameter(allow_leading_hyphen=True, negative="")],
+    "numbers or dates": Annotated[
+        tuple[float, float],
+        Parameter(allow_leading_hyphen=True, negative="", converter=_reader("numbers or dates"), n_tokens=2),
+    ],
+    "ends": Annotated[tuple[str, str], Parameter(negative="")],
     "levels": Text,
     "prices": Text,
     "dates": Text,

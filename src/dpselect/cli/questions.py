@@ -26,6 +26,7 @@ _WRITTEN = {
     "exact": "FLOAT",
     "bounds": "FLOAT FLOAT",
     "ends": "STR STR",
+    "numbers or dates": "FLOAT FLOAT",
 }
 """What a value is called in a line about usage."""
 

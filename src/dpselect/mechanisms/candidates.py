@@ -1,4 +1,4 @@
-"""Candidates: checked before anything is drawn, and returned as the caller gave them.
+"""Candidates: checked before anything is drawn, and returned as the caller gave them by all that selects.
 
 The candidate set is public (it comes from the caller, never from the data), so errors may mention its length. They
 never mention its members: someone will pass a private column here by mistake.
@@ -7,13 +7,17 @@ never mention its members: someone will pass a private column here by mistake.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any, cast
+from itertools import combinations
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.mechanisms.explained import explained
+from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 
+Candidate = TypeVar("Candidate")
 Pick = Callable[[int], Any]
 """Takes the index of a score and returns its candidate."""
 
@@ -43,6 +47,17 @@ def checked_candidates(candidates: object, *, count: int, name: str = "candidate
             raise
         expected = error.expected.replace("candidate", name[:-1])
         raise InvalidCandidatesError(name, error.got, expected, error.hint) from None
+
+
+def all_candidates(candidates: Any, name: str = "candidates") -> tuple[int, Pick]:
+    """How many there are, at least one; and, checked, the way from a place to each: see `checked_candidates`."""
+    try:
+        count = len(candidates)
+    except TypeError:
+        raise InvalidCandidatesError(name, candidates, "a sequence") from None
+    if count == 0:
+        raise InvalidCandidatesError(name, Shown("<none>"), f"at least one {name[:-1]}")
+    return count, checked_candidates(candidates, count=count, name=name)
 
 
 def _checked(candidates: object, count: int) -> Pick:
@@ -93,27 +108,14 @@ def _check_count(candidates: object, length: int, count: int) -> None:
 def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
     try:
         return len(set(members)) != len(members)
-    except TypeError:
-        pass  # some members cannot be hashed: compare each of these with all others
-    seen: set[object] = set()
-    unhashable: list[object] = []
-    for member in members:
-        try:
-            known = member in seen
-            seen.add(member)
-        except TypeError:
-            unhashable.append(member)
-            continue
-        if known:
+    except TypeError:  # some members cannot be hashed
+        pairs = combinations(members, 2)
+    for one, other in pairs:
+        equal = _equal(one, other)
+        if equal is None:
+            raise _refusal(candidates, "members that can be compared with ==")
+        if equal:
             return True
-    others = [*unhashable, *seen]
-    for i, one in enumerate(unhashable):
-        for other in others[i + 1 :]:
-            equal = _equal(one, other)
-            if equal is None:
-                raise _refusal(candidates, "members that can be compared with ==")
-            if equal:
-                return True
     return False
 
 
@@ -127,3 +129,66 @@ def _equal(one: object, other: object) -> bool | None:
 
 def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
     return InvalidCandidatesError("candidates", Shown(f"<{type(candidates).__name__}>"), expected, hint)
+
+
+@explained
+class SelectsOne:
+    """The base of what selects one candidate by its score, at a cost of its own."""
+
+    __slots__ = ()
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> object:
+        """Draw one candidate, at the cost of `epsilon`.
+
+        Returns:
+            The selected candidate, or its index if no candidates were given.
+
+        Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        if candidates is None:
+            return self._index(scores)
+        native = native_scores(scores)
+        pick = checked_candidates(candidates, count=score_count(native))
+        return pick(self._index(native))
+
+    def _index(self, scores: ScoresLike) -> int:
+        raise NotImplementedError
+
+
+@explained
+class SelectsSeveral:
+    """The base of what selects `k` candidates at once, at one cost."""
+
+    __slots__ = ()
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
+        """Draw the `k` candidates, at one cost for all of them.
+
+        Returns:
+            `k` different candidates, or indices if no candidates were given: best first, and a set in the order in
+            which the scores were given, which says nothing of who is best.
+        """
+        native = self._checked(scores)
+        if candidates is None:
+            return self._indices(native)
+        pick = checked_candidates(candidates, count=native.size)
+        return [pick(index) for index in self._indices(native)]
+
+    def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
+        """The scores as `_indices` reads them, at least one and not too few."""
+        raise NotImplementedError
+
+    def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
+        raise NotImplementedError

@@ -17,7 +17,7 @@ All terms are positive, so nothing cancels. Proof: ``proofs/noisy_max.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -25,18 +25,10 @@ from numpy.typing import NDArray
 
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of
-from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.permute_and_flip import (
-    PERMUTE_AND_FLIP,
-    UNIT_NODES,
-    UNIT_WEIGHTS,
-    not_tossed,
-    product_integrals,
-    tossed_away,
-)
+from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, not_tossed, product_integrals, tossed_away
 
 FloatArray = NDArray[np.float64]
 
@@ -242,8 +234,8 @@ def _between_best_and_others(theta: float, n: int) -> tuple[FloatArray, FloatArr
     """Nodes y in [0, theta] below the best, their weights, and the log-probability that all others are below y."""
     edges = np.linspace(0.0, theta, max(1, math.ceil(theta)) + 1)
     width = np.diff(edges)[:, np.newaxis]
-    y = (edges[:-1, np.newaxis] + width * UNIT_NODES).ravel()
-    return y, (width * UNIT_WEIGHTS).ravel(), (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
+    y = (edges[:-1, np.newaxis] + width * _RULE.nodes).ravel()
+    return y, (width * _RULE.weights).ravel(), (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
 
 
 LAPLACE = Law("laplace", laplace_probabilities, WorstCase(_laplace_loses, _laplace_wins), LaplaceProfileEvent)
@@ -274,12 +266,7 @@ class ReportNoisyMax(Mechanism):
 
     noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
 
-    weights: InitVar[None] = None
-
-    def __post_init__(self, weights: None) -> None:
-        if weights is not None:
-            hint = "Noise of one law for all has no weights. With Gumbel noise they belong to: ExponentialMechanism."
-            raise InvalidParameterError("weights", typed(weights), "none for report-noisy-max", hint)
+    def __post_init__(self) -> None:
         one_of(self.noise, "noise", _LAW_OF_NOISE)
         Mechanism.__post_init__(self)
 

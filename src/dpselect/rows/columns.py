@@ -52,6 +52,9 @@ _DATES = (
 )
 
 
+_MEDIANS = "Of dates there are medians and quantiles, with the first and the last date as bounds."
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column.
@@ -64,6 +67,7 @@ class Column:
         wide: whether its type holds only whole numbers, of more digits than 64 bits or as decimals.
         stamp: whether its type is for timestamps.
         dated: whether only the dates of its timestamps are read; its values are then dates.
+        days: whether its dates are read as numbers, of days since 1970.
         parts: the columns of a cross table, each with the kind of its values. Such a column is in no table: its value
             is the text of all values, see `row_rules.rule`.
     """
@@ -75,19 +79,20 @@ class Column:
     each_row: bool = False
     stamp: bool = field(default=False, compare=False)
     dated: bool = False
+    days: bool = False
     parts: tuple[tuple[Column, CandidateKind], ...] = ()
 
     @property
     def sources(self) -> tuple[Column, ...]:
         """The columns of the table that are read, those of timestamps as dates where they are read so."""
-        return tuple(each for each, _ in self.parts) or (self if self.dated else self.source,)
+        return tuple(each for each, _ in self.parts) or (replace(self, days=False) if self.dated else self.source,)
 
     @property
     def source(self) -> Column:
         """The column of the table that is read."""
         if self.dated:
-            return replace(self, holds=Holds.TIMES, dated=False)
-        return replace(self, each_row=False) if self.each_row else self
+            return replace(self, holds=Holds.TIMES, dated=False, days=False)
+        return replace(self, each_row=False, days=False) if self.each_row or self.days else self
 
     @property
     def as_dates(self) -> Column:
@@ -203,9 +208,9 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
 
 def check_numeric(column: Column, *, argument: str = "column") -> None:
     """Refuse a column whose type has no numbers."""
-    if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
+    if column.days or column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
         return
-    hint = column.described("Convert it to numbers first.")
+    hint = column.described(_MEDIANS if column.holds is Holds.DATES else "Convert it to numbers first.")
     raise InvalidDataError(argument, Shown(repr(column.name)), "a column of numbers", hint)
 
 

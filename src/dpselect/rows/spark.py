@@ -19,6 +19,7 @@ from dpselect.rows.frames.streams import named_columns
 from dpselect.rows.row_rules import Dialect, named_cells
 from dpselect.rows.statements import Found, Statement, is_interval
 from dpselect.summaries import CandidateKind
+from dpselect.summaries.dates import DAY_ZERO
 
 SHOWN = "<PySpark DataFrame>"
 
@@ -59,7 +60,12 @@ _READABLE = (
 )
 
 
-class _Spark(Dialect):
+_NORMAL_FORM = "TRY_REFLECT('com.ibm.icu.text.Normalizer', 'compose', {}, false)"
+
+
+class Spark(Dialect):
+    """The words of Spark; some clusters let nobody call Java."""
+
     row_number = "monotonically_increasing_id()"
     materialized = ""  # it computes such a query twice; whatever is random in it depends on the rows alone
     types: ClassVar = {
@@ -71,11 +77,21 @@ class _Spark(Dialect):
     }
     amount = "decimal(38,0)"
 
+    def __init__(self, *, may_reflect: bool = True) -> None:
+        self.may_reflect = may_reflect
+
     def text(self, cell: str) -> str:
         return f"CAST({cell} AS string COLLATE UTF8_BINARY)"  # byte by byte, whatever the column's collation
 
     def valid_text(self, cell: str) -> str:
         return f"try_validate_utf8({self.text(cell)})"
+
+    def normal_form(self, text: str) -> str:
+        """By the library of Unicode that Spark has in it, for its collations. Where it may not be called, as it is."""
+        return f"COALESCE({_NORMAL_FORM.format(text)}, {text})" if self.may_reflect else text
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"REGEXP_LIKE({text}, '(?s)^({pattern})(?!.)')"  # in Java a dollar may be followed by a line break
 
     def unit_key(self, name: str, holds: Holds) -> str:
         return f"hex({name})" if holds is Holds.BYTES else name
@@ -85,6 +101,9 @@ class _Spark(Dialect):
 
     def half_even(self, number: str) -> str:
         return f"rint({number})"
+
+    def days(self, date: str) -> str:
+        return f"DATEDIFF({date}, {self.day(DAY_ZERO)})"
 
     def lot(self, columns: Sequence[str]) -> str:
         """SHA-256 of a new key and of the columns: the same when a task is run again, or a query is computed twice.
@@ -96,7 +115,7 @@ class _Spark(Dialect):
         return f"sha2(concat('{os.urandom(32).hex()}', {', '.join(parts)}), 256)"
 
 
-SPARK = _Spark()
+SPARK = Spark()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -143,7 +162,9 @@ class SparkFrame:
                 types = f"place bigint, candidate {SPARK.types[listed.kind]}"
                 session.createDataFrame(candidate_table(listed), types).createOrReplaceTempView(f"{mark}_{name}")
                 front.append(f"{name} AS (SELECT * FROM {mark}_{name})")
-            sql = f"SELECT * FROM ({statement.sql(SPARK, cells, f'{mark}_cells')}) AS answer"
+            named = statement.reads["who"].column.holds is Holds.TEXT
+            dialect = Spark(may_reflect=named and _may_reflect(session))
+            sql = f"SELECT * FROM ({statement.sql(dialect, cells, f'{mark}_cells')}) AS answer"
             found = session.sql(f"WITH {', '.join(front)} {sql}" if front else sql).toArrow()
         finally:
             for name in ("cells", *views):
@@ -166,6 +187,16 @@ class SparkFrame:
         if any(now.get(name) != column for name, column in then.items()):
             raise changed(self.shown)
         return self.frame.select(*(_unless_replaced(self.frame, column) for column in then.values()))
+
+
+def _may_reflect(session: Any) -> bool:
+    """Whether the session would normalize a text. It is asked about a constant, and runs nothing."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        return bool(session.sql(f"SELECT {_NORMAL_FORM.format(repr('e'))}").schema)
+    except AnalysisException:
+        return False
 
 
 def _columns_in(frame: Any) -> tuple[Column, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import numpy as np
@@ -28,6 +27,7 @@ from dpselect.summaries import (
     PublicGroups,
     PublicPairs,
     UnitValues,
+    are_dates,
     candidate_kind,
     ends_of,
     public_dates,
@@ -97,7 +97,15 @@ class Rows:
 
     def _condition(self, name: str, given: object) -> Condition:
         column = self.check(name, argument="where")
-        expected = f'for {name}: two ends such as (18, None), in a plan "18..", or a list of values'
+        try:
+            return self._met(column, given)
+        except InvalidDataError:  # which names the column
+            raise
+        except InvalidParameterError as bad:
+            raise type(bad)(bad.name, bad.got, f"for {name}: {bad.expected}", bad.hint) from None
+
+    def _met(self, column: Column, given: object) -> Condition:
+        expected = 'two ends such as (18, None), in a plan "18..", or a list of values'
         if not isinstance(given, tuple):
             if given is None or isinstance(given, str | bytes):
                 raise InvalidParameterError("where", typed(given), expected)
@@ -106,7 +114,7 @@ class Rows:
             ends = cast("tuple[object, ...]", given)
             if len(ends) != 2 or ends == (None, None):
                 raise InvalidParameterError("where", Shown(f"<{len(ends)} ends>"), expected)
-            if not any(isinstance(end, str | date) for end in ends):
+            if not are_dates(ends):
                 check_numeric(column, argument="where")
                 return Condition(column, None, ends_of((ends[0], ends[1])))
             try:
@@ -222,11 +230,12 @@ class ColumnRows:
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]:
         """The numbers of a column, at most `max_rows_per_unit` of each unit in each group."""
-        check_numeric(self.column)
-        check_near(self.column, domain.lower, *([] if domain.is_open else [domain.upper]))
+        column = self._of_days() if domain.dated else self.column
+        check_numeric(column)
+        check_near(column, domain.lower, *([] if domain.is_open else [domain.upper]))
         found = self.rows.table.gather(
             unit=self.rows.unit_column,
-            column=self.column,
+            column=column,
             domain=domain,
             max_rows_per_unit=max_rows_per_unit,
             grouping=self._grouping(groups),
@@ -243,6 +252,8 @@ class ColumnRows:
             _check_listed(self.column, candidates, argument=condition.argument)
         if condition.summed is not None:
             number = self.rows.check(condition.summed, argument="sum")
+        elif condition.is_date:
+            number = self._of_days()
         elif condition.is_number:
             number = self.column
             check_numeric(number)
@@ -267,6 +278,11 @@ class ColumnRows:
             progress=self.rows.progress,
         )
         return [each.in_order() for each in found] if seeded_draws()[0] else found  # see `gather`
+
+    def _of_days(self) -> Column:
+        """The column of dates, read as numbers."""
+        check_match(self.column, CandidateKind.DATE, argument="dates")
+        return replace(self.column, days=True)
 
     def _grouping(self, groups: PublicGroups | None, candidates: Sized | None = None) -> Grouping | None:
         if groups is None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dpselect.summaries.clip import PublicClip as PublicClip
     from dpselect.summaries.condition import PublicCondition as PublicCondition
     from dpselect.summaries.condition import ends_of as ends_of
+    from dpselect.summaries.dates import are_dates as are_dates
     from dpselect.summaries.dates import as_date as as_date
     from dpselect.summaries.dates import public_dates as public_dates
     from dpselect.summaries.domain import GrowingBins as GrowingBins
@@ -35,7 +36,7 @@ else:
             "dpselect.summaries.candidates": "MOST_CANDIDATES PublicCandidates UnlistedCandidates",
             "dpselect.summaries.clip": "PublicClip",
             "dpselect.summaries.condition": "PublicCondition ends_of",
-            "dpselect.summaries.dates": "as_date public_dates",
+            "dpselect.summaries.dates": "are_dates as_date public_dates",
             "dpselect.summaries.domain": "GrowingBins PublicBins PublicDomain",
             "dpselect.summaries.features": "HIGHEST_WEIGHT MOST_CELLS PublicFeatures",
             "dpselect.summaries.groups": "PublicGroups PublicPairs",

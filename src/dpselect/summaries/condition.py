@@ -16,6 +16,7 @@ class PublicCondition:
     Attributes:
         candidates: the column has one of them.
         is_number: the column has a number.
+        is_date: the column has a date.
         between: the number is not below the first and not above the second of these.
         summed: name of another column that has a number.
         argument: the question's name for the candidates, for errors.
@@ -23,6 +24,7 @@ class PublicCondition:
 
     candidates: PublicCandidates | None = None
     is_number: bool = False
+    is_date: bool = False
     between: tuple[int | float, int | float] | None = None
     summed: str | None = None
     argument: str = "candidates"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.checks import finite_bounds, positive_count
-from dpselect.errors import InvalidParameterError
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.grids import Grid
+from dpselect.summaries.dates import DAY_ZERO, are_dates, first_and_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +27,28 @@ class PublicDomain:
         upper: largest answer; larger values count as this.
         grid: the answers ``lower, lower + step, ..., upper``, and each value counts as the nearest; None: no grid.
         is_open: whether the caller gave no upper bound.
+        dated: whether the numbers stand for dates, as days since 1970.
 
     >>> PublicDomain.given((0, 120), step=1).grid.count
     121
+    >>> PublicDomain.given(("2026-01-01", "2026-12-31"), step=1, may_be_dates=True).grid.count
+    365
     """
 
     lower: float
     upper: float
     grid: Grid | None = None
     is_open: bool = False
+    dated: bool = False
 
     @classmethod
-    def given(cls, bounds: object, *, step: object = None) -> PublicDomain:
+    def given(cls, bounds: object, *, step: object = None, may_be_dates: bool = False) -> PublicDomain:
         """The domain given by `bounds` and `step`.
 
         Args:
             bounds: two finite numbers, the smaller first.
             step: a number that divides their distance, with both read as decimals.
+            may_be_dates: whether the bounds may also be two dates; the step is in days then.
 
         Raises:
             InvalidParameterError: `bounds` or `step` is invalid.
@@ -49,12 +56,27 @@ class PublicDomain:
         >>> PublicDomain.given((0, 1), step=0.1).grid.point(3)
         0.3
         """
+        dated = may_be_dates and are_dates(bounds)
+        if dated:
+            first, last = first_and_last(bounds)
+            if first == last:
+                raise InvalidParameterError(
+                    "bounds", Shown(f"({first}, {last})"), "two dates, the first before the last"
+                )
+            bounds = (first - DAY_ZERO).days, (last - DAY_ZERO).days
+            step = positive_count(step, "step")
         lower, upper = finite_bounds(bounds)
         grid = None if step is None else Grid.dividing(lower, upper, step=step)
-        return cls(float(lower), float(upper), grid)
+        return cls(float(lower), float(upper), grid, dated=dated)
+
+    def shown(self, number: float) -> float | date:
+        """A number of the domain as it is released."""
+        return DAY_ZERO + timedelta(days=int(number)) if self.dated else number
 
     def may_hold(self, value: object) -> bool:
         """Whether it is one of them, as it would be released."""
+        if self.dated:
+            value = (value - DAY_ZERO).days if type(value) is date else None
         if not isinstance(value, int | float) or isinstance(value, bool) or not self.lower <= value <= self.upper:
             return False
         return self.grid is None or self.grid.point(self.grid.position(value)) == value
@@ -68,9 +90,11 @@ class PublicDomain:
 
     def description(self) -> dict[str, Any]:
         """The candidates in a certificate."""
-        bounds = {"lower": self.lower, "upper": self.upper}
+        bounds: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
         if self.grid is None:
             return {"source": "bounds", **bounds}
+        if self.dated:
+            bounds = {"kind": "dates", **{end: str(self.shown(number)) for end, number in bounds.items()}}
         return {"source": "grid", **bounds, "step": float(self.grid.step), "count": self.grid.count}
 
 

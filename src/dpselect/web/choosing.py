@@ -251,7 +251,7 @@ def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     if column is None:
         return _not_looked(pages, "Choose a column first: it is the column that is looked at.")
     site, unit = pages.site, form.unit
-    id = pages.questions.look(lambda progress: check(site.data(unit), column, progress=progress, **given))
+    id = pages.questions.look(lambda progress: check(site.data(unit), column, progress=progress, **given).as_options())
     return _looked(pages, id)
 
 

@@ -274,34 +274,35 @@ class Form:
                 self.arguments[each.name] = value
 
     def _value(self, each: Field, texts: list[str]) -> Any:
-        if each.kind == "flag":
-            return texts[0] == "on"
-        if each.name == "where":
-            return public.conditions(conditions(texts[0]), self.site.dry(self.unit).candidate_kinds, private="")
-        return (
-            self._listed(each.name, texts[0]) if each.is_list else arguments.read(each.argument.kind, each.name, *texts)
-        )
-
-    def _listed(self, name: str, text: str) -> Any:
-        """A public list, for the type that was chosen or that the column has.
+        """What was typed into a field, as the question takes it.
 
         Files are not named here: a page could be made to show what is in them.
         """
-        text = public.on_a_line(text, name)
-        if text.startswith("@"):
-            hint = "Paste the list instead: one on each line, or separated by commas."
-            raise InvalidCandidatesError(name, typed(text), "a list, not the name of a file", hint)
-        chosen = self.typed.get(f"{name}_as", "")
-        kind = arguments.read(CandidateKind, f"{name}_as", chosen) if chosen else None
-        column = self.typed.get("by" if name == "groups" else "column", "")
-        kinds: Sequence[CandidateKind] = ()
-        if column and self.unit:
-            try:
-                kinds = self.site.dry(self.unit).candidate_kinds(column)
-            except InvalidDataError:
-                kinds = ()  # the question says it, beside the field of the column
-        alone = name != "candidates" or not self.about.needs_several
-        return public.listed(text, name, kind=kind, fitting=kinds, private="", may_be_one=alone)
+        if each.kind == "flag":
+            return texts[0] == "on"
+        if each.name == "where":
+            return public.value_of(each.argument, conditions(texts[0]), self._kinds, None, private="")
+        if each.is_list:
+            texts = [public.on_a_line(texts[0], each.name)]
+            if texts[0].startswith("@"):
+                hint = "Paste the list instead: one on each line, or separated by commas."
+                raise InvalidCandidatesError(each.name, typed(texts[0]), "a list, not the name of a file", hint)
+        chosen = self.typed.get(f"{each.name}_as", "")
+        kind = arguments.read(CandidateKind, f"{each.name}_as", chosen) if chosen else None
+        column = self.typed.get("by" if each.name == "groups" else "column") or None
+        alone = each.name != "candidates" or not self.about.needs_several
+        kinds = self._kinds_if_any
+        return public.value_of(each.argument, texts, kinds, column, kind=kind, private="", may_be_one=alone)
+
+    def _kinds(self, column: str) -> Sequence[CandidateKind]:
+        return self.site.dry(self.unit).candidate_kinds(column)
+
+    def _kinds_if_any(self, column: str) -> Sequence[CandidateKind]:
+        """The types that the members of a list can match; the question says what is wrong with its column."""
+        try:
+            return self._kinds(column) if self.unit else ()
+        except InvalidDataError:
+            return ()
 
 
 def conditions(text: str) -> list[str]:

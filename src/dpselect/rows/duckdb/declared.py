@@ -12,19 +12,21 @@ import re
 from dataclasses import replace
 from typing import cast
 
+import numpy as np
+
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.contract import Grouping
-from dpselect.rows.duckdb.arrow import Array, pa, pc
+from dpselect.rows.duckdb.arrow import Array, computed, pa, pc
+from dpselect.rows.row_rules import NO_BREAK_BLANKS
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.groups import BETWEEN_PARTS
 
 _BLANKS = " \t"
 """What may stand around a number or a date, as in the row rules."""
 
-_NO_BREAK_BLANKS = "\u00a0\u202f"
-"""What stands between a number and its currency in many languages."""
+_FIRST_BEYOND_ASCII = 128
 
 _LARGEST_SHORT_YEAR = "68"
 """Years of two digits up to this one are in the 2000s, as POSIX has it."""
@@ -55,6 +57,26 @@ def as_read(array: Array, column: Column, kind: CandidateKind, format: Format | 
     if kind is CandidateKind.DATE and (format.date_format is not None or format.as_date):
         return _dates(array, format)
     return array
+
+
+def unit_names(text: Array) -> Array:
+    """Cells of text as the names of units that the row rules compare: see `Dialect.unit_text`.
+
+    Here it takes a fortieth of the engine's time, and most tables have nothing to change.
+
+    >>> unit_names(pa.array([" ann ", "Zoe" + chr(0x301), "7.0", "007", None], pa.large_string())).to_pylist()
+    ['ann', 'Zoé', '7', '007', None]
+    """
+    text = computed("ascii_trim_whitespace", text)
+    written = np.frombuffer(text.buffers()[2] or b"", np.uint8)
+    if written.max(initial=0) >= _FIRST_BEYOND_ASCII:
+        others = pc.fill_null(pc.invert(pc.string_is_ascii(text)), False)
+        changed = pc.replace_substring_regex(text.filter(others), pattern=f"[{NO_BREAK_BLANKS}]", replacement=" ")
+        changed = pc.utf8_normalize(pc.ascii_trim_whitespace(changed), form="NFC")
+        text = pc.replace_with_mask(text, others, changed)
+    if (written == ord(".")).any():
+        text = pc.replace_substring_regex(text, pattern="^([+-]?[0-9]+)[.]0*$", replacement="\\1")
+    return text
 
 
 def compared(candidates: PublicCandidates, format: Format | None, *, argument: str = "candidates") -> PublicCandidates:
@@ -103,7 +125,7 @@ def _compared_text(array: Array, format: Format) -> Array:
 
 def _numbers(array: Array, format: Format) -> Array:
     if format.strip:
-        taken = format.strip + _BLANKS + _NO_BREAK_BLANKS
+        taken = format.strip + _BLANKS + NO_BREAK_BLANKS
         array = pc.utf8_trim(array, characters=taken)
         behind_sign = "^([+-])[" + "".join(f"\\x{{{ord(each):x}}}" for each in taken) + "]+"
         array = pc.replace_substring_regex(array, pattern=behind_sign, replacement="\\1")

@@ -91,8 +91,8 @@ def _of(value: RowValue, name: str, statement: Statement) -> tuple[Cell, ...]:
     if value.column.parts:
         both = zip(value.column.sources, statement.parts, strict=True)
         return tuple(Cell(column, ShortValues.of(listed)) for column, listed in both)
-    kind = value.kind if isinstance(value, Value | Name) else None
-    return (Cell(value.column, ShortValues.of(statement.lists.get(name, kind))),)
+    kind = value.kind if isinstance(value, Value | Name) else CandidateKind.DATE if value.column.days else None
+    return (Cell(value.column.sources[0], ShortValues.of(statement.lists.get(name, kind))),)
 
 
 def _ask(

@@ -93,14 +93,14 @@ def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
 
     def refused(_: BaseException) -> InvalidDataError:
-        hint = _hint_for_separator(content, delimiter) or _hint_for_encoding(content) or _LINE_BREAKS
+        hint = _hint_for_separator(content, dialect) or _hint_for_encoding(content) or _line_breaks(dialect)
         return InvalidDataError("source", shown, expected, hint)
 
     with TranslatedErrors(refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if len(names) < 2:
         expected = f"at least two columns, a unit and a value, {separated}"
-        hint = _hint_for_separator(content, delimiter) or (_MORE.format(dialect.above) if dialect.above else _TITLES)
+        hint = _hint_for_separator(content, dialect) or (_MORE.format(dialect.above) if dialect.above else _TITLES)
         raise InvalidDataError("source", shown, expected, hint)
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
@@ -125,18 +125,22 @@ def _hint_for_encoding(header: bytes) -> str:
     return ""
 
 
-def _hint_for_separator(header: bytes, delimiter: str) -> str:
-    """The hint for a header whose fields are separated by something other than `delimiter`.
+def _line_breaks(dialect: LineDialect) -> str:
+    return "" if dialect.quoted else _LINE_BREAKS
+
+
+def _hint_for_separator(header: bytes, dialect: LineDialect) -> str:
+    """The hint for a header whose fields are separated by something other than the delimiter.
 
     The file is refused all the same: without a header line this is a person's row, and its separator would decide how
     everybody's rows are read.
     """
     for word, separator in DELIMITER_WORDS.items():
-        if separator != delimiter and separator.encode() in header:
+        if separator != dialect.delimiter and separator.encode() in header:
             also = " and, if decimals have commas, thousands='.' decimal=','" if separator == ";" else ""
             looks = f"It looks separated by {_CALLED[separator]}."
             declare = f"If it is, declare the format: delimiter={word!r}{also}."
-            return f"{looks} {declare} {_LINE_BREAKS}"
+            return f"{looks} {declare} {_line_breaks(dialect)}".rstrip()
     return ""
 
 

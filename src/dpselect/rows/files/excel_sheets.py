@@ -63,7 +63,7 @@ def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...
         MissingExtraError: the extra ``excel`` is not installed.
     """
     with _opened(path, shown, declared) as rows:
-        return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, _NO_CELLS), shown))
+        return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, _NO_CELLS), shown, declared.header_row))
 
 
 def rows(
@@ -86,7 +86,7 @@ def rows(
         advance: called with the bytes of the file at the end.
     """
     with _opened(path, shown, declared) as cells:
-        names = _names(next(cells, _NO_CELLS), shown)
+        names = _names(next(cells, _NO_CELLS), shown, declared.header_row)
         if tuple(names) != tuple(column.name for column in among):
             raise _damaged(shown)
         places = [names[column.name] for column in columns]
@@ -97,15 +97,17 @@ def rows(
     advance(os.path.getsize(path))
 
 
-def _names(header: Row, shown: Shown) -> dict[str, int]:
-    """Where the columns are, by their names."""
+def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
+    """Where the columns are, by their names, which are in the row of this number."""
+    which = f"row {number:,}" if number > 1 else "its first row"
     found = [(name, at) for at, cell in sorted(header.items()) if (name := _text(cell))]
     if len(found) < 2:
-        expected = "a sheet with the names of at least two columns in its first row, a unit and a value"
+        expected = f"a sheet with the names of at least two columns in {which}, a unit and a value"
         hint = "If rows such as titles stand above the names, say in which row they are: header_row=2."
+        hint = hint if number == 1 else "Rows are counted from 1, with those that are empty."
         raise InvalidDataError("source", shown, expected, hint)
     if len(dict(found)) < len(found):
-        raise InvalidDataError("source", shown, "columns with different names", "Two have the same in the first row.")
+        raise InvalidDataError("source", shown, "columns with different names", f"Two have the same in {which}.")
     return dict(found)
 
 
