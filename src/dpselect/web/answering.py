@@ -1,25 +1,32 @@
-"""The pages of one question from its confirmation to its answer, its certificate, and the commands that do the same."""
+"""The pages of one question from its confirmation to its answer, its certificate, and the command that asks the same."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from dpselect import public
 from dpselect.certificates.release import Release
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
+from dpselect.formats import Format
 from dpselect.plans.report import in_words, is_drawn, rows_of
+from dpselect.privacy import Neighbours
+from dpselect.public_time import Times
 from dpselect.questions import wording
 from dpselect.questions.question import as_text
+from dpselect.web.forms import conditions
 from dpselect.web.pages import Pages, route
 from dpselect.web.planning import on_page, why
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
-from dpselect.web.same import in_python, on_the_command_line
+from dpselect.web.site import Site, shown_address
 
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
 """Of a picture: so that a page knows it before the picture has come."""
@@ -129,7 +136,6 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         size=None if size is None else [round(float(each)) for each in size.groups()],
         no_chart=no_chart,
         certificate=release.to_json(),
-        python="" if asked is None else in_python(asked),
         command="" if asked is None else on_the_command_line(asked),
         account=pages.account,
     )
@@ -176,6 +182,71 @@ def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Res
     name = f"{release.task.replace('_', '-')}-{id}.json"
     about = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(release.to_json() + "\n", media_type="application/json", headers=about)
+
+
+def on_the_command_line(asked: PageRequest) -> str:
+    """The question as a command for a POSIX shell, on one line; empty if no command asks it.
+
+    What was typed into the form is what is typed in a shell: one reader reads both.
+    """
+    form, site = asked.form, asked.form.site
+    named, options = [shown_address(site.source or "")], _option("unit", form.unit)
+    for each in form.fields:
+        texts = [form.text(part) for part in each.parts]
+        if each.name == "unit" or not (each.name in form.arguments or (each.name.endswith("_as") and texts[0])):
+            continue
+        if each.name == "where":
+            options += [word for line in conditions(texts[0]) for word in _option("where", line)]
+        elif each.kind == "flag":
+            options += _option(each.name)
+        else:
+            words = [public.on_a_line(texts[0], each.name)] if each.is_list else texts
+            is_named = each.name == "column" or each.name in form.about.positional
+            (named if is_named else options).extend(words if is_named else _option(each.name, *words))
+    options += _option("epsilon", as_text(asked.epsilon))
+    for name, value in (_reading(site) | _format_words(site.format)).items():
+        if value:
+            words = [] if value is True else [str(value).replace("_", "-") if name == "neighbours" else str(value)]
+            options += _option(name, *words)
+    if site.ledger is not None:
+        options += _option("request", asked.request)
+    if any(map(_misread, named)) or any("\0" in word for word in (*named, *options)):
+        return ""
+    question = form.about.name.replace("_", "-")
+    if any(word.startswith("-") for word in named):  # all words after -- are no options
+        return shlex.join(["dpselect", question, *options, "--", *named])
+    return shlex.join(["dpselect", question, *named, *options])
+
+
+def _option(name: str, *words: str) -> list[str]:
+    """An option with its value, in one word if the value looks like an option itself."""
+    option = f"--{name.replace('_', '-')}"
+    if len(words) == 1 and words[0].startswith("-"):
+        return [f"{option}={words[0]}"]
+    return [option, *words]
+
+
+def _misread(word: str) -> bool:
+    """Whether a name is taken for an option even after ``--``."""
+    return word.partition("=")[0] in ("--help", "-h", "--help-all", "--version")
+
+
+def _reading(site: Site) -> dict[str, Any]:
+    """What a table is opened with, if not as usual."""
+    return {
+        "table": site.table,
+        "memory_limit": site.memory_limit,
+        "source_name": site.source_name,
+        "neighbours": None if site.neighbours is Neighbours.ADD_REMOVE else str(site.neighbours),
+        "times": None if site.times is Times.DAY else str(site.times),
+        "ledger": None if site.ledger_url is None else shown_address(site.ledger_url),
+        "account": site.account,
+    }
+
+
+def _format_words(format: Format) -> dict[str, Any]:
+    held, usual = {each.name: getattr(format, each.name) for each in fields(format)}, Format()
+    return {name: value for name, value in held.items() if value != getattr(usual, name)}
 
 
 ROUTES = (
