@@ -228,7 +228,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "Declare the name of one: --sheet NAME." in capsys.readouterr().err
     assert main([*asked, "--sheet", "Sales"]) == 0
     assert capsys.readouterr().out == "7\n"
-    assert main(["columns", path, "--sheet", "Sales", "--to-file-i-keep-private"]) == 0
+    assert main(["columns", path, "--sheet", "Sales"]) == 0
     assert capsys.readouterr().out == "unit\nvalue\n"
 
 

@@ -3,122 +3,73 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
-from cyclopts import Group
+from cyclopts import Parameter
 
-from dpselect.arguments import Argument
-from dpselect.cli.asking import groups_among
-from dpselect.cli.options import (
-    OF_GROUPS,
-    SHARED,
-    Bounds,
-    File,
-    NumbersOrDates,
-    Step,
-    Text,
-    in_one_piece,
-    with_options,
+from dpselect.arguments import OF_VIEWS, Argument
+from dpselect.cli.asking import values_of
+from dpselect.cli.options import OF_GROUPS, OF_QUESTION, SHARED, Table, with_options
+from dpselect.cli.shared_options import CANDIDATES_AS, FORMAT, GROUPS, format_of, shared
+from dpselect.cli.shared_options import SHARED as OF_QUESTIONS
+from dpselect.cli.streams import say, scan_progress
+from dpselect.questions import BY_NAME
+
+_KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
+_TAKEN = (
+    *(replace(_KNOWN[name], default=None) for name in ("candidates", "between", "dates", "step", "clip")),
+    Argument(
+        "numbers or dates", "Bounds of the question: two numbers, or the first and the last date.", "bounds", None
+    ),
 )
-from dpselect.cli.progress import scan_progress
-from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
-from dpselect.summaries.kinds import CandidateKind
+"""Options of questions that say which values are meant."""
 
-
-def _say(text: str) -> None:
-    with suppress(OSError):  # what was found is the same
-        print(f"dpselect: {text}", file=sys.stderr)
-
-
-_HIDDEN = Group("Options that change no row", show=False)
-_NAMES = (
-    "epsilon usable_epsilon delta levels scale max_values_per_unit max_rows_per_unit neighbours ledger account anchor"
-    " request times source_name prices"
+_READING = shared("table memory_limit")
+_IGNORED = tuple(
+    replace(each, kind="flag" if each.kind == "flag" else "any text", default=None)
+    for each in {**_KNOWN, **{each.name: each for each in OF_QUESTIONS}}.values()
+    if each.kind != "json" and each.name not in {one.name for one in (*_TAKEN, *_READING, *FORMAT)}
 )
-_NO_DIFFERENCE = (
-    *(Argument("any text", "", name, None) for name in _NAMES.split()),
-    *(Argument("flag", "", name, False) for name in ("continuous", "dry_run", "quiet")),
+"""Options that change no row it reads: understood, so that only the word for the question is replaced."""
+
+
+@with_options(
+    (OF_QUESTION, (*_TAKEN, CANDIDATES_AS)),
+    (OF_GROUPS, GROUPS),
+    (SHARED, (*_READING, *FORMAT)),
+    (None, _IGNORED),
 )
-"""Options of a question that change no row it reads: understood, so that only the word for it is replaced."""
-
-
-@with_options((OF_GROUPS, GROUPS), (SHARED, FORMAT), (_HIDDEN, _NO_DIFFERENCE))
-@in_one_piece
 def check(
-    source: File,
-    column: str,
-    sum: str | None = None,  # the word of the question
+    source: Table,
+    column: Annotated[str, Parameter(help="Column of the question.")],
+    sum: Annotated[str | None, Parameter(help="For best-by: the column that it adds up.")] = None,
     /,
     *,
-    unit: str,
-    table: str | None = None,
-    candidates: Text | None = None,
-    candidates_as: CandidateKind | None = None,
-    between: Bounds | None = None,
-    dates: Text | None = None,
-    bounds: NumbersOrDates | None = None,
-    step: Step | None = None,
-    clip: Bounds | None = None,
-    memory_limit: str | None = None,
-    **more: Any,
+    unit: Annotated[str, Parameter(help="Column that identifies whom a row belongs to.")],
+    **given: Any,
 ) -> None:
     """Count what a question would read of a table and what it would leave out, and why. For the holder only.
 
     dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
 
-    The numbers are exact, not private: nothing is charged, and nothing is part of a
-    certificate. Without candidates and dates it is about numbers. It shows cells
-    of the table: what is written to a file or a pipe, keep to yourself.
-
-    Args:
-        source: CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as
-            'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL, of which only units are counted.
-        column: Column of the question.
-        sum: For best-by: the column that it adds up.
-        unit: Column that identifies whom a row belongs to.
-        table: For PostgreSQL: name of the table, or schema.table.
-        candidates: Candidates of the question: 1..100, red,green,blue, @file or @codes.csv:column.
-        candidates_as: Type of the candidates. Default: the column's type; for CSV, integers if all look like it.
-        between: For a count: two numbers.
-        dates: Dates of the question: 2026-12-05,2026-12-12 or @file with one per line.
-        bounds: Bounds of the question: two numbers, or the first and the last date.
-        step: Step of the question.
-        clip: Clip of the question: of best-by together with SUM, of sum by itself.
-        memory_limit: Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder.
+    The numbers are exact, not private: nothing is charged, and nothing is part of
+    a certificate. Without candidates and dates it is about numbers. Cells of the
+    table are shown: what is written to a file or a pipe, keep to yourself. Of a
+    table on a server only units are counted.
     """
     import dpselect as dps
-    from dpselect import public
 
-    options = filled((*GROUPS, *FORMAT), more)
-    format = format_of(options)
-    reading: dict[str, Any] = {} if memory_limit is None else {"memory_limit": memory_limit}
-    data = dps.Dataset(source, unit=unit, table=table, format=format, **reading)
-
-    parts = groups_among(data, source, options)
-    listed: dict[str, Any] = {} if dates is None else {"dates": public.listed(dates, "dates", private=source)}
-    if candidates is not None:
-        kinds = data.candidate_kinds(column)
-        about: dict[str, Any] = {"kind": candidates_as, "fitting": kinds, "private": source, "may_be_one": True}
-        listed["candidates"] = public.listed(candidates, "candidates", **about)
-    with scan_progress(wanted=True) as progress:
-        found = dps.check(
-            data,
-            column,
-            **listed,
-            between=between,
-            bounds=bounds,
-            step=step,
-            sum=sum,
-            clip=clip,
-            where=parts["where"],
-            by=parts["by"],
-            groups=parts["groups"],
-            progress=progress,
-        )
+    reading = {each.name: given[each.name] for each in _READING if given[each.name] is not None}
+    data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
+    values = values_of(_TAKEN, given, data, source, column, may_be_one=True)
+    view = values_of(OF_VIEWS, given, data, source)
+    del view["max_groups_per_unit"]
+    with scan_progress() as progress:
+        found = dps.check(data, column, sum=sum, progress=progress, **values, **view)
     if not sys.stdout.isatty():
-        _say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
+        say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
     print(found.as_options())
-    names = [each.name.replace("_", "-") for each in _NO_DIFFERENCE if more.get(each.name)]
+    names = [each.name.replace("_", "-") for each in _IGNORED if given[each.name]]
     if names:
-        _say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")
+        say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")

@@ -30,10 +30,9 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
     Args:
         certificate: File with what --json printed.
         ledger: Also look up its charge in this ledger.
-        as_json: Print a JSON object instead of sentences.
     """
     from dpselect.certificates import check
-    from dpselect.cli.output import escaped
+    from dpselect.cli.streams import escaped
     from dpselect.ledger import Ledger
     from dpselect.questions.wording import scope
 
