@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
+from math import prod
 
 import pytest
 
 import dpselect as dps
-from tests.reference.smoothed_histogram import law_of_draws
 from tests.reference.testing import most_power, power_bound, randomized_response
 
 LEVELS = [Fraction(i, 40) for i in range(1, 40)]
@@ -23,8 +24,13 @@ def test_randomized_response_attains_the_bound(exp_epsilon: Fraction) -> None:
 
 
 def _laws(rate: Fraction, k: int) -> tuple[list[Fraction], list[Fraction]]:
-    first, second = (law_of_draws(counts, rate=rate, k=k) for counts in ((2, 0, 1), (1, 1, 1)))
-    return list(first.values()), [second[each] for each in first]
+    """Of k draws from two neighbouring histograms that are mixed with the uniform distribution."""
+
+    def law(counts: tuple[int, ...]) -> list[Fraction]:
+        weights = [1 + rate * count for count in counts]
+        return [prod(each) for each in product([weight / sum(weights) for weight in weights], repeat=k)]
+
+    return law((2, 0, 1)), law((1, 1, 1))
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
