@@ -18,9 +18,8 @@ from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.checks import decimal_fraction, double_holds, finite_bounds, positive_sensitivity, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.mechanisms.base import DrawPlan, MechanismValue, scale_of, shortest
-from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.piecewise import FallLaw, Scale
+from dpselect.mechanisms.piecewise import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values, refused_values, with_nan
 from dpselect.privacy import Neighbours
 

@@ -23,7 +23,7 @@ from dpselect.checks import (
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.base import MechanismValue, native_grid, shortest
-from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
+from dpselect.mechanisms.piecewise import FloatArray, PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours
 
@@ -79,20 +79,21 @@ class QuantileMechanism(RankMechanism):
     """
 
     level: float
-    _mechanism: IntervalMechanism = field(init=False, repr=False, compare=False)
+    _mechanism: PiecewiseLinearMechanism = field(init=False, repr=False, compare=False)
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
         exact, is_added = Fraction(self.level), self.neighbours is Neighbours.ADD_REMOVE
         sensitivity = self.values_per_unit * (max(exact, 1 - exact) if is_added else Fraction(1))
-        mechanism = IntervalMechanism(
+        mechanism = PiecewiseLinearMechanism(
             epsilon=self.epsilon,
             sensitivity=sensitivity,  # type: ignore[arg-type] # rounded up there
             monotonic=moves_one_way(self.level, self.neighbours),
             neighbours=self.neighbours,
         )
-        self._set(_mechanism=mechanism, _sampler=_core.IntervalSampler(*mechanism.terms))
+        scale = mechanism.epsilon, mechanism.sensitivity, 1 if mechanism.monotonic else 2
+        self._set(_mechanism=mechanism, _sampler=_core.IntervalSampler(*scale))
 
     @property
     def sensitivity(self) -> float:
@@ -139,9 +140,8 @@ class QuantileMechanism(RankMechanism):
             return np.minimum(sums[not_above], 1.0)
         sorted_values = np.sort(plain_values(values).clip(*self._ends))
         ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
-        ranks = np.arange(sorted_values.size + 1, dtype=np.float64)
-        inside = self._mechanism.cdf(ends, -np.abs(ranks - self.level * sorted_values.size), at)
-        return np.where(at < self._ends[0], 0.0, inside)
+        scores = -np.abs(np.arange(sorted_values.size + 1.0) - self.level * sorted_values.size)
+        return self._mechanism.law(np.repeat(ends, 2)[1:-1], np.repeat(scores, 2)).cdf(at)
 
     def pmf(self, values: ScoresLike) -> FloatArray:
         """Probability of every point of the grid, in increasing order, if the values were these. For planning.

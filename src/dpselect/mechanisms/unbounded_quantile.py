@@ -16,10 +16,10 @@ from dpselect.checks import decimal_fraction, positive_count, positive_epsilon, 
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms.base import MechanismValue, scale_of, shortest
-from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.scores import ScoresLike, plain_values
 from dpselect.privacy import Neighbours, neighbouring_relation
 
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 FINE = 1.01
