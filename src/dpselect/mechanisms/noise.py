@@ -198,6 +198,16 @@ class GeometricMechanism(MechanismValue):
         return scale_of(self.epsilon, float(self.sensitivity), factor=1)
 
     @property
+    def expected_error(self) -> float:
+        """The expected distance between a release and the true number, without bounds.
+
+        >>> round(GeometricMechanism(epsilon=0.5, sensitivity=1).expected_error, 3)
+        1.919
+        """
+        power, rest = math.exp(-1.0 / self.scale), -math.expm1(-1.0 / self.scale)
+        return 2.0 * power / (rest * (1.0 + power))
+
+    @property
     def event(self) -> PureEvent:
         """What one release costs, for accounting; it does not depend on the data.
 

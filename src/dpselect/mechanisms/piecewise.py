@@ -7,7 +7,7 @@ Of its law: a piece whose top is at depth d, in scales, has density :math:`e^{-d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,18 +26,7 @@ _UNBOUNDED = "Unless the score keeps falling, the range has to be bounded: its m
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FallingScore(RangedMechanism):
-    """The base of mechanisms whose score falls from the top of each piece as a line or a parabola."""
-
-    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        RangedMechanism.__post_init__(self)
-        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PiecewiseLinearMechanism(FallingScore):
+class PiecewiseLinearMechanism(RangedMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is a line on each piece.
 
     The exponential mechanism with length as its public base measure: `epsilon`-DP and `epsilon`-bounded-range. The
@@ -98,7 +87,8 @@ class PiecewiseLinearMechanism(FallingScore):
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         left = None if below is None else (float(heights[0]), below)
         right = None if above is None else (float(heights[-1]), above)
-        native = self._sampler.plan_lines(points, heights[:-1], heights[1:], left, right)
+        sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
+        native = sampler.plan_lines(points, heights[:-1], heights[1:], left, right)
         return DrawPlan(native.draw_many, event=self.event)
 
     def law(
@@ -171,7 +161,7 @@ def _check_length(points: FloatArray, *, has_tail: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConcaveMechanism(FallingScore):
+class ConcaveMechanism(RangedMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}` for a concave score with known slopes.
 
     The slope of the score is given at breakpoints and is linear between them, so the score consists of parabolas and
@@ -214,7 +204,8 @@ class ConcaveMechanism(FallingScore):
     def plan(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> DrawPlan:
         """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing."""
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
-        return DrawPlan(self._sampler.plan_concave(points, leaning, tails).draw_many, event=self.event)
+        sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
+        return DrawPlan(sampler.plan_concave(points, leaning, tails).draw_many, event=self.event)
 
     def law(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> FallLaw:
         """The distribution of a draw. For planning with public scores: it depends on every slope."""
