@@ -191,15 +191,6 @@ class IntegerMechanism(RangedMechanism):
         ]
         return np.array(chances, dtype=np.float64).reshape(whole.shape)
 
-    def cdf(self, score: IntegerScore, ceiling: IntegerCeiling, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a draw not above each of `points`. For planning; cut off as `pmf` is."""
-        whole = whole_points(points)
-        table = sorted(self._weights(score, ceiling))
-        sums = np.concatenate([[0.0], np.cumsum([weight for _, weight in table])])
-        first, last = table[0][0], table[-1][0]
-        places = [min(max(point, first - 1), last) - first + 1 for point in whole.ravel().tolist()]
-        return np.minimum(sums[places] / sums[-1], 1.0).reshape(whole.shape)
-
     def expected_calls(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
         """Average number of scores that `draw` computes. For planning with public scores: it depends on every score."""
         total = math.fsum(weight for _, weight in self._weights(score, ceiling))
@@ -230,24 +221,22 @@ class IntegerMechanism(RangedMechanism):
         function(score, "score", expected="a function of a whole number")
         weights = [(ceiling.center, self._weight(score, ceiling, ceiling.center))]
         total = weights[0][1]
-        ends = [math.inf if reach is None else reach for reach in ceiling.reaches]
-        rates = self._rates(ceiling)
+        sides = list(zip((-1, 1), self._rates(ceiling), ceiling.reaches, strict=True))
         for distance in count_up(1):
+            sides = [side for side in sides if side[2] is None or distance <= side[2]]
             left = sum(
-                math.exp(-rate * distance) * side_total(rate, None if end == math.inf else int(end) - distance)
-                for rate, end in zip(rates, ends, strict=True)
-                if distance <= end
+                math.exp(-rate * distance) * side_total(rate, None if reach is None else reach - distance)
+                for _, rate, reach in sides
             )
             if left <= _TRUNCATION * total:
                 return weights
             if len(weights) >= _MOST_POINTS:
                 hint = "Use a smaller range, a steeper ceiling, or one closer to the score."
                 raise InvalidParameterError("ceiling", Shown("<too wide>"), f"a sum of {_MOST_POINTS} terms", hint)
-            for sign, end in ((-1, ends[0]), (1, ends[1])):
-                if distance <= end:
-                    point = ceiling.center + sign * distance
-                    weights.append((point, self._weight(score, ceiling, point)))
-                    total += weights[-1][1]
+            for sign, _, _ in sides:
+                point = ceiling.center + sign * distance
+                weights.append((point, self._weight(score, ceiling, point)))
+                total += weights[-1][1]
         raise AssertionError  # counting up has no end
 
     def _proposals(self, ceiling: IntegerCeiling) -> _core.Proposals:
