@@ -22,7 +22,7 @@ from dpselect.checks import (
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.noise import draw_peak, laplace_cdf
+from dpselect.mechanisms.noise import LaplaceMechanism, draw_peak
 from dpselect.mechanisms.piecewise import ConcaveMechanism, FloatArray
 from dpselect.mechanisms.scores import ScoresLike, plain_points, plain_values
 from dpselect.privacy import Neighbours
@@ -177,16 +177,13 @@ class MeanMechanism(MechanismValue):
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the values were these. For planning."""
         mean, count = self._mean(values)
-        at = plain_points(points)
-        lower, upper = (float(end) for end in self._ends)
         if self.score == "absolute":
-            inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=float(self._width * self._share(count)))
-        else:
-            share = (np.clip(at, lower, upper) / 2.0 - lower / 2.0) / float(self._width / 2)
-            at_mean = float((mean - self._ends[0]) / self._width)
-            normal = ConcaveMechanism(epsilon=self.epsilon, sensitivity=1.0 / count)
-            inside = normal.law([0.0, 1.0], [2.0 * at_mean, 2.0 * at_mean - 2.0]).cdf(share)
-        return np.where(at < lower, 0.0, np.where(at >= upper, 1.0, inside))
+            most = positive_sensitivity(self._width * self._share(count))
+            return LaplaceMechanism(epsilon=self.epsilon, sensitivity=most, bounds=self._ends).cdf(mean, points)
+        shares = (plain_points(points) / 2.0 - float(self._grid.lower) / 2.0) / float(self._width / 2)
+        at_mean = float((mean - self._grid.lower) / self._width)
+        normal = ConcaveMechanism(epsilon=self.epsilon, sensitivity=1.0 / count)
+        return normal.law([0.0, 1.0], [2.0 * at_mean, 2.0 * at_mean - 2.0]).cdf(shares)
 
     @property
     def _ends(self) -> tuple[Fraction, Fraction]:

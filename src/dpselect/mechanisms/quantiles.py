@@ -135,7 +135,7 @@ class QuantileMechanism(RankMechanism):
         """Probability of an answer not above each of `points`, if the values were these. To plan with public values."""
         at = plain_points(points)
         if self._grid is not None:
-            sums = np.concatenate([[0.0], np.cumsum(self._grid_law(values, self._grid))])
+            sums = np.concatenate([[0.0], np.cumsum(self.pmf(values))])
             not_above = np.searchsorted(native_grid(self._grid).points(), at, side="right")
             return np.minimum(sums[not_above], 1.0)
         sorted_values = np.sort(plain_values(values).clip(*self._ends))
@@ -151,13 +151,10 @@ class QuantileMechanism(RankMechanism):
         """
         if self._grid is None:
             raise InvalidParameterError("step", None, "a step; without a grid there is only a density, see `cdf`")
-        return self._grid_law(values, self._grid)
-
-    def _grid_law(self, values: ScoresLike, grid: Grid) -> FloatArray:
-        if grid.count > _MOST_POINTS:
+        if self._grid.count > _MOST_POINTS:
             raise InvalidParameterError("step", self.step, f"a grid of at most {_MOST_POINTS} points here")
-        positions = native_grid(grid).nearest(plain_values(values))
-        up_to = np.cumsum(np.bincount(positions.astype(np.int64), minlength=grid.count))
+        positions = native_grid(self._grid).nearest(plain_values(values))
+        up_to = np.cumsum(np.bincount(positions.astype(np.int64), minlength=self._grid.count))
         below = np.concatenate([[0], up_to[:-1]])
         target = self.level * positions.size
         scores = -np.maximum(0.0, np.maximum(below - target, target - up_to))
