@@ -274,9 +274,6 @@ class GridMechanism(RangedMechanism):
         step: distance between the points, which start at `lower` and have to reach `upper` exactly. Floats are read as
             decimals. At most 10^7 points.
 
-    Raises:
-        InvalidParameterError: an argument is out of range, `step` does not divide the bounds, or too many points.
-
     Proof: ``proofs/exponential_mechanism.md``. Source: McSherry & Talwar (2007).
 
     >>> mechanism = GridMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 10), step=0.01)

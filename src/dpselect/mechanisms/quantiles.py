@@ -62,9 +62,6 @@ class QuantileMechanism(RankMechanism):
             ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`. At levels 0 and 1 adding or removing a
             unit changes the scores of all answers in one direction, which halves the noise.
 
-    Raises:
-        InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
-
     Proof: ``proofs/quantiles.md``; for more than one value of a unit ``proofs/unit_values.md``. Source: Smith (2011).
 
     >>> mechanism = QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=1)
@@ -201,9 +198,6 @@ class QuantilesMechanism(RankMechanism):
             between them, the second for more; joint takes time and memory for each level at each gap between values.
         neighbours: which data sets the guarantee compares; ``"replace_one"`` needs up to twice the noise. Levels 0 and
             1 need less under ``"add_remove"``: see `score_range`.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
 
     Proof: ``proofs/joint_quantiles.md`` and, for halving, ``proofs/quantiles.md``. Sources: Gillenwater, Joseph &
     Kulesza (2021); Kaplan, Schnapp & Stemmer (2022).

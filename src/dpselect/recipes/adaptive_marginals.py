@@ -35,7 +35,6 @@ class AdaptiveMarginals(MechanismValue):
     the error that the noise of a measurement would have itself).
 
     Args:
-        epsilon: of everything, > 0.
         sizes: how many values each attribute has; public. Their product is at most 2^22.
         marginals: tuples of positions of attributes; public.
         weights: whole numbers >= 1, one for each marginal; None: 1 each.
@@ -43,10 +42,6 @@ class AdaptiveMarginals(MechanismValue):
         selection_share: the part of epsilon that the selections cost.
         selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1, for the selections.
-        neighbours: ``"add_remove"`` or ``"replace_one"``; of rows.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/marginal_scores.md``, claim 2. Source: McKenna, Mullins, Sheldon & Miklau (2022), who fit a
     graphical model and use Gaussian noise.

@@ -32,7 +32,6 @@ class DecisionTree(MechanismValue):
     noisy count of each class. Nodes of a level hold different rows, so a level costs what one of its nodes costs.
 
     Args:
-        epsilon: of the whole tree, > 0.
         bins: how many bins each feature has; public.
         classes: how many classes there are; public.
         depth: levels of splits, from 1 to 12; public.
@@ -43,9 +42,6 @@ class DecisionTree(MechanismValue):
         delta: that the guarantee may fail, from 0 to below 1; pays off from about six levels on.
         neighbours: ``"add_remove"`` or, with twice the noise, ``"replace_one"``; of rows. **A row has to be everything
             that one person contributes.**
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/split_scores.md``. Source: Friedman & Schuster (2010), with half their noise.
 

@@ -31,17 +31,12 @@ class MWEM(MechanismValue):
     """In each round selects the query with the largest error, measures it, and reweighs the histogram.
 
     Args:
-        epsilon: of everything, > 0.
         rounds: how many queries are measured; public.
         selection_share: the part of epsilon that the selections cost; the rest is for measuring.
         total_share: the part of epsilon that the number of rows costs. Under ``"replace_one"`` it is public, and the
             part goes to the rounds.
         selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1, for the selections.
-        neighbours: ``"add_remove"`` or ``"replace_one"``; of rows.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/marginal_scores.md``, claim 1. Source: Hardt, Ligett & McSherry (2012).
 

@@ -101,7 +101,6 @@ class ParentChoice(MechanismValue):
     """Chooses, one after another, an attribute and its parents among those chosen before.
 
     Args:
-        epsilon: of the whole structure, > 0.
         sizes: how many values each attribute has; public.
         rows: the number of rows; public.
         degree: how many parents an attribute has at most, fewer than there are attributes; public. Default: 2, or 1
@@ -109,9 +108,6 @@ class ParentChoice(MechanismValue):
         score: ``"mutual_information"``, ``"F"`` (all attributes binary) or ``"R"``.
         selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/marginal_scores.md``, claims 3 to 5. Source: Zhang, Cormode, Procopiuc, Srivastava & Xiao (2017),
     with a smaller sensitivity of R.
