@@ -22,7 +22,7 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import MechanismValue, native_grid, shortest
+from dpselect.mechanisms.base import MechanismValue, native_grid, scale_of, shortest
 from dpselect.mechanisms.piecewise import FloatArray, PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours
@@ -76,40 +76,28 @@ class QuantileMechanism(RankMechanism):
     """
 
     level: float
-    _mechanism: PiecewiseLinearMechanism = field(init=False, repr=False, compare=False)
+    sensitivity: float = field(init=False, repr=False, compare=False)
+    """Largest change of the score of any answer between neighbours, in ranks."""
+    monotonic: bool = field(init=False, repr=False, compare=False)
+    """Whether one unit changes all scores in the same direction: at levels 0 and 1 under add/remove."""
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
         exact, is_added = Fraction(self.level), self.neighbours is Neighbours.ADD_REMOVE
-        sensitivity = self.values_per_unit * (max(exact, 1 - exact) if is_added else Fraction(1))
-        mechanism = PiecewiseLinearMechanism(
-            epsilon=self.epsilon,
-            sensitivity=sensitivity,  # type: ignore[arg-type] # rounded up there
-            monotonic=moves_one_way(self.level, self.neighbours),
-            neighbours=self.neighbours,
-        )
-        scale = mechanism.epsilon, mechanism.sensitivity, 1 if mechanism.monotonic else 2
-        self._set(_mechanism=mechanism, _sampler=_core.IntervalSampler(*scale))
-
-    @property
-    def sensitivity(self) -> float:
-        """Largest change of the score of any answer between neighbours, in ranks."""
-        return self._mechanism.sensitivity
-
-    @property
-    def monotonic(self) -> bool:
-        """Whether one unit changes all scores in the same direction: at levels 0 and 1 under add/remove."""
-        return self._mechanism.monotonic
+        most = positive_sensitivity(self.values_per_unit * (max(exact, 1 - exact) if is_added else 1))
+        is_monotonic = moves_one_way(self.level, self.neighbours)
+        sampler = _core.IntervalSampler(self.epsilon, most, 1 if is_monotonic else 2)
+        self._set(sensitivity=most, monotonic=is_monotonic, _sampler=sampler)
 
     @property
     def scale(self) -> float:
         """The scale b = 2 * sensitivity / epsilon, or half of it if `monotonic`, in ranks."""
-        return self._mechanism.scale
+        return scale_of(self.epsilon, self.sensitivity, factor=1 if self.monotonic else 2)
 
     @property
     def event(self) -> BoundedRangeEvent:
-        return self._mechanism.event
+        return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, at the cost of `epsilon`.
@@ -138,7 +126,10 @@ class QuantileMechanism(RankMechanism):
         sorted_values = np.sort(plain_values(values).clip(*self._ends))
         ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
         scores = -np.abs(np.arange(sorted_values.size + 1.0) - self.level * sorted_values.size)
-        return self._mechanism.law(np.repeat(ends, 2)[1:-1], np.repeat(scores, 2)).cdf(at)
+        steps = PiecewiseLinearMechanism(
+            epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic, neighbours=self.neighbours
+        )
+        return steps.law(np.repeat(ends, 2)[1:-1], np.repeat(scores, 2)).cdf(at)
 
     def pmf(self, values: ScoresLike) -> FloatArray:
         """Probability of every point of the grid, in increasing order, if the values were these. For planning.
