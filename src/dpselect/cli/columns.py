@@ -21,9 +21,9 @@ def columns(source: Table, /, **given: Any) -> None:
     """
     from dpselect.formats import declared
     from dpselect.rows.columns import Holds
-    from dpselect.session.columns import columns_of
+    from dpselect.rows.opening import open_table
 
-    found = columns_of(source, table=given["table"], format=declared(format_of(given)))
+    found = open_table(source, table=given["table"], format=declared(format_of(given))).engine.columns
     if not sys.stdout.isatty():
         say("the output is no terminal. Its first line may be somebody's row: keep it to yourself.")
     named = [(printable(each.name), "" if each.holds is Holds.ANYTHING else str(each.holds)) for each in found]
