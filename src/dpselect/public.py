@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 from dpselect.arguments import Argument, read
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
-from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
+from dpselect.summaries.kinds import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 from dpselect.written_numbers import decimal
 
 Listed = TypeVar("Listed", bound=Sequence[Member])

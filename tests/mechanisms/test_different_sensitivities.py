@@ -84,9 +84,7 @@ def test_the_rule_follows_from_public_numbers() -> None:
     assert made(range(1, 51)).rule == "own_scales"
     assert made(range(1, 51), monotonic=True).rule == "largest"
     assert made([1, 1, 1, 100], monotonic=True).rule == "generalized"
-    assert "median sensitivity 1" in made([1, 1, 1, 100]).reason
-    assert "100" in made([1, 1, 1, 100]).reason
-    assert made([1, 1, 9], method="largest").reason == "It was asked for."
+    assert made([1, 1, 9], method="largest").rule == "largest"
 
 
 def test_with_equal_sensitivities_it_is_permute_and_flip() -> None:

@@ -41,8 +41,7 @@ from dpselect.questions.density import with_absent
 from dpselect.questions.moment_sums import MomentSums
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.contract import Amount, Grouping, Needed, Progress
+from dpselect.rows.columns import Amount, Column, Grouping, Holds, Needed, Progress
 from dpselect.session import methods
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows, UnopenedTable
@@ -200,7 +199,7 @@ def _of_bins(task: Density, counts: np.ndarray) -> Law:
 
 @dataclass(frozen=True)
 class ModelTable:
-    """What `dpselect.rows.contract.Table` says, by the model; of rows among which chance need not choose."""
+    """What `dpselect.rows.table.Table` says, by the model; of rows among which chance need not choose."""
 
     rows: model.Rows
     shown = "<model>"

@@ -71,7 +71,7 @@ def units(table: Any, pages: int) -> tuple[list[int], int]:
     """How many units have each page, and how many there are."""
     about = {"unit": table.unit("who"), "column": table.column("page")}
     (each,) = table.count(**about, candidates=PublicCandidates.given(range(pages)))
-    together = table.units(unit=table.unit("who"), needed=dps.rows.contract.Needed())
+    together = table.units(unit=table.unit("who"), needed=dps.rows.columns.Needed())
     return each.counts.tolist(), together[0]
 
 

@@ -1,4 +1,4 @@
-"""Candidates: checked before anything is drawn, and returned as the caller gave them by all that selects.
+"""Candidates: checked before anything is drawn, and returned as the caller gave them.
 
 The candidate set is public (it comes from the caller, never from the data), so errors may mention its length. They
 never mention its members: someone will pass a private column here by mistake.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import combinations
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect.errors import InvalidCandidatesError, Shown
-from dpselect.mechanisms.explained import explained
-from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 
 Candidate = TypeVar("Candidate")
 Pick = Callable[[int], Any]
@@ -129,66 +127,3 @@ def _equal(one: object, other: object) -> bool | None:
 
 def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
     return InvalidCandidatesError("candidates", Shown(f"<{type(candidates).__name__}>"), expected, hint)
-
-
-@explained
-class SelectsOne:
-    """The base of what selects one candidate by its score, at a cost of its own."""
-
-    __slots__ = ()
-
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> object:
-        """Draw one candidate, at the cost of `epsilon`.
-
-        Returns:
-            The selected candidate, or its index if no candidates were given.
-
-        Proof that the draw is exact: ``proofs/exact_sampling.md``.
-        """
-        if candidates is None:
-            return self._index(scores)
-        native = native_scores(scores)
-        pick = checked_candidates(candidates, count=score_count(native))
-        return pick(self._index(native))
-
-    def _index(self, scores: ScoresLike) -> int:
-        raise NotImplementedError
-
-
-@explained
-class SelectsSeveral:
-    """The base of what selects `k` candidates at once, at one cost."""
-
-    __slots__ = ()
-
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
-        """Draw the `k` candidates, at one cost for all of them.
-
-        Returns:
-            `k` different candidates, or indices if no candidates were given: best first, and a set in the order in
-            which the scores were given, which says nothing of who is best.
-        """
-        native = self._checked(scores)
-        if candidates is None:
-            return self._indices(native)
-        pick = checked_candidates(candidates, count=native.size)
-        return [pick(index) for index in self._indices(native)]
-
-    def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
-        """The scores as `_indices` reads them, at least one and not too few."""
-        raise NotImplementedError
-
-    def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
-        raise NotImplementedError

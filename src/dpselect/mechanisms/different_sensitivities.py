@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.candidates import SelectsOne
 from dpselect.mechanisms.laws import Gaps, gauss_legendre
+from dpselect.mechanisms.mechanism import SelectsOne
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import (
     ScoresLike,
@@ -30,7 +30,6 @@ FloatArray = npt.NDArray[np.float64]
 Rule = Literal["generalized", "own_scales", "largest"]
 
 _EXPECTED = "finite numbers > 0, one for each candidate"
-_METHODS = ("auto", "generalized", "own_scales", "largest")
 _UP = 1.0 + 2.0**-40
 _EXACTLY_DOUBLES = [("f", 2), ("f", 4), ("f", 8), ("i", 1), ("i", 2), ("i", 4), ("u", 1), ("u", 2), ("u", 4)]
 _RULE = gauss_legendre(24)
@@ -53,7 +52,7 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     * ``"largest"``: `PermuteAndFlip` with the largest sensitivity, the best rule if all are equal.
 
     ``"auto"`` takes the rule with the smaller error bound for a candidate of the median sensitivity, which depends on
-    public numbers only; `reason` says why.
+    public numbers only.
 
     Args:
         sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public.
@@ -78,23 +77,18 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     confidence: float = 0.99
     rule: Rule = field(init=False, compare=False)
     """The rule that runs."""
-    reason: str = field(init=False, repr=False, compare=False)
-    """Why it is this one, in a sentence about public numbers."""
     _sensitivities: FloatArray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        given, method = (
-            _checked_sensitivities(cast(object, self.sensitivities)),
-            one_of(self.method, "method", _METHODS),
-        )
+        given = _checked_sensitivities(cast(object, self.sensitivities))
+        method = one_of(self.method, "method", ("auto", *get_args(Rule)))
         self._set(sensitivities=tuple(given.tolist()), _sensitivities=given)
         self._set(monotonic=check_monotonic(self.monotonic, self.neighbours))
         self._set(confidence=probability(self.confidence, "confidence"))
         if not math.isfinite(self.shift) or not math.isfinite(4.0 * self.shift * float(given.max())):
             raise InvalidParameterError("epsilon", self.epsilon, "an epsilon at which the error bounds are finite")
-        rule, reason = self._chosen() if method == "auto" else (method, "It was asked for.")
-        self._set(rule=rule, reason=reason)
+        self._set(rule=self._chosen() if method == "auto" else method)
 
     @property
     def event(self) -> LaplaceProfileEvent:
@@ -171,23 +165,14 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
             bound = _UP * _largest_noise(self._sensitivities, self.confidence) / self.epsilon
         return np.full(count, bound)
 
-    def _chosen(self) -> tuple[Rule, str]:
-        """The rule with the smaller bound for the median sensitivity, and why."""
+    def _chosen(self) -> Rule:
+        """The rule with the smaller bound for the median sensitivity."""
         sensitivities = self._sensitivities
-        most = float(sensitivities.max())
-        middle = int(np.argsort(sensitivities, kind="stable")[(sensitivities.size - 1) // 2])
-        if float(sensitivities.min()) == most:
-            return "largest", "All sensitivities are the same."
+        if float(sensitivities.min()) == float(sensitivities.max()):
+            return "largest"
         other: Rule = "largest" if self.monotonic else "own_scales"
-        bounds = {each: float(self._bounds_of(each)[middle]) for each in ("generalized", other)}
-        rule: Rule = "generalized" if bounds["generalized"] < bounds[other] else other
-        loser: Rule = other if rule == "generalized" else "generalized"
-        reason = (
-            f"With {self.confidence:.4g} confidence it stays within {bounds[rule]:.4g} of a candidate of the median "
-            f"sensitivity {float(sensitivities[middle]):.4g}; the rule {loser!r} within {bounds[loser]:.4g}. "
-            f"The largest sensitivity is {most:.4g}."
-        )
-        return rule, reason
+        middle = int(np.argsort(sensitivities, kind="stable")[(sensitivities.size - 1) // 2])
+        return "generalized" if self._bounds_of("generalized")[middle] < self._bounds_of(other)[middle] else other
 
     def _checked_scores(self, scores: ScoresLike) -> FloatArray:
         found = finite_scores(scores)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import abc
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy import ndarray
@@ -22,7 +23,8 @@ from dpselect.accounting import (
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import ScaledMechanism
-from dpselect.mechanisms.candidates import SelectsOne, checked_candidates
+from dpselect.mechanisms.candidates import Candidate, checked_candidates
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Gaps, Law
 from dpselect.mechanisms.scores import (
     ScoreRows,
@@ -86,6 +88,69 @@ def public_step(step: float | None, scale: float) -> float:
     if isinstance(step, bool) or not 0.0 < value < math.inf:
         raise InvalidParameterError("step", step, "a finite number > 0, in the unit of the scores")
     return value
+
+
+@explained
+class SelectsOne:
+    """The base of what selects one candidate by its score, at a cost of its own."""
+
+    __slots__ = ()
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> object:
+        """Draw one candidate, at the cost of `epsilon`.
+
+        Returns:
+            The selected candidate, or its index if no candidates were given.
+
+        Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        if candidates is None:
+            return self._index(scores)
+        native = native_scores(scores)
+        pick = checked_candidates(candidates, count=score_count(native))
+        return pick(self._index(native))
+
+    def _index(self, scores: ScoresLike) -> int:
+        raise NotImplementedError
+
+
+@explained
+class SelectsSeveral:
+    """The base of what selects `k` candidates at once, at one cost."""
+
+    __slots__ = ()
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
+        """Draw the `k` candidates, at one cost for all of them.
+
+        Returns:
+            `k` different candidates, or indices if no candidates were given: best first, and a set in the order in
+            which the scores were given, which says nothing of who is best.
+        """
+        native = self._checked(scores)
+        if candidates is None:
+            return self._indices(native)
+        pick = checked_candidates(candidates, count=native.size)
+        return [pick(index) for index in self._indices(native)]
+
+    def _checked(self, scores: ScoresLike) -> NDArray[Any]:
+        """The scores as `_indices` reads them, at least one and not too few."""
+        raise NotImplementedError
+
+    def _indices(self, scores: NDArray[Any]) -> list[int]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,9 +85,6 @@ def product_integrals(p: FloatArray) -> FloatArray:
     if total < _SHARES and p.size <= _ALWAYS_ONE_BY_ONE:
         factors = _factors(p, rule)
         return _without_own_factor(factors, cut * rule.weights * _products(factors))
-    if total >= _SHARES:
-        series = _Series(p)
-        return series.without_own_factor(cut * rule.weights * series.products(rule), rule)
     near = np.flatnonzero(p > cut * total / _SHARES)
     factors = _factors(p[near], rule)
     p[near] = 0.0

@@ -22,9 +22,9 @@ from dpselect._native import _core
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.base import RangedMechanism
-from dpselect.mechanisms.candidates import SelectsSeveral
 from dpselect.mechanisms.exact_coins import accepts, uniform_below, uniform_subset
 from dpselect.mechanisms.laws import Gaps
+from dpselect.mechanisms.mechanism import SelectsSeveral
 from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores
 
 FloatArray = npt.NDArray[np.float64]

@@ -11,17 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.contract import Condition, Progress
+from dpselect.rows.columns import Column, Condition, Holds, Progress
 from dpselect.rows.duckdb.arrow import RecordBatch, of_numpy, pa, pc
+from dpselect.rows.duckdb.cells import ShortValues, compared
 from dpselect.rows.duckdb.connection import Connection, literal
-from dpselect.rows.duckdb.declared import compared
 from dpselect.rows.duckdb.dialect import DUCKDB
-from dpselect.rows.duckdb.embedded import Embedded, candidate_table
-from dpselect.rows.duckdb.engine import answer
-from dpselect.rows.duckdb.long_text import ShortValues
+from dpselect.rows.duckdb.engine import Embedded, answer, candidate_table
 from dpselect.rows.duckdb.scan import Cell, Scan
-from dpselect.rows.duckdb.source import Lines
 from dpselect.rows.row_rules import Number, Unit, Value, Within, rule
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -136,7 +132,7 @@ def inspected(
     listed = {name: compared(each, engine.format) for name, each in given.items()}
     cells = {name: Cell(each.column, ShortValues.of(listed.get(name))) for name, each in {**met, **asked}.items()}
     left_out: list[int] = []
-    source = engine.source.counting(left_out.append) if isinstance(engine.source, Lines) else engine.source
+    source = engine.source.counting(left_out.append)
 
     def query(connection: Connection) -> Inspection:
         needed = [_meets(connection, name, each, listed.get(name)) for name, each in met.items()]
@@ -146,15 +142,6 @@ def inspected(
     scan = _Cells(source, {"unit": Cell(unit.source, None), **cells}, format=engine.format)
     found = answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
     return found._replace(left_out=sum(left_out))
-
-
-def places(
-    engine: Embedded, rows: Sequence[int], others: int
-) -> tuple[Mapping[int, tuple[str, bytes]], Sequence[tuple[str, bytes]]]:
-    """Where rows stand; see `Lines.places`. Of what has no lines, the number of the row."""
-    if isinstance(engine.source, Lines):
-        return engine.source.places(rows, others)
-    return {row: (f"row {row + 1:,}", b"") for row in rows}, []
 
 
 def _meets(connection: Connection, name: str, condition: Condition, listed: PublicCandidates | None) -> str:

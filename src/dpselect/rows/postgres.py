@@ -15,10 +15,9 @@ from typing import Any, cast
 import numpy as np
 
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
-from dpselect.rows.columns import Column
-from dpselect.rows.contract import Progress
+from dpselect.rows.columns import Column, Progress
 from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.scan import quoted
+from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.failures import TranslatedErrors, unanswered
 from dpselect.rows.postgres_dialect import (
     POSTGRESQL,

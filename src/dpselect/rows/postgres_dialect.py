@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.scan import quoted
+from dpselect.rows.columns import Column, Holds, named_columns
+from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.failures import TranslatedErrors, changed
-from dpselect.rows.frames.streams import named_columns
 from dpselect.rows.row_rules import BLANKS, NO_BREAK_BLANKS, Dialect
 from dpselect.summaries import CandidateKind
 

@@ -27,8 +27,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
 
-from dpselect.rows.columns import EXACT, Column, Holds
-from dpselect.rows.contract import Amount
+from dpselect.rows.columns import EXACT, Amount, Column, Holds
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.dates import DAY_ZERO
 from dpselect.summaries.groups import BETWEEN_PARTS

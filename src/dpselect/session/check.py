@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from dpselect.checks import finite_bounds, memory_size, whole_or_double_bounds
@@ -15,12 +14,10 @@ from dpselect.privacy import EachRow
 from dpselect.questions.counts import listed_values
 from dpselect.questions.question import counted
 from dpselect.questions.wording import scope
-from dpselect.rows.columns import check_match, check_numeric
-from dpselect.rows.contract import Needed
-from dpselect.rows.duckdb import Embedded
-from dpselect.rows.inspect import Sought, inspected, places
+from dpselect.rows.columns import Needed, check_match, check_numeric
+from dpselect.rows.duckdb.engine import Embedded
+from dpselect.rows.inspect import Sought, inspected
 from dpselect.rows.opening import open_table
-from dpselect.rows.table import EngineTable
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.findings import FEW_UNITS, WARNING, CheckSentences, missing_candidates, printable
 from dpselect.session.rows import Rows, checked_progress
@@ -172,7 +169,7 @@ def check(
         else:
             rows.check_compared(each.listed, argument=name)
             check_match(each.column, each.listed.kind, argument=name)
-    engine = rows.table.engine if isinstance(rows.table, EngineTable) else None
+    engine = rows.table.engine
     if not isinstance(engine, Embedded):
         return _of_units(rows, sought, parts)
     many = "" if between is not None else "rows" if listed is None else "of the values"
@@ -195,7 +192,7 @@ def _of_rows(
 ) -> Check:
     """Every row is looked at. What a unit may have `many` of matters to the question; nothing if one row is as good."""
     found = inspected(engine, rows.unit_column, sought, rows.conditions, progress)
-    findings = CheckSentences(found, rows.unit, sought, rows.format, partial(places, engine), said)
+    findings = CheckSentences(found, rows.unit, sought, rows.format, engine.source.places, said)
     problems = tuple(findings.sentences())
     several, most = found.several if many else (0, 0)
     also = f", {several:,} of them with several {many}, up to {most:,}" if several else ""

@@ -16,7 +16,7 @@ from dpselect.formats import Format
 from dpselect.questions.question import counted
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.declared import as_read, compared
+from dpselect.rows.duckdb.cells import as_read, compared
 from dpselect.rows.inspect import SHOWN, ColumnCells, Inspection, Sought, Written
 from dpselect.rows.row_rules import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
