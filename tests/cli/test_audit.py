@@ -74,7 +74,6 @@ def test_json_has_what_the_report_has(capsys: Captured) -> None:
         ([":f"], "SAMPLER=<ValueError while '' was imported>"),
         (["audited_mine:neighbours"], "SAMPLER=<list>: expected a function"),
         (["audited_mine:telling", "--draws", "10"], "--draws=10: expected at least about 200"),
-        (["audited_mine:telling", "--draws", "2.5"], "--draws"),
     ],
 )
 def test_bad_input_is_one_line_and_status_two(given: list[str], said: str, capsys: Captured) -> None:

@@ -57,4 +57,4 @@ def test_all_looks_together_have_the_error(draws: int) -> None:
     assert schedule[-1][0] == draws // 2
     sizes = [size for size, _ in schedule]
     assert all(2 * early <= late for early, late in pairwise(sizes))
-    assert len(schedule) == (4 if draws >= 1600 else len(schedule))
+    assert len(schedule) == 4

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 Outputs = tuple[list[Flat], list[Flat]]
 """For the two neighbours of a pair."""
 
-_LOOKS, _FEWEST, _TESTED = 4, 100, 4
-"""Looks at most, draws that the first of them needs, and events that each of them tests at most."""
+_FEWEST, _TESTED = 200, 4
+"""Draws for each neighbour of an audit, and the most events that a look tests."""
 _MOST_REMEMBERED = 100_000
 """Outputs for each neighbour that events are chosen by: the newest."""
 _ROUNDING = 1e-9
@@ -75,7 +75,7 @@ class AuditReport:
 
 def audit(
     sampler: Callable[[Any], object],
-    neighbours: object,
+    neighbours: Any,
     *,
     claimed_epsilon: float,
     claimed_delta: float = 0.0,
@@ -85,14 +85,13 @@ def audit(
     r"""Look for an event which shows that a mechanism is less private than claimed.
 
     It looks up to four times, each time at twice as many draws: one half of them chooses at most four events, the other
-    tests them. The first bound above the claim ends it. Events are about numbers (thresholds, intervals, exact values,
-    last bits), about parts of lists, sets and dictionaries, their lengths, gaps, order and repeated values, about all
-    parts together, and about errors that `sampler` raises. The bound is
+    tests them, and the first bound above the claim ends it. Which events are tried: ``docs/auditing.md``. The bound is
 
     .. math:: \ln \frac{p_{\text{low}} - \delta}{q_{\text{high}}}
 
-    with exact binomial bounds. All bounds hold together, for all looks, events, directions and pairs, so a mechanism
-    that keeps the claim is called broken with probability at most ``1 - confidence``. Nothing shows that it keeps it.
+    with exact binomial bounds of an event's probabilities. All bounds hold together, for all looks, events, directions
+    and pairs: a mechanism that keeps the claim is called broken with probability at most ``1 - confidence``. Nothing
+    shows that it keeps it.
 
     Args:
         sampler: from a neighbour to an output, by an independent run of the mechanism. An output is a number, text,
@@ -117,7 +116,9 @@ def audit(
     (True, True)
     """
     function(sampler, "sampler", expected="a function from a neighbour to an output")
-    pairs = _pairs(neighbours)
+    pairs: list[Any] = neighbours if issubclass(type(neighbours), list) else [neighbours]
+    if not pairs or any(type(each) is not tuple or len(each) != 2 for each in pairs):
+        raise InvalidParameterError("neighbours", neighbours, "a tuple of two neighbours, or a list of such tuples")
     epsilon = positive_epsilon(claimed_epsilon, "claimed_epsilon")
     delta = delta_below_one(claimed_delta, "claimed_delta")
     schedule = _schedule(positive_count(draws, "draws"), 1 - probability(confidence, "confidence"), epsilon, delta)
@@ -164,21 +165,14 @@ def lower_bound(more: int, less: int, size: int, *, error: float, delta: float) 
 
 
 def _schedule(draws: int, error: float, epsilon: float, delta: float) -> list[tuple[int, float]]:
-    """For each look, how many draws choose, and as many test, and its share of the error: half is the last one's."""
-    early = [size for size in (draws >> halved for halved in range(_LOOKS, 1, -1)) if size >= _FEWEST]
-    last, size = (error / 2 if early else error), draws // 2
-    if size < _FEWEST or lower_bound(size, 0, size, error=last / _TESTED, delta=delta) <= epsilon:
-        needed = max(2.0 * _FEWEST, 2.2 * math.log(8 / last) * math.exp(min(epsilon, 700.0)) / (1 - delta))
+    """For each look, how many draws choose, and as many test, and its share of the error."""
+    looks = [(draws >> 4, error / 6), (draws >> 3, error / 6), (draws >> 2, error / 6), (draws >> 1, error / 2)]
+    size, last = looks[-1]
+    if draws < _FEWEST or lower_bound(size, 0, size, error=last / _TESTED, delta=delta) <= epsilon:
+        needed = max(_FEWEST, 2.2 * math.log(8 / last) * math.exp(min(epsilon, 700.0)) / (1 - delta))
         hint = "No event in fewer draws could refute the claim with this confidence."
         raise InvalidParameterError("draws", draws, f"at least about {needed:,.0f}", hint)
-    return [*((size, error / 2 / len(early)) for size in early), (size, last)]
-
-
-def _pairs(neighbours: Any) -> list[tuple[Any, Any]]:
-    pairs: list[Any] = neighbours if issubclass(type(neighbours), list) else [neighbours]
-    if not pairs or any(type(each) is not tuple or len(each) != 2 for each in pairs):
-        raise InvalidParameterError("neighbours", neighbours, "a tuple of two neighbours, or a list of such tuples")
-    return pairs
+    return looks
 
 
 def _draw(sampler: Any, pair: tuple[Any, Any], draws: int, outputs: Outputs) -> Outputs:
