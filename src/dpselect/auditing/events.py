@@ -21,8 +21,8 @@ Flat = dict[str, Any]
 """The parts of one output, by their places in words."""
 
 _NUMBERS = (int, float, Real, Decimal)
-_MOST_PARTS, _MOST_VALUES, _REPEATED = 48, 4096, 8
-"""Parts of an output and exact values of a column that are looked at; how often one of these has to occur."""
+_MOST_PARTS, _REPEATED = 48, 8
+"""Parts of an output that are looked at, and how often an exact value of a column has to occur."""
 _TAIL = np.array([0.0005, 0.001, 0.002, 0.005, 0.01])
 _LEVELS = np.concatenate([_TAIL, np.linspace(0.02, 0.98, 33), 1 - _TAIL[::-1]])
 _NAN = 0x7FF8_0000_0000_0000
@@ -146,8 +146,7 @@ class _Partition:
     def of_both(cls, first: Column, second: Column) -> _Partition:
         column = np.concatenate([first, second])
         values, counts = np.unique(column.view(np.int64), return_counts=True)
-        frequent = np.argsort(-counts, kind="stable")[:_MOST_VALUES]
-        values = np.sort(values[frequent[counts[frequent] >= _REPEATED]])
+        values = values[counts >= _REPEATED]
         numbers = column[~np.isnan(column) & ~np.isin(column.view(np.int64), values)]
         return cls(values, np.unique(np.quantile(numbers, _LEVELS, method="lower")) if numbers.size else numbers)
 
