@@ -81,6 +81,19 @@ def test_two_neighbours_that_are_alike_are_never_told_apart(seed: int) -> None:
     assert not report.broken
 
 
+def test_what_chose_an_event_does_not_count_for_it() -> None:
+    """The first 500 draws for each neighbour tell all, and the others nothing: no fresh draw confirms the event."""
+    calls = [0, 0]
+
+    def sampler(neighbour: int) -> int:
+        calls[neighbour] += 1
+        return neighbour if calls[neighbour] <= 500 else 2
+
+    report = dps.audit(sampler, (0, 1), claimed_epsilon=0.1, draws=8000)
+    assert report.lower_bound == 0
+    assert report.looks[0] == (1000, 0.0)
+
+
 OUTPUTS: dict[str, tuple[Any, Any]] = {
     "the sign of zero": (0.0, -0.0),
     "NaN": (0.0, float("nan")),
