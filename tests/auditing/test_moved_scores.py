@@ -70,6 +70,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], float, str]] = {
     "a mean": (lambda rows: sum(row["age"] for row in rows) / (len(rows) or 1), 10, "moves by"),
     "the first row decides": (lambda rows: rows[0]["age"] if rows else 0, 60, "moves by"),
     "the oldest": (lambda rows: max((min(row["age"], 100) for row in rows), default=0), 50, "moves by"),
+    "the largest doubles": (lambda rows: 1.7e308 * (-1) ** len(rows), 1, "infinite"),
     "an infinity of one": (lambda rows: 1e308 * sum(row["age"] > 100 for row in rows) * 10, 1, "infinite"),
 }
 

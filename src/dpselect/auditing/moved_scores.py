@@ -123,8 +123,8 @@ def _move(before: np.ndarray | None, after: np.ndarray | None) -> tuple[Fraction
         return math.inf, f"{len(before)} scores become {len(after)}", False
     changed = (before != after) & ~(np.isnan(before) & np.isnan(after))
     pairs = list(zip(before[changed].tolist(), after[changed].tolist(), strict=True))
-    if not np.isfinite(pairs).all():
-        return math.inf, "a score becomes infinite or NaN", False
+    if not all(math.isfinite(new - old) for old, new in pairs):
+        return math.inf, "a score becomes or moves by something infinite or NaN", False
     steps = [Fraction(0), *(Fraction(new) - Fraction(old) for old, new in pairs)]
     low, high = float(min(steps)), float(max(steps))
     both_ways = f"scores move in both directions, by {low!r} and {high!r}"
