@@ -19,7 +19,7 @@ from dpselect import verify as check
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
-from dpselect.questions import Quantile
+from dpselect.questions.quantiles import Quantile
 from dpselect.summaries import PublicDomain
 from tests.drawn_answers import planned
 

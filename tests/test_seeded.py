@@ -16,11 +16,11 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.certificates import Checked
+from dpselect.certificates.checking import Checked
 from dpselect.certificates.release import digest
 from dpselect.cli.output import shown, warning
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
-from dpselect.questions import Median
+from dpselect.questions.quantiles import Median
 from dpselect.session.rows import ColumnRows
 from dpselect.testing import seeded
 

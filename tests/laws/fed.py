@@ -34,8 +34,9 @@ from dpselect.mechanisms import (
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
-from dpselect.questions import TopUnknown, Values, WithCounts
-from dpselect.questions.question import Drawn
+from dpselect.questions.query import Found, Query
+from dpselect.questions.values import TopUnknown, Values
+from dpselect.questions.words import Drawn
 from dpselect.summaries import NameCounts
 from tests.reference import (
     density,
@@ -137,11 +138,11 @@ def _counts(summary: NameCounts) -> tuple[int, ...]:
     return tuple(found.get(name, 0) for name in NAMES)
 
 
-def laws_of(task: Any, summary: Any) -> tuple[Fed | Branches, ...]:
+def laws_of(task: Query, summary: Found) -> tuple[Fed | Branches, ...]:
     """What `task` hands to its mechanisms if this is the summary: in groups one after the other."""
     with written_down() as fed:
         task.released(summary)
-    if not isinstance(task, WithCounts):
+    if task.counting is None:
         return tuple(fed)
     selections = tuple(each for each in fed if isinstance(each.mechanism, SELECTING))
     then: list[tuple[Fed, ...]] = []

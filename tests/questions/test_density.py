@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from dpselect import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import DensityMechanism
-from dpselect.questions import Density
-from dpselect.questions.density import with_absent
+from dpselect.questions.density import Density, with_absent
 from dpselect.summaries import PublicBins, UnitValues
 from tests.drawn_answers import drawn_answer, planned
 

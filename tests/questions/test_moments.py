@@ -19,8 +19,7 @@ from dpselect import verify as check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.grids import Grid
-from dpselect.questions import Mean, Variance
-from dpselect.questions.moment_sums import MomentSums
+from dpselect.questions.moments import Mean, MomentSums, Variance
 from dpselect.summaries import UnitValues
 from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value

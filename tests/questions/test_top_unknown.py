@@ -22,7 +22,7 @@ from dpselect.errors import (
     InvalidDataError,
     InvalidParameterError,
 )
-from dpselect.questions import TopK
+from dpselect.questions.selection import TopK
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.drawn_answers import planned
 from tests.rows import model
@@ -79,7 +79,7 @@ def test_equal_counts_come_in_the_order_of_values() -> None:
     task = planned(TopK, k=2, epsilon=1e5, delta=0.5)
     for names in (["c", "a", "d", "b"], ["b", "d", "a", "c"]):
         counts = NameCounts(pa.array(names), np.array([7, 7, 7, 7]), kind=CandidateKind.TEXT)
-        assert task.draw(counts) == ["a", "b"]
+        assert task.released(counts).answer == ["a", "b"]
 
 
 GAUSSIAN = ((9, "add_remove", 22), (9, "replace_one", 31))
@@ -223,7 +223,7 @@ def test_the_stop_candidate_draws_once_for_each_release(monkeypatch: pytest.Monk
     monkeypatch.setattr(dps.mechanisms.StopCandidate, "select", select)
     task = planned(TopK, k=1, epsilon=1.0, delta=1e-6, max_values_per_unit=100)
     counts = NameCounts(pa.array(["b", "a"]), np.array([3, 9]), kind=CandidateKind.TEXT)
-    assert task.draw(counts) == ["a"]
+    assert task.released(counts).answer == ["a"]
     assert given == [[3, 9]]
 
 

@@ -16,30 +16,15 @@ import pyarrow as pa
 
 from dpselect import ExponentialNoiseTopK, Neighbours
 from dpselect.mechanisms import DensityMechanism, GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
-from dpselect.questions import (
-    BestBy,
-    BestDate,
-    BestPrice,
-    Count,
-    Density,
-    Grouped,
-    Histogram,
-    Mean,
-    Median,
-    MostCommon,
-    Quantiles,
-    Sum,
-    TopK,
-    TopUnknown,
-    UpperBound,
-    Values,
-    Variance,
-    WithCounts,
-)
-from dpselect.questions.density import with_absent
-from dpselect.questions.moment_sums import MomentSums
-from dpselect.questions.question import Priced
-from dpselect.questions.scores import count_scores, sum_scores
+from dpselect.questions.counts import Count, Histogram
+from dpselect.questions.density import Density, with_absent
+from dpselect.questions.moments import Mean, MomentSums, Variance
+from dpselect.questions.prices import BestPrice
+from dpselect.questions.quantiles import Median, Quantiles, UpperBound
+from dpselect.questions.query import Found, Query
+from dpselect.questions.selection import BestDate, MostCommon, TopK
+from dpselect.questions.sums import BestBy, Sum
+from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.contract import Amount, Grouping, Needed, Progress
 from dpselect.session import methods
@@ -62,13 +47,15 @@ Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
 
 
-class _Plans(Payer[Priced[Any]]):
-    def answer(self, asked: TableQuestion[Any]) -> Priced[Any]:
-        return asked.question
+class Planned(Payer[TableQuestion]):
+    """Replies with what would be asked."""
+
+    def answer(self, asked: TableQuestion) -> TableQuestion:
+        return asked
 
 
 class _Summaries(Payer[Any]):
-    def answer(self, asked: TableQuestion[Any]) -> Any:
+    def answer(self, asked: TableQuestion) -> Any:
         return asked.gather()
 
 
@@ -79,9 +66,11 @@ class Questions(methods.PlainQuestions):
         self._rows, self._spending, self._neighbours, self._groups = rows, payer, neighbours, None
 
 
-def planned(question: Question, neighbours: Neighbours) -> Priced[Any]:
+def planned(question: Question, neighbours: Neighbours) -> Query:
     """The question that a session would plan."""
-    return question(Questions(Rows(UnopenedTable(), origin="", unit="who"), _Plans(None, None), neighbours))
+    rows = Rows(UnopenedTable(), origin="", unit="who")
+    planned: TableQuestion = question(Questions(rows, Planned(None, None), neighbours))
+    return planned.asked
 
 
 def summaries(source: Source) -> Questions:
@@ -99,22 +88,25 @@ def expected_summaries(rows: pa.Table) -> Questions:
     return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
 
 
-def law(task: Priced[Any], summary: Any) -> Law:
+def law(task: Query, found: Found) -> Law:
     """Of the answer to `task` when this was handed up."""
+    answers = [each for part in found.parts for each in _law_of_one(task.alone, part)]
+    if task.counting is None:
+        return answers
+    exact = [count for counts in found.counts or [] for count in counts.counts.tolist()]
+    return [*answers, *(_noisy(task.counting, count) for count in exact)]
+
+
+def _law_of_one(task: Any, summary: Any) -> Law:
     match task:
-        case Grouped():
-            return [each for part in summary for each in law(task.question, part)]
-        case WithCounts():
-            exact = [count for counts in summary.numbers for count in counts.counts.tolist()]
-            return [*law(task.question, summary.summary), *(_noisy(task.noise, count) for count in exact)]
         case TopK(once=NoisyOrder(noise=noise)):
             return [_noisy(noise, count) for count in summary.counts.tolist()]
         case MostCommon() | BestDate():
-            return [task.mechanism.pmf(task.scores(summary).values)]
+            return [task.mechanism.pmf(task.scores(summary))]
         case TopK():
-            return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
+            return [_orders(task.plan, summary.counts)]
         case BestBy():
-            return [task.mechanism.pmf(sum_scores(summary, task.amounts, task.neighbours).values)]
+            return [task.mechanism.pmf(summary.totals)]
         case Count():
             return [_noisy(task.mechanism, int(summary.counts[0]))]
         case Histogram():

@@ -14,7 +14,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.cli.main import main
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import Form
 from dpselect.web.releasing import PageRequest

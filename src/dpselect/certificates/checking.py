@@ -42,7 +42,7 @@ class Checked:
     value: bool
 
 
-def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False) -> Checked:
+def verify(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False) -> Checked:
     """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
     A careful editor of a certificate can make its parts agree with each other, because none of its hashes needs a
@@ -62,10 +62,10 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> certificate = people.median("age", bounds=(0, 120), step=1, epsilon=0.5).to_json()
-    >>> checked = check(certificate)
+    >>> checked = verify(certificate)
     >>> checked.epsilon, checked.error_bound, checked.charged, checked.question, checked.value
     (0.5, True, None, False, False)
-    >>> check(certificate.replace('"delta": 0.0, "epsilon": 0.5', '"delta": 0.0, "epsilon": 0.1'))
+    >>> verify(certificate.replace('"delta": 0.0, "epsilon": 0.5', '"delta": 0.0, "epsilon": 0.1'))
     Traceback (most recent call last):
     dpselect.errors.InvalidCertificateError: certificate=<guarantee.epsilon>: expected what its question gives.
     """
@@ -89,10 +89,6 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
         question=_agrees_with_receipt(release, held),
         value=stored,
     )
-
-
-verify = check
-"""The same, as `dpselect.verify`."""
 
 
 def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:

@@ -18,10 +18,9 @@ from dpselect.accounting.events import Event, decode, encode
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError, Shown
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
-from dpselect.questions.declared import Question
 from dpselect.questions.query import Query
-from dpselect.questions.question import NoisyUnits, is_noisy_count
-from dpselect.questions.words import CERTIFICATE, SEEDED, Words, canonical_json, wrong
+from dpselect.questions.question import Question
+from dpselect.questions.words import CERTIFICATE, SEEDED, NoisyUnits, Words, canonical_json, is_noisy_count, wrong
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.groups import MOST_GROUPS
 
@@ -77,7 +76,7 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
         asked = Query.again(
             words, neighbours=Neighbours(neighbours), facts=_object(held.get("facts", {}), "facts"), groups=names
         )
-        terms = asked.priced.terms
+        terms = asked.terms
     except InvalidCertificateError:
         raise
     except InvalidParameterError as refused:

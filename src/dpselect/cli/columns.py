@@ -49,9 +49,9 @@ def show_columns(source: str, *, table: str | None, format: Format, allowed: boo
     refuse_readers("a first line may be somebody's row", allowed=allowed)
     from dpselect.formats import declared
     from dpselect.rows.columns import Holds
-    from dpselect.session.columns import columns_of
+    from dpselect.rows.opening import open_table
 
-    found = columns_of(source, table=table, format=declared(format))
+    found = open_table(source, table=table, format=declared(format)).engine.columns
     named = [(printable(each.name), each.holds) for each in found]
     lines = [(name, "" if holds is Holds.ANYTHING else str(holds)) for name, holds in named]
     width = max(len(name) for name, _ in lines)

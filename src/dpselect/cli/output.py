@@ -6,12 +6,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpselect.cli.streams import printable
-from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.question import as_text
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
     from dpselect.certificates.release import Release
-    from dpselect.session import Forecast
+    from dpselect.session.forecast import Forecast
 
 _TO_COUNT_UNITS = "--usable-epsilon 0.05"
 """`wording.TO_COUNT_UNITS` as it is typed."""

@@ -17,7 +17,7 @@ from dpselect.arguments import REQUIRED, Argument
 from dpselect.cli.asking import ask
 from dpselect.cli.options import NEEDED, OF_GROUPS, OF_QUESTION, SHARED, File, parameter_of, type_of
 from dpselect.cli.shared_options import options_of
-from dpselect.questions.declared import BY_NAME, Question
+from dpselect.questions.question import BY_NAME, Question
 
 _SOURCE = (
     "CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as"

@@ -15,16 +15,15 @@ from dpselect.arguments import Density as Method
 from dpselect.checks import one_of, positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.questions.declared import Columns
-from dpselect.questions.numbers import NumbersQuestion
-from dpselect.questions.question import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Terms, counted, from_rows
+from dpselect.questions.numbers import NumbersQuestion, from_rows
+from dpselect.questions.question import Columns
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, Value, counted
 
 if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
     from dpselect.mechanisms import DensityMechanism, NoisyHistogramMechanism
-    from dpselect.questions.question import Planned, Value
     from dpselect.summaries import PublicBins, PublicDomain, UnitValues
 
 MOST_UNITS = 10**9
@@ -63,12 +62,10 @@ class Density(NumbersQuestion, name="density"):
 
     gives_list: ClassVar[bool] = True
     label: ClassVar[str] = "bin"
-    error_units: ClassVar[tuple[str, ...]] = ("share",)
     measure: ClassVar[str] = "share of the units"
     is_amount: ClassVar[bool] = True
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
         return replace(self, neighbours=neighbouring_relation(neighbours))
 
     @cached_property
@@ -145,11 +142,8 @@ class Density(NumbersQuestion, name="density"):
         """
         candidates, sample = self.public_bins.description(), self.sample
         extent = {} if sample is None else {"units": self.units, "sample_size": sample.k}
-        return Terms(
-            task=self.name,
-            mechanism=type(self.mechanism).__name__,
-            epsilon=self.mechanism.epsilon,
-            sensitivity=Sensitivity(
+        return self.stated(
+            Sensitivity(
                 1.0,
                 monotonic=sample is None and self.neighbours is Neighbours.ADD_REMOVE,
                 neighbours=self.neighbours,
@@ -157,7 +151,6 @@ class Density(NumbersQuestion, name="density"):
             ),
             candidates=candidates,
             error_bound=self.error_bound,
-            proofs=(),
             arguments={"method": self.method, "max_rows_per_unit": 1, **extent},
             usable=self._usable,
         )
@@ -184,7 +177,7 @@ class Density(NumbersQuestion, name="density"):
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`. Where each bin begins and ends, with the digits that tell them apart."""
+        """Where each bin begins and ends, with the digits that tell them apart."""
         lower, upper, bins = (release.candidates[name] for name in ("lower", "upper", "count"))
         width = upper / bins - lower / bins
         digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
@@ -194,17 +187,14 @@ class Density(NumbersQuestion, name="density"):
 
     @classmethod
     def shown(cls, value: Value) -> Value:
-        """See `Question.shown`."""
         return round(value, 6) if isinstance(value, float) else value
 
     @classmethod
     def error_unit(cls, release: Planned) -> str | None:
-        """See `Question.error_unit`."""
         return "share" if _is_sample(release) else None
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         if _is_sample(release):
             up = math.ceil(bound * 1e4) / 1e4
             return f"the share of the units below any edge of a bin is within {up:g} of the truth"
@@ -212,14 +202,11 @@ class Density(NumbersQuestion, name="density"):
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return from_rows(release, counted(release.candidates["count"], "bin"))
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`.
-
-        Shares of all units are multiples of half a unit (see `shares`), and all equal without any; of a sample they are
-        whole numbers of its points, without those that have no value.
+        """Shares of all units are multiples of half a unit (see `shares`), and all equal without any; of a sample they
+        are whole numbers of its points, without those that have no value.
         """
         if len(values) != self.public_bins.count or not all(
             isinstance(each, float) and 0.0 <= each <= 1.0 for each in values

@@ -14,8 +14,8 @@ from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow
 from dpselect.questions.counts import condition_given, listed_values
-from dpselect.questions.question import counted
 from dpselect.questions.wording import html_table, scope
+from dpselect.questions.words import counted
 from dpselect.rows.columns import check_match, check_numeric
 from dpselect.rows.contract import Needed
 from dpselect.rows.duckdb import Embedded

@@ -7,7 +7,7 @@ from inspect import Signature
 from typing import Any, Literal
 
 from dpselect.certificates.release import Release
-from dpselect.questions.declared import Question
+from dpselect.questions.question import Question
 from dpselect.session.asking import Asking
 
 def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]: ...

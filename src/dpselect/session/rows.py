@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -310,11 +310,24 @@ class _NeverRead:
         """Itself: no row is looked at."""
         return self
 
-    def count(self, **_: object) -> NoReturn:
+    def summary(self, method: str, arguments: dict[str, Any]) -> Any:
         """Where reading would begin."""
         raise NothingRead
 
-    total = gather = units = names = count
+    def count(self, **asked: Any) -> Any:
+        return self.summary("count", asked)
+
+    def total(self, **asked: Any) -> Any:
+        return self.summary("total", asked)
+
+    def gather(self, **asked: Any) -> Any:
+        return self.summary("gather", asked)
+
+    def units(self, **asked: Any) -> Any:
+        return self.summary("units", asked)
+
+    def names(self, **asked: Any) -> Any:
+        return self.summary("names", asked)
 
 
 class UnopenedTable(_NeverRead):

@@ -14,7 +14,7 @@ from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.plans.report import in_words, is_drawn, rows_of
 from dpselect.questions import wording
-from dpselect.questions.question import as_text
+from dpselect.questions.words import as_text
 from dpselect.web.pages import Pages, route
 from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
 from dpselect.web.planning import budget_of, on_page, why

@@ -11,10 +11,10 @@ from dpselect import arguments, public
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of, words_of
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
-from dpselect.questions.declared import Question
-from dpselect.questions.question import as_text, counted
-from dpselect.session import Forecast
+from dpselect.questions.question import Question
+from dpselect.questions.words import as_text, counted
 from dpselect.session.described import seen
+from dpselect.session.forecast import Forecast
 from dpselect.summaries import CandidateKind
 from dpselect.web.site import NOBODY, Site
 from dpselect.web.titles import title

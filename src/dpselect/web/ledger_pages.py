@@ -17,7 +17,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidAccountError, SelectionError
 from dpselect.ledger import Account, Entry, Ledger, Verified
 from dpselect.ledger.records import as_written, with_few_digits
-from dpselect.questions.question import as_text
+from dpselect.questions.words import as_text
 from dpselect.web import account_changes
 from dpselect.web.pages import Pages, route
 from dpselect.web.planning import left_text

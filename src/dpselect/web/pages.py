@@ -18,8 +18,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dpselect import __version__
-from dpselect.questions.question import as_text
 from dpselect.questions.wording import rounded_up
+from dpselect.questions.words import as_text
 from dpselect.web.pictures import PictureCache
 from dpselect.web.planning import Curves, left_text
 from dpselect.web.releasing import Questions

@@ -12,7 +12,7 @@ from dpselect.arguments import OF_VIEWS
 from dpselect.formats import Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
-from dpselect.questions.question import as_text
+from dpselect.questions.words import as_text
 from dpselect.web.forms import conditions
 from dpselect.web.releasing import PageRequest
 from dpselect.web.site import Site, shown_address

@@ -16,9 +16,10 @@ from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.rows.columns import Column, Holds
+from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
-from dpselect.session import Dataset, DryRun
-from dpselect.session.columns import columns_of
+from dpselect.session.dataset import Dataset
+from dpselect.session.forecast import DryRun
 
 NOBODY = "person"
 """Whom a plan without a table protects."""
@@ -89,8 +90,8 @@ class Site:
         """The columns of the table, for the holder's eyes; empty without a table."""
         if self.source is None:
             return ()
-        reading = {"table": self.table, "format": declared(self.format)}
-        return self._remembered("columns", lambda: columns_of(self.source, **reading))
+        reading: dict[str, Any] = {"table": self.table, "format": declared(self.format)}
+        return self._remembered("columns", lambda: open_table(self.source, **reading).engine.columns)
 
     @property
     def column_names(self) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpselect.questions.declared import Question
-from dpselect.questions.question import as_text
+from dpselect.questions.question import Question
+from dpselect.questions.words import as_text
 
 _ANY = {"top_k": "What are the most common values?"}
 """Questions whose example asks for more than the question has to."""
@@ -38,7 +38,7 @@ _QUARTILES = [0.25, 0.5, 0.75]
 def in_few_words(about: type[Question]) -> str:
     """What a question is called in few words, beside its title.
 
-    >>> from dpselect.questions import BY_NAME
+    >>> from dpselect.questions.question import BY_NAME
     >>> [in_few_words(BY_NAME[name]) for name in ("mean", "quantile")]
     ['average', 'percentile']
     """
@@ -48,7 +48,7 @@ def in_few_words(about: type[Question]) -> str:
 def title(about: type[Question], arguments: Mapping[str, Any] | None = None) -> str:
     """The question as a heading; with the arguments as far as they are known.
 
-    >>> from dpselect.questions import BY_NAME
+    >>> from dpselect.questions.question import BY_NAME
     >>> title(BY_NAME["top_k"])
     'What are the most common values?'
     >>> title(BY_NAME["top_k"], {"k": 5, "with_counts": True})

@@ -13,7 +13,8 @@ from dpselect.cli.options import File, Json
 from dpselect.errors import InvalidCertificateError, Shown
 
 if TYPE_CHECKING:
-    from dpselect.certificates import Checked, Release
+    from dpselect.certificates.checking import Checked
+    from dpselect.certificates.release import Release
 
 _LARGEST = 100_000_000
 
@@ -32,7 +33,7 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         ledger: Also look up its charge in this ledger.
         as_json: Print a JSON object instead of sentences.
     """
-    from dpselect.certificates import check
+    from dpselect.certificates.checking import verify
     from dpselect.cli.output import escaped
     from dpselect.ledger import Ledger
     from dpselect.questions.wording import scope
@@ -41,7 +42,7 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         print(escaped(sentence))  # a forger may have written anything into a name
 
     with nullcontext() if ledger is None else Ledger(ledger) as opened:
-        checked = check(_text(certificate), ledger=opened)
+        checked = verify(_text(certificate), ledger=opened)
     release = checked.release
     if as_json:
         found = {"epsilon": checked.epsilon, "delta": release.delta, "charged": checked.charged}
