@@ -54,8 +54,6 @@ UNITS = [
     ("upper_bound", {}, "ranks"),
     ("best_price", {}, "revenue"),
     ("best_features", {"classes": 2}, "weighted rows"),
-    ("density", {"method": "counts"}, None),
-    ("density", {"method": "sample"}, "share"),
 ]
 
 

@@ -53,7 +53,6 @@ DRAWS: dict[str, Draw] = {
     "top k": lambda: dps.top_k(SCORES, 5, epsilon=0.01, sensitivity=1.0),
     "noise": lambda: dps.GeometricMechanism(epsilon=0.01, sensitivity=1).draw(7),
     "density": lambda: _people().density("age", bounds=(0, 120), bins=8, epsilon=0.01).value,
-    "sample": lambda: _people().density("age", bounds=(0, 120), bins=8, epsilon=0.5, method="sample", units=2000).value,
     "median": lambda: _median().value,
     "continuous": lambda: _people().quantile("age", 0.9, bounds=(0, 120), continuous=True, epsilon=0.01).value,
     "quantiles": lambda: _people().quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=0.01).value,

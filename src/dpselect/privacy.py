@@ -89,7 +89,7 @@ class Sensitivity:
         >>> Sensitivity.one_way(1.0, "replace_one", proof="proofs/counting.md").monotonic
         False
         """
-        relation = Neighbours(neighbours)
+        relation = neighbouring_relation(neighbours)
         return cls(value, monotonic=relation is Neighbours.ADD_REMOVE, neighbours=relation, proof=proof)
 
 

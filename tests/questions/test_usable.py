@@ -17,7 +17,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
 from dpselect.questions import wording
-from dpselect.questions.query import Found, Query
+from dpselect.questions.query import Gathered, Query
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.selection import MostCommon
 from dpselect.questions.words import NoisyUnits
@@ -57,7 +57,6 @@ EXACT: dict[str, Any] = {
     "upper_bound": model.usable_units(ROW_LIST, "who", number="age"),
     "upper_bound-by": model.usable_units(ROW_LIST, "who", number="paid", **CITIES),
     "mean-by": model.usable_units(ROW_LIST, "who", number="age", **CITIES),
-    "density-sample": model.usable_units(ROW_LIST, "who", number="age"),
     "count-between": model.usable_units(ROW_LIST, "who", number="paid"),
     "histogram": model.usable_units(ROW_LIST, "who", matched=("name", NAMES)),
     "sum": model.usable_units(ROW_LIST, "who", number="paid"),
@@ -161,9 +160,6 @@ def test_a_density_counts_its_units_at_no_cost() -> None:
     assert in_cities.usable.count == dict(zip(["south", "north"], EXACT["quantile-by"], strict=True))
     with pytest.raises(InvalidParameterError, match=r"^usable_epsilon=0\.1: expected None.*at no cost"):
         PEOPLE.density("age", bounds=AGES, bins=4, epsilon=0.5, usable_epsilon=0.1)
-    assert (
-        PEOPLE.density("age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3).usable is None
-    )
 
 
 @pytest.mark.parametrize(
@@ -212,7 +208,7 @@ def test_the_noise_is_that_of_the_number_of_groups() -> None:
     assert isinstance(release.event, SequenceEvent)
     assert isinstance(release.event.events[0], ComposedEvent)
     assert release.event.events[1] == PureEvent(epsilon=0.1)
-    found = Found([CandidateCounts(np.array([500]))], units=[500])
+    found = Gathered([CandidateCounts(np.array([500]))], units=[500])
     away = [abs(question.released(found).usable[0] - 500) for _ in range(400)]  # type: ignore[index]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
 
@@ -309,7 +305,7 @@ def test_a_sum_of_noisy_counts_is_within_its_bound(bins: int, epsilon: float) ->
 
 
 def test_no_repr_shows_the_exact_number() -> None:
-    assert "17" not in repr(Found([CandidateCounts(np.array([17]))], units=[17]))
+    assert "17" not in repr(Gathered([CandidateCounts(np.array([17]))], units=[17]))
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-12, 1e-14, 1e-15, 1e-17])

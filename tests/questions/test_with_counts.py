@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -18,12 +19,13 @@ from dpselect import Neighbours
 from dpselect import verify as check
 from dpselect.accounting import LaplaceProfileEvent, PureEvent, SequenceEvent
 from dpselect.certificates.release import canonical_json, digest
+from dpselect.certificates.tables import columns
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
 from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.planning import order_noise
-from dpselect.questions.query import Found, Query
+from dpselect.questions.query import Gathered, Query
 from dpselect.questions.selection import MostCommon, TopK
 from dpselect.summaries import CandidateCounts
 from dpselect.testing import seeded
@@ -209,7 +211,7 @@ def test_the_noise_of_counts_paid_for() -> None:
     exact = CandidateCounts(np.array([*[0] * 99, 10**6]))
     one = counted(MostCommon, candidates=candidates, epsilon=0.2)
     assert one.counting is not None
-    away = [abs((one.released(Found([exact], counts=[exact])).counted or [0])[0] - 10**6) for _ in range(400)]
+    away = [abs((one.released(Gathered([exact], counts=[exact])).counted or [0])[0] - 10**6) for _ in range(400)]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
 
 
@@ -385,7 +387,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
     html = release._repr_html_()
     assert "<th>units (who)</th>" in html
     assert "<td>a,b</td><td>30</td>" in html
-    frame = release.to_pandas()
+    frame = pd.DataFrame(columns(release))
     assert frame.columns.tolist() == ["rank", "released", "units", "lower", "upper"]
     assert frame["units"].tolist() == [30, 20]
     drawn = release.plot().to_dict()
@@ -394,7 +396,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
     assert "units (who)" in json.dumps(drawn)
     grouped: Any = data.by("part", groups=["x", "y"]).top_k("page", 2, **asked)
     assert str(grouped).split("\n")[0] == 'x: "a,b", c (15, 10)'
-    assert grouped.to_pandas()["units"].tolist() == [15, 10, 15, 10]
+    assert pd.DataFrame(columns(grouped))["units"].tolist() == [15, 10, 15, 10]
     (in_groups,) = grouped.plot().to_dict()["datasets"].values()
     assert [row["label"] for row in in_groups] == ["x, a,b", "x, c", "y, a,b", "y, c"]
     assert grouped.count_accuracy.startswith("In each part, with 99% confidence each count is within 0 of ")

@@ -15,13 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from dpselect import ExponentialNoiseTopK, Neighbours
-from dpselect.mechanisms import DensityMechanism, GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
+from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
 from dpselect.questions.counts import Count, Histogram
-from dpselect.questions.density import Density, with_absent
+from dpselect.questions.density import Density
 from dpselect.questions.moments import Mean, MomentSums, Variance
 from dpselect.questions.prices import BestPrice
 from dpselect.questions.quantiles import Median, Quantiles, UpperBound
-from dpselect.questions.query import Found, Query
+from dpselect.questions.query import Gathered, Query
 from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, Sum
 from dpselect.questions.values import TopUnknown, Values
@@ -56,7 +56,7 @@ class Planned(Payer[TableQuestion]):
 
 class _Summaries(Payer[Any]):
     def answer(self, asked: TableQuestion) -> Any:
-        return asked.gather()
+        return asked.asked.read(asked.rows)
 
 
 class Questions(methods.PlainQuestions):
@@ -88,7 +88,7 @@ def expected_summaries(rows: pa.Table) -> Questions:
     return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
 
 
-def law(task: Query, found: Found) -> Law:
+def law(task: Query, found: Gathered) -> Law:
     """Of the answer to `task` when this was handed up."""
     answers = [each for part in found.parts for each in _law_of_one(task.alone, part)]
     if task.counting is None:
@@ -182,9 +182,6 @@ def _chance_at_once(mechanism: ExponentialNoiseTopK, scores: np.ndarray, order: 
 
 
 def _of_bins(task: Density, counts: np.ndarray) -> Law:
-    if isinstance(task.mechanism, DensityMechanism):
-        assert task.units is not None
-        return [task.mechanism.pmf(with_absent(counts, units=task.units))[1]]
     noise = GeometricMechanism(epsilon=task.mechanism.epsilon, sensitivity=task.mechanism.sensitivity)
     return [noise.pmf(int(count), np.arange(-60, 100)) for count in counts]
 

@@ -63,7 +63,7 @@ def test_every_question_reads_together_what_it_reads_alone(
     names = list(QUESTIONS)
     rows, asked = planned(PLACERS[engine](ROWS, tmp_path).opened(), names)
     assert isinstance(rows.table, SharesPasses)
-    alone = [plain(each.gather()) for each in asked]
+    alone = [plain(each.asked.read(each.rows)) for each in asked]
     passes: list[object] = []
     attach = Scan.attach
 
@@ -79,7 +79,7 @@ def test_every_question_reads_together_what_it_reads_alone(
 
 def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
-    alone = [plain(each.gather()) for each in asked]
+    alone = [plain(each.asked.read(each.rows)) for each in asked]
     assert [plain(each) for each in together(asked)] == alone
     cells = embedded._cells  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(embedded, "_cells", lambda *given: {**cells(*given), "what": ("c1",)})
@@ -157,13 +157,13 @@ def test_one_value_of_each_unit_in_several_words(number: int) -> None:
     asked = Questions(data._rows, Planned(None, None))
     both = [asked.histogram(name, candidates=range(number), epsilon=1.0) for name in values]
     both.insert(2, asked.most_common("c0", candidates=range(50), epsilon=1.0))
-    alone = [plain(each.gather()) for each in both]
+    alone = [plain(each.asked.read(each.rows)) for each in both]
     assert [plain(each) for each in together(both)] == alone
 
 
 def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram", "values"])
-    alone = [plain(each.gather()) for each in asked]
+    alone = [plain(each.asked.read(each.rows)) for each in asked]
 
     def full(*_: Any, **__: Any) -> Any:
         raise SelectionError("Reading the table needs more memory than there is.")
@@ -191,7 +191,7 @@ def test_files_that_the_engine_reads_itself_are_read_once(tmp_path: Path, monkey
         asked.most_common("page", candidates=range(500), epsilon=1.0),
         asked.histogram("age", candidates=range(20, 30), epsilon=1.0),
     ]
-    alone = [plain(each.gather()) for each in both]
+    alone = [plain(each.asked.read(each.rows)) for each in both]
     direct: list[object] = []
     attach = DirectScan.attach
     monkeypatch.setattr(DirectScan, "attach", lambda *given: (direct.append(0), attach(*given))[1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpselect.accounting import Event, compose, planned_epsilon
-from dpselect.accounting.events import Run, from_json
+from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, PureEvent, Run, from_json
 from dpselect.certificates.release import Release, digest, question_hash
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.words import canonical_json, wrong
@@ -104,7 +104,9 @@ def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
 
 
 def _cost(event: Event, delta: float) -> float:
-    """The smaller of what the general bounds give and what rounds are planned by."""
+    """The smaller of what the general bounds give and what rounds are planned by; of one pure draw, its own."""
+    if not delta and isinstance(event, PureEvent | BoundedRangeEvent | LaplaceProfileEvent):
+        return event.epsilon
     planned = planned_epsilon(event, delta=delta)
     general = compose([event]).epsilon(delta)
     return general if planned is None else min(general, planned)

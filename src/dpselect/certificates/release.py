@@ -274,16 +274,16 @@ class Release(Planned, Generic[Answer]):
 
 def claims(planned: Planned) -> dict[str, Any]:
     """What certificates and forecasts say alike."""
-    guarantee, bound = planned.guarantee, planned.error_bound
+    bound = planned.error_bound
     of = {} if planned.error_unit is None else {"unit": planned.error_unit}
     within = None if bound is None or not math.isfinite(bound) else bound  # what does not fit into a double
     return {
         "question": dict(planned.question),
         "guarantee": {
-            "epsilon": guarantee.epsilon,
-            "delta": guarantee.delta,
-            "neighbours": str(guarantee.neighbours),
-            "unit": guarantee.unit,
+            "epsilon": planned.epsilon,
+            "delta": planned.delta,
+            "neighbours": str(planned.neighbours),
+            "unit": planned.unit,
         },
         "event": encode(planned.event),
         "mechanism": {

@@ -6,10 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
-
-import numpy as np
 
 from dpselect import summaries
 from dpselect.arguments import Argument, DeltaIfLess, Epsilon, K
@@ -20,8 +17,6 @@ from dpselect.questions.selection import terms_of_plan, top_k_plan
 from dpselect.questions.words import Drawn, Planned, Terms, counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpselect.mechanisms.top_k import TopKPlan
     from dpselect.summaries import PublicCandidates, PublicGroups, RuleCounts
 
@@ -113,15 +108,3 @@ class BestFeatures(ListQuestion, name="best_features"):
     @classmethod
     def origin(cls, release: Planned) -> str:
         return f"out of {counted(release.candidates['count'], 'feature')}"
-
-
-def settings_hash(*settings: object) -> str:
-    """Of public settings, which a certificate does not list: of arrays all numbers count."""
-    return sha256(repr([_exact(each) for each in settings]).encode()).hexdigest()
-
-
-def _exact(setting: Any) -> Any:
-    if isinstance(setting, np.ndarray):
-        numbers = cast("NDArray[Any]", setting)
-        return str(numbers.dtype), numbers.shape, numbers.tobytes()
-    return [_exact(each) for each in cast("list[Any]", setting)] if isinstance(setting, list | tuple) else setting

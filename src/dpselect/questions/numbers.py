@@ -22,18 +22,8 @@ MOST_ROWS_PER_UNIT = 1_000_000_000
 """More rows of one unit are refused: the noise would drown any table."""
 
 
-class ValuesQuestion(Question):
-    """A question about numbers between public bounds. Its subclasses are questions."""
-
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
-        """How many units have a number: as many as there are values, if each unit has one."""
-        if all(each.max_rows_per_unit == 1 for each in found):
-            return [each.values.size for each in found]
-        return rows.units(summaries.PublicCondition(is_number=True), groups)
-
-
-class NumbersQuestion(ValuesQuestion):
-    """A declared question about at most so many numbers of each unit. Its subclasses have a `mechanism`."""
+class NumbersQuestion(Question):
+    """A question about at most so many numbers of each unit, between public bounds. Its subclasses are questions."""
 
     @cached_property
     def domain(self) -> PublicDomain:
@@ -47,24 +37,25 @@ class NumbersQuestion(ValuesQuestion):
         return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        """Values between the bounds, at most so many of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.most)
 
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
+        """How many units have a number: as many as there are values, if each unit has one."""
+        if all(each.max_rows_per_unit == 1 for each in found):
+            return [each.values.size for each in found]
+        return rows.units(summaries.PublicCondition(is_number=True), groups)
+
     def values(self, summary: UnitValues, /) -> Any:
-        """The values, if they were gathered for this question."""
-        return gathered_for(summary, self.domain, most=self.most).values
+        """The values, or an error if they were gathered with another domain, or more than `most` of a unit."""
+        if summary.max_rows_per_unit > self.most or summary.domain != self.domain:
+            expected = "values gathered with the bounds, step and rows per unit of the question"
+            raise InvalidParameterError("values", summary, expected)
+        return summary.values
 
     @classmethod
     def counting(cls, release: Planned) -> str:
-        return counting_rows(release)
-
-
-def gathered_for(values: UnitValues, domain: PublicDomain, *, most: int) -> UnitValues:
-    """`values`, or an error if they were gathered with another domain, or more than `most` of a unit."""
-    if values.max_rows_per_unit > most or values.domain != domain:
-        expected = "values gathered with the bounds, step and rows per unit of the question"
-        raise InvalidParameterError("values", values, expected)
-    return values
+        """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
+        return f", counting {_rows_of_each(release)}"
 
 
 def near_quantile(release: Planned, bound: float) -> str:
@@ -155,11 +146,6 @@ def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower
     """The origin of an answer drawn out of `numbers`, between `ends`, for a bounded number of rows per unit."""
     low, high = (as_text(release.candidates[end]) for end in ends)
     return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
-
-
-def counting_rows(release: Planned) -> str:
-    """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
-    return f", counting {_rows_of_each(release)}"
 
 
 def _rows_of_each(release: Planned) -> str:

@@ -10,28 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms, summaries
 from dpselect.arguments import Continuous, Epsilon, MaxRows, Offers, PriceBounds, Prices, Step
-from dpselect.checks import decimal_fraction, finite_bounds, positive_count, positive_sensitivity
+from dpselect.checks import decimal_fraction, finite_bounds, positive_sensitivity
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.numbers import (
-    MOST_ROWS_PER_UNIT,
-    ValuesQuestion,
-    counting_rows,
-    from_rows,
-    gathered_for,
-    step_between,
-)
+from dpselect.questions.numbers import NumbersQuestion, from_rows, step_between
 from dpselect.questions.question import Columns
 from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, counted, is_number, list_written
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import PriceListMechanism, PriceMechanism
-    from dpselect.questions.question import RowReader
-    from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+    from dpselect.summaries import PublicDomain, UnitValues
 
 
-class BestPrice(ValuesQuestion, name="best_price"):
+class BestPrice(NumbersQuestion, name="best_price"):
     """The price that earns the most if everybody buys who offers at least the price.
 
     For something that costs nothing to copy: the revenue of a price is the price times the number of offers that are at
@@ -65,7 +57,7 @@ class BestPrice(ValuesQuestion, name="best_price"):
 
     measured_in = "revenue"
     measure: ClassVar[str] = "{column}"
-    unbounded: ClassVar[str] = f"{ValuesQuestion.unbounded}; with a step or a list of prices there is one"
+    unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step or a list of prices there is one"
 
     def lists(self, planned: Any, /) -> dict[str, Any]:
         return {} if self.prices is None else {"prices": list_written(planned.mechanism.prices)}
@@ -89,7 +81,7 @@ class BestPrice(ValuesQuestion, name="best_price"):
             InvalidParameterError: another argument is out of range, or there are more than a million prices.
         """
         prices, bounds, step = self.prices, self.bounds, self.step
-        rows = positive_count(self.max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+        rows = self.most
         if (prices is None) == (bounds is None):
             got = Shown("None" if prices is None else "<given together with bounds>")
             expected = "either a public list of prices, or public bounds for any price between them"
@@ -131,23 +123,13 @@ class BestPrice(ValuesQuestion, name="best_price"):
             error_bound, page = None, "proofs/falling_scores.md"
         return self.stated(moved, page, candidates=public, error_bound=error_bound, arguments=rows)
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        """Offers, at most `max_rows_per_unit` of each unit."""
-        return rows.gather(self.domain, groups, max_rows_per_unit=self.mechanism.values_per_unit)
-
     def released(self, summary: UnitValues, /) -> Drawn:
-        """A price, by offers gathered with this question's domain and number of rows."""
-        mechanism = self.mechanism
-        return Drawn(mechanism.draw(gathered_for(summary, self.domain, most=mechanism.values_per_unit).values))
+        return Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         near = f"{bound:,}".removesuffix(".0")
         return f"the revenue of the released price is within {near} of the best"
-
-    @classmethod
-    def counting(cls, release: Planned) -> str:
-        return counting_rows(release)
 
     @classmethod
     def origin(cls, release: Planned) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect import mechanisms, summaries
+from dpselect import summaries
 from dpselect.arguments import (
     Bounds,
     BoundsIfKnown,
@@ -110,7 +110,9 @@ class Median(NumbersQuestion, name="median"):
     @cached_property
     def mechanism(self) -> QuantileMechanism:
         """What draws, once, at the whole cost. Its scale is in ranks."""
-        return mechanisms.QuantileMechanism(
+        from dpselect.mechanisms import QuantileMechanism
+
+        return QuantileMechanism(
             epsilon=self.epsilon,
             level=self.share,
             neighbours=self.neighbours,
@@ -134,9 +136,9 @@ class Median(NumbersQuestion, name="median"):
             return None
         # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
         moved = self.moved
-        selection = mechanisms.ExponentialMechanism(
-            epsilon=self.epsilon, sensitivity=moved.value, monotonic=moved.monotonic
-        )
+        from dpselect.mechanisms import ExponentialMechanism
+
+        selection = ExponentialMechanism(epsilon=self.epsilon, sensitivity=moved.value, monotonic=moved.monotonic)
         return selection.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
 
     @cached_property
@@ -251,7 +253,9 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     def mechanism(self) -> QuantilesMechanism:
         """What draws all of them, at the whole cost."""
         domain: dict[str, Any] = self.domain.arguments
-        return mechanisms.QuantilesMechanism(
+        from dpselect.mechanisms import QuantilesMechanism
+
+        return QuantilesMechanism(
             epsilon=self.epsilon,
             levels=self.levels,  # type: ignore[arg-type] # made a tuple there
             method=self.method,
@@ -371,7 +375,9 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     @cached_property
     def mechanism(self) -> UnboundedQuantileMechanism:
         """What draws, once, at the whole cost: the quantile at level 1."""
-        found = mechanisms.UnboundedQuantileMechanism(
+        from dpselect.mechanisms import UnboundedQuantileMechanism
+
+        found = UnboundedQuantileMechanism(
             epsilon=self.epsilon,
             level=getattr(self, "level", 1.0),
             lower=self.lower,

@@ -53,7 +53,7 @@ _WIDEST = 2**53
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Found:
+class Gathered:
     """What was read of the rows for a question. Private: shown by no ``repr``.
 
     Attributes:
@@ -67,7 +67,7 @@ class Found:
     units: list[int] | None = None
 
     def __repr__(self) -> str:
-        return "Found(<private>)"
+        return "Gathered(<private>)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +110,9 @@ class Query:
         groups: PublicGroups | None = None,
         where: Sequence[Words] = (),
         usable_epsilon: float | None = None,
+        stated: Mapping[str, Any] | None = None,
     ) -> Query:
-        """The question, planned before any row is read. Without `columns`, one that asks nothing about them.
+        """The question, planned before any row is read. Without `columns`, by what is `stated` of their types.
 
         Raises:
             SelectionError: there is no such question.
@@ -119,7 +120,7 @@ class Query:
         if usable_epsilon is not None:
             question.check_usable(usable_epsilon)
             usable_epsilon = positive_epsilon(usable_epsilon, "usable_epsilon")
-        noted = _Noted(cast("Columns", columns))
+        noted = _Noted(columns, stated or {})
         part = question if groups is None else _in_one(question, groups)
         alone = part.known(noted, neighbours)
         terms = alone.terms  # which refuses what is out of range
@@ -212,7 +213,7 @@ class Query:
         members: Any = [] if self.groups is None else self.groups.members
         return [members[place] for place in range(len(members))]
 
-    def read(self, rows: RowReader, /) -> Found:
+    def read(self, rows: RowReader, /) -> Gathered:
         """What `released` needs of the rows."""
         parts, counts, units = self.alone.summaries(rows, self.groups), None, None
         if self.counting is not None:
@@ -220,9 +221,9 @@ class Query:
             counts = parts if is_counted else cast("ListQuestion", self.alone).counts(rows, self.groups)
         if self.usable is not None:
             units = self.alone.usable_units(rows, self.groups, parts)
-        return Found(parts, counts, units)
+        return Gathered(parts, counts, units)
 
-    def released(self, found: Found, /) -> Drawn:
+    def released(self, found: Gathered, /) -> Drawn:
         """The answer of each group, then noisy counts of what was selected, then of usable units.
 
         Raises:
@@ -297,7 +298,8 @@ class Query:
         usable, most = (given.pop(each.name, each.default) for each in _OF_VIEWS)
         asked = cls.planned(
             kind(**given),
-            _Stated(facts),
+            None,
+            stated=facts,
             neighbours=neighbours,
             groups=None if groups is None else PublicGroups.given(words.get("by"), groups, most),
             where=_conditions(words.get("where")),
@@ -345,53 +347,33 @@ def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, arg
 
 
 class _Noted:
-    """The columns of a table, with a note of all that was asked about their types."""
+    """The columns of a table, or as a certificate states them; with a note of all that was asked about their types."""
 
-    def __init__(self, columns: Columns) -> None:
-        self._columns, self.facts = columns, dict[str, Any]()
-
-    def is_whole(self, column: str, /) -> bool:
-        self.facts["is_whole"] = found = self._columns.is_whole(column)
-        return found
-
-    def name_kind(self, column: str, given: object, /) -> CandidateKind:
-        found = self._columns.name_kind(column, given)
-        if given is None:
-            self.facts["kind"] = str(found)
-        return found
-
-    def listed(self, given: object, /) -> PublicCandidates:
-        return self._columns.listed(given)
-
-    def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
-        self._columns.check_compared(members, argument=argument)
-
-
-class _Stated:
-    """The columns of a table as a certificate states them."""
-
-    def __init__(self, facts: Mapping[str, Any]) -> None:
-        self._facts = facts
+    def __init__(self, columns: Columns | None, stated: Mapping[str, Any]) -> None:
+        self._columns, self._stated, self.facts = columns, stated, dict[str, Any]()
 
     def is_whole(self, column: str, /) -> bool:
-        found = self._facts.get("is_whole")
+        found: object = self._stated.get("is_whole") if self._columns is None else self._columns.is_whole(column)
         if not isinstance(found, bool):
             raise wrong("facts.is_whole", "whether the column's type is one of whole numbers")
+        self.facts["is_whole"] = found
         return found
 
     def name_kind(self, column: str, given: object, /) -> CandidateKind:
         if given is not None:
             return candidate_kind(given)
-        found = self._facts.get("kind")
+        found = self._stated.get("kind") if self._columns is None else self._columns.name_kind(column, given)
         if found not in [*CandidateKind]:
             raise wrong("facts.kind", f"one of {', '.join(CandidateKind)}")
+        self.facts["kind"] = str(found)
         return CandidateKind(found)
 
     def listed(self, given: object, /) -> PublicCandidates:
-        return PublicCandidates.given(given)
+        return PublicCandidates.given(given) if self._columns is None else self._columns.listed(given)
 
     def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
-        pass  # the table was asked
+        if self._columns is not None:  # else the table was asked
+            self._columns.check_compared(members, argument=argument)
 
 
 def _conditions(held: object) -> list[Words]:

@@ -17,7 +17,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass_transform
 
-from dpselect import mechanisms, summaries
+from dpselect import summaries
 from dpselect.arguments import Argument, Epsilon, arguments_of
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
@@ -412,7 +412,9 @@ def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> 
     >>> noise_sensitivity(DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=4)).value
     2.0
     """
-    if isinstance(noise, mechanisms.GeometricMechanism):
+    from dpselect.mechanisms import GeometricMechanism
+
+    if isinstance(noise, GeometricMechanism):
         moved = float(noise.sensitivity)
     else:
         root = math.sqrt(noise.squared_sensitivity)

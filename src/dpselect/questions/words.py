@@ -79,23 +79,7 @@ class NoisyUnits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The contents of a certificate except the answer. They are public, and known before the data is seen.
-
-    Attributes:
-        task: name of the question.
-        mechanism: name of the mechanism that draws, as exported by `dpselect.mechanisms`.
-        rounds: number of draws.
-        epsilon: privacy loss of the whole release.
-        delta: probability with which epsilon may fail.
-        sensitivity: sensitivity of the scores under the guaranteed relation, with its proof.
-        candidates: description of the candidates.
-        error_bound: see `Release.error_bound`.
-        proofs: pages that prove the guarantee, besides the page for the sensitivity.
-        arguments: other arguments of the question.
-        groups: the groups, for a question about groups.
-        usable: the accuracy and the cost of a noisy number of units, if one is released, without the number.
-        counted: the same of the noisy numbers of units with each selected candidate.
-    """
+    """What of `Planned` follows from a question alone; `proofs` are without the page of the sensitivity."""
 
     task: str
     mechanism: str
@@ -288,6 +272,8 @@ def written(value: Any, kind: object) -> Any:
 
 def number_written(value: Any) -> int | float | str:
     """A number: as JSON has it where that is exactly what the caller means, else as a fraction."""
+    if type(value) is int and abs(value) < 10**40:
+        return value
     if type(value) is float:  # from 2^52 on as it is: see `whole_or_double_bounds`
         return int(value) if value.is_integer() and abs(value) < _WHOLE_DOUBLES else value
     exact = decimal_fraction(value, "number", expected="a finite number")
@@ -318,7 +304,7 @@ def _numbers(held: object, name: str) -> Any:
     return tuple(_number(each, name) for each in _list(held, name))
 
 
-def _text(held: object, name: str) -> str:
+def a_text(held: object, name: str) -> str:
     if not isinstance(held, str) or not held:
         raise wrong(name, "a text")
     return held
@@ -356,7 +342,7 @@ def members(held: object, name: str = "list") -> Any:
     elif set(about) == {"dates"}:
         return [_date(each, name) for each in _list(about["dates"], name)]
     elif set(about) == {"count", "kind", "sha256"}:
-        kind, hash = about["kind"], _text(about["sha256"], name)
+        kind, hash = about["kind"], a_text(about["sha256"], name)
         if kind in [*summaries.CandidateKind] and re.fullmatch("[0-9a-f]{64}", hash):
             return summaries.UnlistedCandidates.stated_as(
                 summaries.CandidateKind(kind), _whole(about["count"], name), hash
@@ -366,7 +352,7 @@ def members(held: object, name: str = "list") -> Any:
 
 def _date(held: object, name: str) -> date:
     try:
-        read = date.fromisoformat(_text(held, name))
+        read = date.fromisoformat(a_text(held, name))
     except ValueError:
         raise wrong(name, "dates such as 2026-11-21") from None
     if read.isoformat() != held:
@@ -375,7 +361,7 @@ def _date(held: object, name: str) -> date:
 
 
 def _ends(held: object, name: str) -> Any:
-    return tuple(_text(each, name) for each in _list(held, name))
+    return tuple(a_text(each, name) for each in _list(held, name))
 
 
 def _prices(held: object, name: str) -> Any:
@@ -383,8 +369,8 @@ def _prices(held: object, name: str) -> Any:
 
 
 _READ: dict[object, Callable[[object, str], Any]] = {
-    "text": _text,
-    "any text": _text,
+    "text": a_text,
+    "any text": a_text,
     "whole": _whole,
     "number": _number,
     "exact": _number,
@@ -414,7 +400,7 @@ def read(words: Words, arguments: Iterable[Argument], *, within: str = "question
     found: Words = {}
     for name, each in known.items():
         if name in words:
-            value = _READ.get(each.kind, _text)(words[name], f"{within}.{name}")
+            value = _READ.get(each.kind, a_text)(words[name], f"{within}.{name}")
             found[name] = value if each.check is None else each.check(value, name)
         elif each.default is REQUIRED:
             _missing(within, name)

@@ -130,7 +130,7 @@ class Forecasting(Payer[Forecast]):
     def answer(self, asked: TableQuestion) -> Forecast:
         """The forecast, once the columns are checked; nothing is gathered."""
         with suppress(NothingRead):
-            asked.gather()
+            asked.asked.read(asked.rows)
         request, run = asked.request, asked.run
         forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
         ledger = self.ledger_for(request)

@@ -199,9 +199,6 @@ class PlainQuestions(Asking):
         bounds: tuple[float, float],
         bins: int,
         epsilon: float,
-        method: Literal["counts", "sample"] = "counts",
-        units: int | None = None,
-        sample_size: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[float]]: ...
@@ -405,9 +402,6 @@ class GroupedQuestions(Asking):
         bounds: tuple[float, float],
         bins: int,
         epsilon: float,
-        method: Literal["counts", "sample"] = "counts",
-        units: int | None = None,
-        sample_size: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, list[float]]]: ...

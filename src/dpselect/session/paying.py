@@ -24,7 +24,7 @@ from dpselect.session.rows import ColumnRows, UnreadTable
 if TYPE_CHECKING:
     from dpselect.formats import Format
     from dpselect.ledger import Ledger, Receipt
-    from dpselect.questions.query import Found, Query
+    from dpselect.questions.query import Gathered, Query
 
 Reply = TypeVar("Reply", covariant=True)
 
@@ -52,10 +52,6 @@ class TableQuestion:
     origin: str = ""
     format: Format | None = None
     named: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    def gather(self) -> Found:
-        """Reads the rows."""
-        return self.asked.read(self.rows)
 
     @property
     def format_words(self) -> Mapping[str, Any] | None:
@@ -231,13 +227,13 @@ class _Draft:
     """
 
     asked: TableQuestion
-    found: Found
+    found: Gathered
     undrawn: Release
     certificate: str
     seeded_before: int
 
 
-def gathered(questions: Sequence[TableQuestion]) -> list[Found]:
+def gathered(questions: Sequence[TableQuestion]) -> list[Gathered]:
     """What is found of the rows for the questions, in as few passes over them as the questions allow.
 
     A question may look at one summary before it asks for the next. Here its table first only notes what it asks for.
@@ -250,9 +246,9 @@ def gathered(questions: Sequence[TableQuestion]) -> list[Found]:
     shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
     table = shared[0].rows.table if len(shared) == len(questions) > 1 else None
     if not isinstance(table, SharesPasses) or any(each.rows.table is not table for each in shared):
-        return [each.gather() for each in questions]
+        return [each.asked.read(each.rows) for each in questions]
     known: list[list[Any]] = [[] for _ in questions]
-    found: dict[int, Found] = {}
+    found: dict[int, Gathered] = {}
     while len(found) < len(questions):
         wanted: dict[int, SummaryRequest] = {}
         for at, (each, rows) in enumerate(zip(questions, shared, strict=True)):
@@ -297,7 +293,7 @@ class _KnownTable(UnreadTable):
         raise _MissingSummary(SummaryRequest(method, arguments))
 
 
-def _draft(asked: TableQuestion, found: Found, *, time: datetime, seeded: int) -> _Draft:
+def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: int) -> _Draft:
     """Write the certificate without its answer, once the rows are read."""
     undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=time)
     undrawn = replace(undrawn, format=asked.format_words, source=dict(asked.named) or None)

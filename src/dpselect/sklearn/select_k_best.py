@@ -20,13 +20,13 @@ from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.features import BestFeatures, settings_hash
+from dpselect.questions.features import BestFeatures
 from dpselect.questions.query import Query
 from dpselect.rows.frames import check_distinct_names
 from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import column, numbers, positions
-from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
+from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names, settings_hash
 from dpselect.summaries import PublicFeatures, RuleCounts
 
 

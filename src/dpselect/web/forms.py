@@ -28,7 +28,7 @@ _MOST_EPSILON = 1000.0
 _LONGEST = 200_000
 """Characters of one field."""
 
-_MORE = frozenset({"lower", "units", "method", "sample_size", "scale", "kind", "max_rows_per_unit", "where"})
+_MORE = frozenset({"lower", "units", "method", "scale", "kind", "max_rows_per_unit", "where"})
 """Arguments that few need."""
 
 _AT_FILE = re.compile(r"(or )?@file(( with one per line,)? or @codes\.csv:column)?(?=\.)")
