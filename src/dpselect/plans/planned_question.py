@@ -14,7 +14,7 @@ from typing import Any, cast
 from dpselect import public
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.session.described import Planner, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
