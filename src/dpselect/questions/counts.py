@@ -66,6 +66,7 @@ class Count(Question, name="count"):
     """
 
     needs_several = False
+    keeps_list = True
     asks = "How many people are there?"
     does = "Count the units, or those with a row that has one of some values or a number between two bounds."
     example = ("adult.csv", "--unit person_id --epsilon 0.5")
@@ -88,9 +89,6 @@ class Count(Question, name="count"):
         if usable_epsilon is not None and self.between is None:
             expected = "None: the answer is itself a number of units"
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
-
-    def lists(self, planned: Any, /) -> dict[str, Any]:
-        return {} if self.candidates is None else {"candidates": planned.candidates.words(whole=True)}
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         listed = listed_values(self.candidates)

@@ -39,9 +39,6 @@ class BestFeatures(ListQuestion, name="best_features"):
     gives_list: ClassVar[bool] = True
     measured_in = "weighted rows"
 
-    def lists(self, planned: Any, /) -> dict[str, Any]:
-        return {"features": planned.choices.words()}
-
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         """Rows are tallied by who has them."""
         names = summaries.PublicCandidates.given(self.features, argument="features")

@@ -9,17 +9,17 @@ alone were released, and all of them have one cost.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpselect import mechanisms
 from dpselect.accounting.rounding import fraction_up, quotient_down
 from dpselect.arguments import Bounds, Epsilon, FineStep, Numbers, Units
 from dpselect.checks import finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.grids import Grid
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.numbers import NumbersQuestion, are_whole, from_rows
 from dpselect.questions.question import Columns
@@ -38,14 +38,24 @@ from dpselect.questions.words import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from numpy import float64
+    from numpy.typing import NDArray
 
+    from dpselect.grids import Grid
     from dpselect.mechanisms import GeometricMechanism, MeanMechanism
     from dpselect.summaries import UnitValues
 
 FINE_STEPS = 10**6
 """Steps between the bounds, where the caller gives no step. Rounding to them is far less than any noise."""
+
+
+_MOST_STEPS = {1: 2**53, 2: 2**26}
+"""So that the sensitivity of the sums is a whole number that a double holds."""
+
+_WIDEST = 2**53
+
+_FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
+"""A bound beyond this, or bounds closer than one over this, would take sums and errors out of the range of doubles."""
 
 
 class Moment(NumbersQuestion):
@@ -68,38 +78,97 @@ class Moment(NumbersQuestion):
         return replace(self, step=step, neighbours=neighbours)
 
     @cached_property
-    def sums(self) -> MomentSums:
-        """The noisy sums, at the whole cost."""
-        assert self.domain.grid is not None
-        return MomentSums.planned(self.domain.grid, self.degree, epsilon=self.epsilon, neighbours=self.neighbours)
+    def grid(self) -> Grid:
+        """The public grid that values are rounded to."""
+        return cast("Grid", self.domain.grid)
+
+    @cached_property
+    def noise(self) -> GeometricMechanism:
+        """What adds noise to each of the sums, at one cost for all.
+
+        Raises:
+            InvalidParameterError: `epsilon` is not a finite number > 0, or too small for an answer to be of use; or the
+                grid has too many points.
+        """
+        grid, degree = self.grid, self.degree
+        far = _FARTHEST[degree]
+        if max(abs(grid.lower), abs(grid.upper)) > far or grid.upper - grid.lower < 1 / far:
+            got, most = Shown(f"({float(grid.lower)!r}, {float(grid.upper)!r})"), f"{float(far):g}"
+            expected = f"bounds from -{most} to {most}, at least {1.0 / float(far):g} apart"
+            raise InvalidParameterError("bounds", got, expected, "Tight bounds also need less noise.")
+        if grid.count - 1 > _MOST_STEPS[degree]:
+            expected = f"a larger step: at most {_MOST_STEPS[degree]:,} of them between the bounds"
+            raise InvalidParameterError("step", float(grid.step), expected)
+        moved = self.whole * (1 if self.neighbours == Neighbours.ADD_REMOVE else 2)
+        return mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
 
     @property
     def mechanism(self) -> GeometricMechanism | MeanMechanism:
-        """What adds noise to each of the sums."""
-        return self.sums.mechanism
+        """What draws, at the whole cost: each of the sums."""
+        return self.noise
+
+    @property
+    def whole(self) -> int:
+        """What one unit's shares add up to."""
+        return (self.grid.count - 1) ** self.degree
+
+    @property
+    def width(self) -> Fraction:
+        """The distance between the bounds."""
+        return self.grid.step * (self.grid.count - 1)
+
+    def exact(self, values: NDArray[float64]) -> list[int]:
+        """The sums of the units' shares, of one value for each unit, in whole numbers; private."""
+        from dpselect.mechanisms.mean import exact_sum, grid_indices
+
+        places, last, units = grid_indices(values, self.grid), self.grid.count - 1, int(values.size)
+        total = exact_sum(places)
+        if self.degree == 1:
+            return [units * last - total, total]
+        squares = exact_sum(places * places)
+        return [units * last**2 - 2 * last * total + squares, 2 * (last * total - squares), squares]
+
+    def units_by(self, noisy: list[int]) -> int:
+        """The number of units by noisy sums, rounded down; at least 0."""
+        return min(max(0, sum(noisy) // self.whole), LARGEST_COUNT)
+
+    @abstractmethod
+    def moment(self, noisy: list[int]) -> float:
+        """The moment by noisy sums."""
 
     @cached_property
     def terms(self) -> Terms:
         """What the certificate will contain; sensitivity and error bound are in the unit of the moment.
 
-        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
+        The bound is that of the mean, or of the variance up to a smaller term, times the released number of units.
+
+        Proof: ``proofs/moments.md``, claims 4 to 6, and ``proofs/geometric_mechanism.md``.
         """
-        sums, noise = self.sums, self.sums.mechanism
-        moved = fraction_up(noise.sensitivity * sums.grid.step**self.degree)
+        noise, sums = self.noise, self.degree + 1
+        of_all = mechanisms.NoisyHistogramMechanism(
+            epsilon=quotient_down(noise.epsilon, self.whole), neighbours=noise.neighbours
+        )
+        units_within = -(-of_all.total_error_bound(sums, confidence=CONFIDENCE) // self.whole)
+        if not units_within <= _WIDEST:
+            raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful answer")
+        within: int | Fraction = noise.error_bound(CONFIDENCE, size=sums)
+        if self.degree == 1:
+            exponent = Fraction(-math.log1p(-CONFIDENCE) * (1.0 + 1e-12))
+            within = min(within, exponent * noise.sensitivity / Fraction(noise.epsilon) + 1)
+        moved = fraction_up(noise.sensitivity * self.grid.step**self.degree)
         return self.stated(
             Sensitivity.one_way(moved, noise.neighbours, proof="proofs/moments.md"),
             "proofs/geometric_mechanism.md",
             candidates=self.domain.description(),
-            error_bound=sums.error_bound,
+            error_bound=fraction_up(Fraction(within) * self.width**self.degree / self.whole),
             arguments={"max_rows_per_unit": 1},
-            usable=sums.usable,
+            usable=NoisyUnits(within=units_within),
         )
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """The moment, and the number of units."""
-        sums = self.sums
-        noisy = sums.draw(self.values(summary))
-        return Drawn(sums.mean(noisy) if self.degree == 1 else sums.variance(noisy), usable=[sums.units(noisy)])
+        """The moment, and the number of units. All sums together cost epsilon, because the noise is made for all."""
+        noisy = [self.noise.draw(each) for each in self.exact(self.values(summary))]
+        return Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
 
     @classmethod
     def shown(cls, value: Value) -> Value:
@@ -158,7 +227,12 @@ class Mean(Moment, name="mean"):
     @property
     def mechanism(self) -> GeometricMechanism | MeanMechanism:
         """What draws, at the whole cost: once, or each of two sums."""
-        return self.over_units or self.sums.mechanism
+        return self.over_units or self.noise
+
+    def moment(self, noisy: list[int]) -> float:
+        """The mean, within the bounds; their midpoint if there seem to be no units."""
+        share = _clamped(Fraction(noisy[1], sum(noisy)), 1) if sum(noisy) > 0 else Fraction(1, 2)
+        return float(self.grid.lower + self.width * share)
 
     @cached_property
     def terms(self) -> Terms:
@@ -251,6 +325,14 @@ class Variance(Moment, name="variance"):
     measure: ClassVar[str] = "variance of {column}"
     is_amount: ClassVar[bool] = True
 
+    def moment(self, noisy: list[int]) -> float:
+        """The variance, at most a quarter of the squared width; half of that if there is no unit."""
+        total, most = sum(noisy), Fraction(1, 4)
+        if total <= 0:
+            return float(self.width**2 * most / 2)
+        mean, square = Fraction(noisy[1] + 2 * noisy[2], 2 * total), Fraction(noisy[2], total)
+        return float(self.width**2 * _clamped(square - mean**2, most))
+
     @classmethod
     def possible_values(cls, release: Planned) -> tuple[float, float]:
         """At most half of the units are at either bound."""
@@ -292,132 +374,6 @@ def _width(release: Planned) -> float:
 def _up(bound: float) -> float:
     """Above what a few roundings have lost."""
     return bound * (1.0 + 2.0**-48)
-
-
-_MOST_STEPS = {1: 2**53, 2: 2**26}
-"""So that the sensitivity of the sums is a whole number that a double holds."""
-
-_WIDEST = 2**53
-
-_FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
-"""A bound beyond this, or bounds closer than one over this, would take sums and errors out of the range of doubles."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MomentSums:
-    """The sums of one unit's shares, in whole numbers, and their noise.
-
-    Attributes:
-        grid: the public grid that values are rounded to.
-        degree: 1 for the mean, 2 for the variance.
-        mechanism: adds noise to each of the sums, at one cost for all.
-
-    Proof: ``proofs/moments.md``.
-    """
-
-    grid: Grid
-    degree: int
-    mechanism: GeometricMechanism
-
-    @classmethod
-    def planned(cls, grid: Grid, degree: int, *, epsilon: float, neighbours: Neighbours) -> MomentSums:
-        """The sums, planned for a cost of `epsilon`.
-
-        Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, or too small for an answer to be of use; or the
-                grid has too many points.
-
-        >>> sums = MomentSums.planned(Grid(Fraction(0), Fraction(1), 121), 1, epsilon=0.5, neighbours="add_remove")
-        >>> sums.mechanism.scale, sums.whole  # 120/epsilon
-        (240.0, 120)
-        """
-        far = _FARTHEST[degree]
-        if max(abs(grid.lower), abs(grid.upper)) > far or grid.upper - grid.lower < 1 / far:
-            got, most = Shown(f"({float(grid.lower)!r}, {float(grid.upper)!r})"), f"{float(far):g}"
-            expected = f"bounds from -{most} to {most}, at least {1.0 / float(far):g} apart"
-            raise InvalidParameterError("bounds", got, expected, "Tight bounds also need less noise.")
-        if grid.count - 1 > _MOST_STEPS[degree]:
-            expected = f"a larger step: at most {_MOST_STEPS[degree]:,} of them between the bounds"
-            raise InvalidParameterError("step", float(grid.step), expected)
-        moved = (grid.count - 1) ** degree * (1 if neighbours == Neighbours.ADD_REMOVE else 2)
-        sums = cls(
-            grid=grid,
-            degree=degree,
-            mechanism=mechanisms.GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours),
-        )
-        if not sums.units_within <= _WIDEST:
-            raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful answer")
-        return sums
-
-    @property
-    def whole(self) -> int:
-        """What one unit's shares add up to."""
-        return (self.grid.count - 1) ** self.degree
-
-    @property
-    def width(self) -> Fraction:
-        """The distance between the bounds."""
-        return self.grid.step * (self.grid.count - 1)
-
-    def exact(self, values: npt.NDArray[np.float64]) -> list[int]:
-        """The sums of the units' shares, of one value for each unit; private."""
-        from dpselect.mechanisms.mean import exact_sum, grid_indices
-
-        places, last, units = grid_indices(values, self.grid), self.grid.count - 1, int(values.size)
-        total = exact_sum(places)
-        if self.degree == 1:
-            return [units * last - total, total]
-        squares = exact_sum(places * places)
-        return [units * last**2 - 2 * last * total + squares, 2 * (last * total - squares), squares]
-
-    def draw(self, values: npt.NDArray[np.float64]) -> list[int]:
-        """The noisy sums: all of them together cost the mechanism's epsilon, because it is planned for all."""
-        return [self.mechanism.draw(each) for each in self.exact(values)]
-
-    def units(self, noisy: list[int]) -> int:
-        """The number of units by noisy sums, rounded down; at least 0."""
-        return min(max(0, sum(noisy) // self.whole), LARGEST_COUNT)
-
-    def mean(self, noisy: list[int]) -> float:
-        """The mean by noisy sums, within the bounds; their midpoint if there seem to be no units."""
-        share = _clamped(Fraction(noisy[1], sum(noisy)), 1) if sum(noisy) > 0 else Fraction(1, 2)
-        return float(self.grid.lower + self.width * share)
-
-    def variance(self, noisy: list[int]) -> float:
-        """The variance by noisy sums, at most a quarter of the squared width; half of that if there is no unit."""
-        total, most = sum(noisy), Fraction(1, 4)
-        if total <= 0:
-            return float(self.width**2 * most / 2)
-        mean, square = Fraction(noisy[1] + 2 * noisy[2], 2 * total), Fraction(noisy[2], total)
-        return float(self.width**2 * _clamped(square - mean**2, most))
-
-    @property
-    def units_within(self) -> int:
-        """With 99% confidence the released number of units is at most this far from the truth.
-
-        Proof: ``proofs/moments.md``, claim 4.
-        """
-        noise = mechanisms.NoisyHistogramMechanism(
-            epsilon=quotient_down(self.mechanism.epsilon, self.whole), neighbours=self.mechanism.neighbours
-        )
-        return -(-noise.total_error_bound(self.degree + 1, confidence=CONFIDENCE) // self.whole)
-
-    @property
-    def usable(self) -> NoisyUnits:
-        """The accuracy of the number of units, which comes at no cost."""
-        return NoisyUnits(within=self.units_within)
-
-    @property
-    def error_bound(self) -> float:
-        """The error of the mean, or of the variance up to a smaller term, times the released number of units.
-
-        Proof: ``proofs/moments.md``, claims 5 and 6.
-        """
-        noise: int | Fraction = self.mechanism.error_bound(CONFIDENCE, size=self.degree + 1)
-        if self.degree == 1:
-            exponent = Fraction(-math.log1p(-CONFIDENCE) * (1.0 + 1e-12))
-            noise = min(noise, exponent * self.mechanism.sensitivity / Fraction(self.mechanism.epsilon) + 1)
-        return fraction_up(Fraction(noise) * self.width**self.degree / self.whole)
 
 
 def _clamped(number: Fraction, most: Fraction | int) -> Fraction:

@@ -118,13 +118,7 @@ def rank_sensitivity(
     opposite directions: not monotone, and the scale is twice this divided by epsilon. At levels 0 and 1 there is only
     one side, all scores fall when a unit is added, and the scale is half of that.
 
-    Args:
-        level: of the quantile, from 0 to 1.
-        max_rows_per_unit: :math:`m \ge 1`, the most values one unit has.
-        neighbours: which data sets are compared.
-
-    Returns:
-        :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up; :math:`m` if a unit is replaced.
+    It is :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up; :math:`m` if a unit is replaced.
 
     Proof: ``proofs/unit_values.md``.
 

@@ -16,7 +16,7 @@ from dpselect.grids import Grid
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.numbers import NumbersQuestion, from_rows, step_between
 from dpselect.questions.question import Columns
-from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, counted, is_number, list_written
+from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, counted, is_number
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import PriceListMechanism, PriceMechanism
@@ -58,9 +58,6 @@ class BestPrice(NumbersQuestion, name="best_price"):
     measured_in = "revenue"
     measure: ClassVar[str] = "{column}"
     unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step or a list of prices there is one"
-
-    def lists(self, planned: Any, /) -> dict[str, Any]:
-        return {} if self.prices is None else {"prices": list_written(planned.mechanism.prices)}
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         """Without a list, the step is that of the column's type, if none is given."""
@@ -176,13 +173,8 @@ def price_sensitivity(
     :math:`k p`, and none falls: monotone. The difference between two revenues never changes by all of this, so the
     scale is less than this divided by epsilon (``dpselect.mechanisms.PriceListMechanism.score_range``).
 
-    Args:
-        highest: the highest price of the public list, as the decimal it is written as.
-        max_rows_per_unit: :math:`m \ge 1`, the most offers one unit has.
-        neighbours: which data sets are compared.
-
-    Returns:
-        :math:`m` times the highest price, rounded up; the same if a unit is replaced, but then not monotone.
+    It is :math:`m` times the highest price, as the decimal it is written as, rounded up; the same if a unit is
+    replaced, but then not monotone.
 
     Proof: ``proofs/best_price.md``.
 
@@ -197,16 +189,9 @@ def price_sensitivity(
 def price_range_sensitivity(
     upper: float, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
 ) -> Sensitivity:
-    """How much all rows of one unit can change the revenue of any price up to `upper`.
+    """How much all rows of one unit can change the revenue of any price up to the double `upper`: their product.
 
-    Args:
-        upper: the public upper bound of the prices, > 0, as the double it is.
-        max_rows_per_unit: the most offers one unit has, >= 1.
-        neighbours: which data sets are compared.
-
-    Returns:
-        The product of the two, rounded up. With all numbers as prices, the difference between two revenues can change
-        by nearly as much.
+    With all numbers as prices, the difference between two revenues can change by nearly as much.
 
     Proof: ``proofs/prices.md``.
 

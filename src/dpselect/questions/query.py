@@ -33,6 +33,7 @@ from dpselect.questions.words import (
     Value,
     Words,
     canonical_json,
+    list_written,
     members,
     number_written,
     read,
@@ -44,7 +45,6 @@ from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates,
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism
 
-_LISTS = ("list", "dates", "values", "prices")
 _OF_VIEWS = tuple(
     each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
 )
@@ -257,13 +257,15 @@ class Query:
     def words(self) -> Words:
         """What was asked, the same however it was written."""
         question = self.question
-        given = {each: getattr(question, each.name) for each in arguments_of(type(question))}
-        lists = question.lists(self.alone)
-        found = {
-            each.name: lists[each.name] if each.kind in _LISTS else written(value, each.kind)
-            for each, value in given.items()
-            if value is not None
-        }
+        found: Words = {}
+        for each in arguments_of(type(question)):
+            value = getattr(question, each.name)
+            if each.kind == "prices" and value is not None:
+                found[each.name] = list_written(cast(Any, self.alone).mechanism.prices)
+            elif each.kind in ("list", "dates") and value is not None:
+                found[each.name] = getattr(self.alone, each.name).words(whole=question.keeps_list)
+            elif value is not None:
+                found[each.name] = written(value, each.kind)
         if self.usable is not None:
             found["usable_epsilon"] = number_written(self.usable.epsilon)
         if self.where:

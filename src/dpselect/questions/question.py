@@ -167,12 +167,6 @@ class Question(ABC):
     keeps_list: ClassVar[bool] = False
     """Whether a certificate writes all candidates down, however many: they name the numbers in the answer."""
 
-    def lists(self, planned: Any, /) -> dict[str, Any]:
-        """Its public lists in words, by the name of the argument, once it is planned."""
-        names = [each.name for each in arguments_of(type(self)) if each.kind in ("list", "dates")]
-        given = [name for name in names if getattr(self, name) is not None]
-        return {name: planned.choices.words(whole=self.keeps_list) for name in given}
-
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
         """The question with all that decides its cost: its lists read, and what the table tells of its columns.
 
