@@ -60,6 +60,9 @@ def _installed_version() -> str:
 class Release(Planned, Generic[Answer]):
     """One private answer and everything needed to judge its guarantee.
 
+    Its cost, its error bound and the question are attributes that forecasts have, too: see
+    `dpselect.questions.words.Planned`.
+
     Attributes:
         value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
             ``quantiles`` a list with one number per level, for ``density`` a list with one share per bin. With groups,
