@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from dpselect.rows.contract import Amount, Grouping, Needed, Progress
 
 from dpselect import ExponentialNoiseTopK, Neighbours
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
@@ -26,7 +28,6 @@ from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, Sum
 from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.contract import Amount, Grouping, Needed, Progress
 from dpselect.session import methods
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows, UnopenedTable
@@ -186,7 +187,7 @@ def _of_bins(task: Density, counts: np.ndarray) -> Law:
 
 @dataclass(frozen=True)
 class ModelTable:
-    """What `dpselect.rows.contract.Table` says, by the model; of rows among which chance need not choose."""
+    """What `dpselect.rows.table.Table` says, by the model; of rows among which chance need not choose."""
 
     rows: model.Rows
     shown = "<model>"
@@ -242,6 +243,7 @@ class ModelTable:
             [row for row in self.rows if not parts["group"] or model.candidate_of(row[parts["group"]], [part]) == 0]
             for part in parts["groups"]
         ]
+        kept = [_as_numbers(part, column) for part in kept]
         bounds = (domain.lower, domain.upper)
         found = [model.numbers(part, unit.name, column.name, bounds=bounds).values() for part in kept]
         return [
@@ -267,8 +269,9 @@ class ModelTable:
             assert isinstance(candidates, PublicCandidates)
             matched = column.name, _listed(candidates)
         number = None if needed.number is None else needed.number.name
+        rows = self.rows if needed.number is None else _as_numbers(self.rows, needed.number)
         return model.usable_units(
-            self.rows, unit.name, matched=matched, number=number, between=needed.between, **_groups(grouping)
+            rows, unit.name, matched=matched, number=number, between=needed.between, **_groups(grouping)
         )
 
     def names(
@@ -285,6 +288,16 @@ class ModelTable:
             kind = CandidateKind.INTEGER  # where whole numbers are text, their names look the same
         found = model.names(self.rows, unit.name, column.name, kind, most=max_values_per_unit, **_groups(grouping))
         return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64), kind=kind) for each in found]
+
+
+def _as_numbers(rows: model.Rows, column: Column) -> model.Rows:
+    """The rows, with dates as days since 1970 where they are read so."""
+    if not column.days:
+        return rows
+    return [
+        {**row, column.name: (cell - date(1970, 1, 1)).days if isinstance(cell := row[column.name], date) else None}
+        for row in rows
+    ]
 
 
 def _so_many(own: list[float], most: int) -> list[float]:

@@ -245,7 +245,7 @@ class Mean(Moment, name="mean"):
         if mechanism is None:
             return super().terms
         return self.stated(
-            Sensitivity(mechanism.sensitivity, False, mechanism.neighbours, proof="proofs/means.md"),
+            Sensitivity(mechanism.sensitivity_for(), False, mechanism.neighbours, proof="proofs/means.md"),
             "proofs/laplace_mechanism.md",
             candidates=self.domain.description(),
             error_bound=mechanism.error_bound(confidence=CONFIDENCE),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import summaries
 from dpselect.checks import decimal_fraction, finite_bounds, positive_count, positive_sensitivity
@@ -25,11 +25,14 @@ MOST_ROWS_PER_UNIT = 1_000_000_000
 class NumbersQuestion(Question):
     """A question about at most so many numbers of each unit, between public bounds. Its subclasses are questions."""
 
+    may_be_dates: ClassVar[bool] = False
+    """Whether the bounds, and the values, may be dates."""
+
     @cached_property
     def domain(self) -> PublicDomain:
         """The public bounds, and the grid between them if there is a step."""
         asked = cast(Any, self)
-        return summaries.PublicDomain.given(asked.bounds, step=asked.step)
+        return summaries.PublicDomain.given(asked.bounds, step=asked.step, may_be_dates=self.may_be_dates)
 
     @cached_property
     def most(self) -> int:
@@ -40,10 +43,11 @@ class NumbersQuestion(Question):
         return rows.gather(self.domain, groups, max_rows_per_unit=self.most)
 
     def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
-        """How many units have a number: as many as there are values, if each unit has one."""
+        """How many units have a number, or a date: as many as there are values, if each unit has one."""
         if all(each.max_rows_per_unit == 1 for each in found):
             return [each.values.size for each in found]
-        return rows.units(summaries.PublicCondition(is_number=True), groups)
+        dated = found[0].domain.dated
+        return rows.units(summaries.PublicCondition(is_number=not dated, is_date=dated), groups)
 
     def values(self, summary: UnitValues, /) -> Any:
         """The values, or an error if they were gathered with another domain, or more than `most` of a unit."""
@@ -83,6 +87,10 @@ def step_between(columns: Columns, column: str, bounds: object, step: Any, *, co
     """
     if continuous and step is not None:
         raise InvalidParameterError("continuous", True, "False, because a step is given")
+    if summaries.are_dates(bounds):  # refused later where they may not be
+        if continuous:
+            raise InvalidParameterError("continuous", True, "False, because the bounds are dates")
+        return 1 if step is None else step
     if step is not None or continuous:
         return step
     if are_whole(columns, column, bounds):
@@ -130,7 +138,7 @@ def rank_sensitivity(
     exact, relation = Fraction(level), neighbouring_relation(neighbours)
     most = max(exact, 1 - exact) if relation is Neighbours.ADD_REMOVE else 1
     value = positive_sensitivity(max_rows_per_unit * most)
-    from dpselect.mechanisms.quantile import moves_one_way
+    from dpselect.mechanisms.quantiles import moves_one_way
 
     monotonic = moves_one_way(level, relation)
     return Sensitivity(value, monotonic=monotonic, neighbours=relation, proof="proofs/unit_values.md")

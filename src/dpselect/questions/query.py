@@ -40,7 +40,8 @@ from dpselect.questions.words import (
     written,
     wrong,
 )
-from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicGroups, candidate_kind, ends_of
+from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicGroups, candidate_kind
+from dpselect.summaries.candidates import ends_of
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism

@@ -18,7 +18,9 @@ from dpselect.questions.question import Columns, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, counted
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms.unknown_noise import NamingMechanism, UnknownMechanism
+    from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
+    from dpselect.mechanisms.partition_selection import UnlistedValues
+    from dpselect.mechanisms.threshold_counts import UnlistedNoise
     from dpselect.questions.question import RowReader
     from dpselect.summaries import NameCounts, PublicGroups
 
@@ -33,7 +35,7 @@ class Unlisted(Question):
 
     @property
     @abstractmethod
-    def mechanism(self) -> NamingMechanism | UnknownMechanism:
+    def mechanism(self) -> UnlistedValues:
         """What selects them, at the whole cost."""
 
     @property
@@ -126,19 +128,18 @@ class Values(Unlisted, name="values"):
         return replace(self, kind=columns.name_kind(self.column, self.kind), neighbours=neighbours)
 
     @cached_property
-    def _chosen(self) -> tuple[str, NamingMechanism]:
-        """The rule by which the mechanism was chosen, and the mechanism."""
-        from dpselect.mechanisms.unknown_noise import plan_naming
+    def _chosen(self) -> UnlistedNoise:
+        """The mechanism, and the rule by which it was chosen."""
+        from dpselect.mechanisms.threshold_counts import naming_noise
 
         most = checked_most(self.kind, self.max_values_per_unit)
         price: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
-        found, mechanism = plan_naming(**price, max_values_per_unit=most)
-        return found.rule, mechanism
+        return naming_noise(**price, max_values_per_unit=most)
 
     @property
-    def mechanism(self) -> NamingMechanism:
+    def mechanism(self) -> PartitionSelection | GaussianThresholdCounts:
         """What decides which values are named, at the whole cost."""
-        return self._chosen[1]
+        return self._chosen.mechanism
 
     @cached_property
     def terms(self) -> Terms:
@@ -147,7 +148,7 @@ class Values(Unlisted, name="values"):
         Proof: ``proofs/unknown_candidates.md`` (the counts), and ``proofs/partition_selection.md`` or
         ``proofs/discrete_gaussian.md`` (the names).
         """
-        rule, mechanism = self._chosen
+        rule, mechanism = self._chosen.rule, self.mechanism
         is_coin = isinstance(mechanism, mechanisms.PartitionSelection)
         return self.named(
             "proofs/partition_selection.md" if is_coin else "proofs/discrete_gaussian.md",
@@ -196,11 +197,11 @@ class TopUnknown(Unlisted, name="top_unknown"):
     kind: Any
 
     @cached_property
-    def _chosen(self) -> tuple[Any, UnknownMechanism]:
-        """The rule by which the mechanism was chosen, and the mechanism."""
-        from dpselect.mechanisms.unknown_noise import plan_unknown
+    def _chosen(self) -> UnlistedNoise:
+        """The mechanism, and the rule by which it was chosen."""
+        from dpselect.mechanisms.threshold_counts import unknown_noise
 
-        return plan_unknown(
+        return unknown_noise(
             self.k,
             epsilon=self.epsilon,
             delta=self.delta,
@@ -210,9 +211,9 @@ class TopUnknown(Unlisted, name="top_unknown"):
         )
 
     @property
-    def mechanism(self) -> UnknownMechanism:
+    def mechanism(self) -> ThresholdCounts | GaussianThresholdCounts | StopCandidate:
         """What selects them, at the whole cost."""
-        return self._chosen[1]
+        return self._chosen.mechanism
 
     @cached_property
     def terms(self) -> Terms:
@@ -234,7 +235,7 @@ class TopUnknown(Unlisted, name="top_unknown"):
                 "max_values_per_unit": mechanism.max_values_per_unit,
                 **({"with_counts": True} if self.with_counts else {}),
                 **reached,
-                "rule": self._chosen[0].rule,
+                "rule": self._chosen.rule,
             },
             counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
         )

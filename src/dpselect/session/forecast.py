@@ -20,10 +20,11 @@ from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import Planned, as_text
 from dpselect.rows.opening import open_table, origin_of
+from dpselect.rows.table import Table
 from dpselect.session.asking import Asking
 from dpselect.session.methods import with_questions
 from dpselect.session.paying import Payer, TableQuestion
-from dpselect.session.rows import NothingRead, Rows, UnopenedTable, UnreadTable
+from dpselect.session.rows import NothingRead, Rows, UnopenedTable, UnreadEngine
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
@@ -205,7 +206,10 @@ class DryRun(Asking):
         origin = "" if source is None else origin_of(source, table=table)
         said = declared(format)
         self.unchecked = _unchecked(source)
-        columns = UnopenedTable() if self.unchecked else UnreadTable(open_table(source, table=table, format=said))
+        if self.unchecked:
+            columns: Table = UnopenedTable()
+        else:
+            columns = Table(UnreadEngine.over(open_table(source, table=table, format=said).engine))
         self._rows = Rows(columns, origin=origin, unit=unit, format=said)
 
     if TYPE_CHECKING:

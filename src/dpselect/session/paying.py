@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -18,13 +18,15 @@ from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidPara
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
 from dpselect.questions.words import identity_text
-from dpselect.rows.contract import SharesPasses, SummaryRequest, Table
-from dpselect.session.rows import ColumnRows, UnreadTable
+from dpselect.rows.statements import Found, Statement
+from dpselect.session.rows import ColumnRows, UnreadEngine
 
 if TYPE_CHECKING:
     from dpselect.formats import Format
     from dpselect.ledger import Ledger, Receipt
     from dpselect.questions.query import Gathered, Query
+    from dpselect.rows.columns import Progress
+    from dpselect.rows.table import Table
 
 Reply = TypeVar("Reply", covariant=True)
 
@@ -234,63 +236,71 @@ class _Draft:
 
 
 def gathered(questions: Sequence[TableQuestion]) -> list[Gathered]:
-    """What is found of the rows for the questions, in as few passes over them as the questions allow.
+    """What is found of the rows for the questions, in as few passes over them as the questions allow."""
+    shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
+    table = shared[0].rows.table if len(shared) == len(questions) > 1 else None
+    if table is None or any(each.rows.table is not table for each in shared):
+        return [each.asked.read(each.rows) for each in questions]
+    readers = [partial(_read_from, each.asked, rows) for each, rows in zip(questions, shared, strict=True)]
+    return read_all(readers, table, progress=shared[0].rows.progress)
 
-    A question may look at one summary before it asks for the next. Here its table first only notes what it asks for.
-    When every question waits for a summary, all of these are made in one pass; then each question reads again from the
-    start, and gets the summaries that are known. Until then it does the same as before: reading leaves nothing to
-    chance but what is in the summaries.
+
+def _read_from(asked: Query, rows: ColumnRows, table: Table) -> Gathered:
+    return asked.read(rows.over(table))
+
+
+def read_all(readers: Sequence[Callable[[Table], Any]], table: Table, *, progress: Progress | None) -> list[Any]:
+    """What each reader makes of the rows, in order, in as few passes as they allow.
+
+    A reader may look at one answer before it asks for the next. Here its engine first only notes what it asks for. When
+    every reader waits for an answer, all of these are found in one pass; then each reads again from the start, and gets
+    the answers that are known. Until then it does the same as before: reading leaves nothing to chance but what is in
+    the answers.
 
     Proof: ``proofs/one_pass.md``.
     """
-    shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
-    table = shared[0].rows.table if len(shared) == len(questions) > 1 else None
-    if not isinstance(table, SharesPasses) or any(each.rows.table is not table for each in shared):
-        return [each.asked.read(each.rows) for each in questions]
-    known: list[list[Any]] = [[] for _ in questions]
-    found: dict[int, Gathered] = {}
-    while len(found) < len(questions):
-        wanted: dict[int, SummaryRequest] = {}
-        for at, (each, rows) in enumerate(zip(questions, shared, strict=True)):
+    known: list[list[Found]] = [[] for _ in readers]
+    found: dict[int, Any] = {}
+    while len(found) < len(readers):
+        wanted: dict[int, Statement] = {}
+        for at, read in enumerate(readers):
             if at in found:
                 continue
             try:
-                found[at] = each.asked.read(rows.over(_KnownTable(table, known[at])))
-            except _MissingSummary as missing:
-                wanted[at] = missing.request
+                engine = replace(_Known.over(table.engine), known=iter(known[at]))
+                found[at] = read(replace(table, engine=engine))
+            except _MissingAnswer as missing:
+                wanted[at] = missing.statement
         if wanted:
-            summaries = table.in_one_pass([*wanted.values()], progress=shared[0].rows.progress)
-            for at, summary in zip(wanted, summaries, strict=True):
-                known[at].append(summary)
-    return [found[at] for at in range(len(questions))]
+            answers = table.engine.answers([*wanted.values()], progress)
+            for at, answer in zip(wanted, answers, strict=True):
+                known[at].append(answer)
+    return [found[at] for at in range(len(readers))]
 
 
-class _MissingSummary(Exception):  # noqa: N818 - nothing is wrong
-    """A question waits for this summary."""
+class _MissingAnswer(Exception):  # noqa: N818 - nothing is wrong
+    """A question waits for the answer to this statement."""
 
-    def __init__(self, request: SummaryRequest) -> None:
+    def __init__(self, statement: Statement) -> None:
         super().__init__()
-        self.request = request
+        self.statement = statement
 
 
-class _KnownTable(UnreadTable):
-    """A table that gives the summaries that are known, in the order in which they are asked for.
+@dataclass(frozen=True, slots=True)
+class _Known(UnreadEngine):
+    """An engine that gives the answers that are known, in the order in which they are asked for.
 
     Raises:
-        _MissingSummary: by the first request for another one.
+        _MissingAnswer: by the first request for another one.
     """
 
-    __slots__ = ("_known",)
+    known: Iterator[Found] = field(default_factory=lambda: iter(()))
 
-    def __init__(self, table: Table, known: Sequence[Any]) -> None:
-        super().__init__(table)
-        self._known = iter(known)
-
-    def summary(self, method: str, arguments: dict[str, Any]) -> Any:
-        arguments.pop("progress", None)
-        for summary in self._known:
-            return summary
-        raise _MissingSummary(SummaryRequest(method, arguments))
+    def answers(self, asked: Sequence[Statement], progress: object) -> list[Found]:
+        """The next one."""
+        for answer in self.known:
+            return [answer]
+        raise _MissingAnswer(asked[0])
 
 
 def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: int) -> _Draft:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from dpselect.errors import InvalidDataError, Shown, describe
-from dpselect.rows.frames import number_of_object
+from dpselect.rows.frames.pandas_frame import number_of_object
 from dpselect.sklearn.reading import array_of, only
 
 _LABELS = "one label for each row: y should be a 1d array"

@@ -27,7 +27,8 @@ from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names, settings_hash
-from dpselect.summaries import PublicFeatures, RuleCounts
+from dpselect.summaries import RuleCounts
+from dpselect.summaries.private import PublicFeatures
 
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):

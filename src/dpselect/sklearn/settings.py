@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError, Shown, describe
-from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, GrowingBins, PublicBins, PublicCandidates
+from dpselect.summaries import GrowingBins, PublicBins, PublicCandidates
+from dpselect.summaries.private import HIGHEST_WEIGHT, MOST_CELLS
 
 
 def feature_names(names: Iterable[object] | None, count: int) -> PublicCandidates:

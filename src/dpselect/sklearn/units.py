@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import RandomizedResponse
 from dpselect.rows.columns import Holds
-from dpselect.rows.duckdb import Source
 from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.frames import ArraySource, single_columns
+from dpselect.rows.duckdb.scan import Source
+from dpselect.rows.frames import single_columns
+from dpselect.rows.frames.pandas_frame import of_numpy_array
 from dpselect.rows.row_rules import BLANKS, MISSING
 from dpselect.sklearn.reading import array_of
 
@@ -93,7 +94,7 @@ def _names(groups: Any) -> tuple[Iterable[object], int]:
         array = array_of(groups, "groups", expected=_EXPECTED)
         if array.ndim != 1:
             raise InvalidDataError("groups", Shown(f"<{array.ndim} dimensions>"), _EXPECTED)
-        found = ArraySource(array)
+        found = of_numpy_array(array)
     (column,) = found.columns
     if column.holds in _REFUSED:
         hint = column.hint or "Convert it first, for example to numbers or text."
