@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from dpselect.rows.contract import Amount, Grouping, Needed, Progress
 
 from dpselect import ExponentialNoiseTopK, Neighbours
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
@@ -27,7 +26,7 @@ from dpselect.questions.query import Gathered, Query
 from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, Sum
 from dpselect.questions.values import TopUnknown, Values
-from dpselect.rows.columns import Column, Holds
+from dpselect.rows.columns import Amount, Column, Grouping, Holds, Needed, Progress
 from dpselect.session import methods
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows, UnopenedTable
