@@ -13,7 +13,7 @@ import opendp.prelude as opendp
 from tests.drawn_answers import planned
 
 from benchmarks.line import Line
-from dpselect.questions import Mean
+from dpselect.questions.moments import Mean
 from dpselect.summaries import UnitValues
 
 PEOPLE = Path(__file__).parents[1] / "examples" / "data" / "adult.csv"

@@ -19,7 +19,7 @@ from dpselect.arguments import REQUIRED
 from dpselect.formats import Format
 from dpselect.plans.plan import Plan
 from dpselect.plans.planned_question import BUDGET_KEYS, GIVEN_BY_PLAN
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.session.described import ASK, arguments_of
 
 PLACE = Path(__file__).parent / "static" / "plan.schema.json"

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 
 
 def table() -> str:

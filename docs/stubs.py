@@ -10,8 +10,7 @@ from inspect import Parameter
 from pathlib import Path
 
 from dpselect.arguments import arguments_of
-from dpselect.questions import BY_NAME
-from dpselect.questions.declared import Question
+from dpselect.questions.question import BY_NAME, Question
 from dpselect.session.methods import signature_of
 
 PLACE = Path(__file__).parent.parent / "src" / "dpselect" / "session" / "methods.pyi"
@@ -28,7 +27,7 @@ from inspect import Signature
 from typing import Any, Literal, overload
 
 from dpselect.certificates.release import Release
-from dpselect.questions.declared import Question
+from dpselect.questions.question import Question
 from dpselect.session.asking import Asking
 
 def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]: ...

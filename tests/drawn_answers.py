@@ -6,18 +6,18 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from dpselect import Release
-from dpselect.certificates.release import draft
+from dpselect.certificates.release import certified
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.question import Priced
+from dpselect.questions.query import Gathered, Query
 from dpselect.summaries import CandidateKind, PublicCandidates, candidate_kind
 
 Question = TypeVar("Question")
 
 
-class _Columns:
+class Columns:
     """Columns of whole numbers or of text: a question may be asked of any of them."""
 
-    def __init__(self, *, is_whole: bool) -> None:
+    def __init__(self, *, is_whole: bool = False) -> None:
         self.whole = is_whole
 
     def is_whole(self, column: str, /) -> bool:
@@ -25,9 +25,6 @@ class _Columns:
 
     def name_kind(self, column: str, given: object, /) -> CandidateKind:
         return CandidateKind.TEXT if given is None else candidate_kind(given)
-
-    def candidates(self, given: object, /, *, are_counted: bool) -> PublicCandidates:
-        return PublicCandidates.given(given)
 
     def listed(self, given: object, /) -> PublicCandidates:
         return PublicCandidates.given(given)
@@ -45,12 +42,13 @@ def planned(
     **asked: Any,
 ) -> Question:
     """The question, as it is planned for a table without a row."""
-    known = question(column=column, **asked).known(_Columns(is_whole=is_whole), neighbouring_relation(neighbours))  # type: ignore
+    known = question(column=column, **asked).known(Columns(is_whole=is_whole), neighbouring_relation(neighbours))  # type: ignore
     known.terms  # noqa: B018 - which refuses what is out of range
     return known
 
 
-def drawn_answer(question: Priced[Any], summary: object, *, column: str, unit: str, time: datetime) -> Release:
-    """Drawn and certified."""
-    planned = draft(question, column=column, unit=unit, time=time)
-    return planned.answered(question.released(summary))
+def drawn_answer(question: Any, summary: object, *, column: str, unit: str, time: datetime) -> Release:
+    """Drawn and certified: of a question of all rows, or of a query with what was found for it."""
+    asked = question if isinstance(question, Query) else Query(question=question, alone=question)
+    found = summary if isinstance(summary, Gathered) else Gathered([summary])
+    return certified(asked, column=column, unit=unit, time=time).answered(asked.released(found))

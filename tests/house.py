@@ -25,7 +25,7 @@ from unittest.mock import patch
 import grimp
 
 import dpselect
-from dpselect import Dataset, Release, certificates
+from dpselect import Dataset, Release, verify
 from dpselect.rows.duckdb.connection import SETTINGS
 
 PACKAGE = Path(dpselect.__file__).parent
@@ -160,7 +160,7 @@ def ways() -> dict[str, int]:
     for name, act in (
         ("most_common on Parquet", most_common),
         ("median on CSV", median),
-        ("check of a certificate", lambda: certificates.check(certificate)),
+        ("check of a certificate", lambda: verify(certificate)),
     ):
         act()
         passed = way(act)

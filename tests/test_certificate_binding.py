@@ -56,7 +56,6 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "best_price of one": ("age", {"prices": [7.5]}),
     "best_price between": ("age", WIDE),
     "density": ("age", {"bins": 4, **WIDE}),
-    "density by sample": ("age", {"bins": 4, "method": "sample", "units": 1000, **WIDE}),
     "quantile without bounds": ("age", {"level": 0.9, "step": 1, "max_rows_per_unit": 3}),
     "median without bounds": ("age", {"step": 0.5, "max_rows_per_unit": 3}),
     "upper_bound": ("age", {"step": 1, "max_rows_per_unit": 2}),
@@ -246,9 +245,7 @@ def test_without_a_ledger_what_is_said_once_can_be_edited(case: str) -> None:
     assert found >= ONCE
     with_delta = "delta" in case  # a larger delta and a smaller epsilon of a round are a promise that holds, too
     assert {str(place[0]) for place in found} <= NEEDS_A_LEDGER | ({"event"} if with_delta else set())
-    # What `density` draws by sample keeps its promise under either relation.
-    relation = set() if "by sample" in case else {("guarantee", "neighbours")}
-    assert not found & {("mechanism", "sensitivity"), ("error_bound", "within"), *relation}
+    assert not found & {("mechanism", "sensitivity"), ("error_bound", "within"), ("guarantee", "neighbours")}
     if case.startswith("best_price") and "between" not in case and "of one" not in case:
         assert not any(place[0] == "candidates" for place in found)
 

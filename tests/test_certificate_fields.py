@@ -79,9 +79,6 @@ def _asked(**groups: Any) -> dict[str, Ask]:
             "page", [0.5, 0.2, 0.8], bounds=(0, 100), method="halving", epsilon=0.5
         ),
         "density": lambda to: visits(to).density("page", bounds=(0, 100), bins=4, epsilon=0.5),
-        "density by sample": lambda to: visits(to).density(
-            "page", bounds=(0, 100), bins=4, epsilon=0.5, method="sample", units=10**6
-        ),
     }
 
 
@@ -189,9 +186,6 @@ EDITS: dict[str, Callable[[Held], None]] = {
     "epsilon of a group": _scaled("groups", "epsilon", by=2.0),
 }
 
-STILL_TRUE = {("density by sample, add_remove", "relation"), ("density by sample, replace_one", "relation")}
-"""What no claim contradicts: a density drawn by sample keeps its promise under either relation."""
-
 
 def edited(case: str, edit: str) -> str | None:
     """The certificate edited with care; None if it has no such field, or already says this."""
@@ -218,9 +212,7 @@ def test_a_true_certificate_passes(case: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_no_field_can_be_edited(case: str) -> None:
     texts = {edit: edited(case, edit) for edit in EDITS}
-    passed = {edit for edit, text in texts.items() if text is not None and _passes(text)}
-    expected = {edit for start, edit in STILL_TRUE if case.startswith(start) and texts[edit] is not None}
-    assert passed == expected
+    assert not {edit for edit, text in texts.items() if text is not None and _passes(text)}
 
 
 def _passes(text: str) -> bool:

@@ -67,9 +67,6 @@ QUESTIONS: dict[str, Ask] = {
         "page", bounds=(0, 100), bins=4, epsilon=0.125
     ),
     "density": lambda visits: visits.density("page", bounds=(0, 100), bins=4, epsilon=0.125),
-    "density by sample": lambda visits: visits.density(
-        "page", bounds=(0, 100), bins=4, epsilon=0.125, method="sample", units=1000
-    ),
 }
 
 ODD: list[Any] = [

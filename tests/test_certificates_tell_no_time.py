@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.questions import BestBy, MostCommon, Quantile
+from dpselect.questions.quantiles import Quantile
+from dpselect.questions.selection import MostCommon
+from dpselect.questions.sums import BestBy
 from dpselect.session.rows import ColumnRows
 from tests.rows import table_questions
 from tests.rows.engines import PLACERS

@@ -22,7 +22,7 @@ from dpselect.errors import (
     did_you_mean,
     words_meant,
 )
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.session.described import arguments_of
 
 KINDS = [

@@ -58,7 +58,6 @@ QUESTIONS: dict[str, tuple[str, Query]] = {
     "best_price": ("age", {"prices": [32, 64], "max_rows_per_unit": 2}),
     "best_price between": ("age", {"bounds": (2, 64), "max_rows_per_unit": 2}),
     "density": ("age", {"bounds": (0, 64), "bins": 4}),
-    "density by sample": ("age", {"bounds": (0, 64), "bins": 4, "method": "sample", "units": 64, "sample_size": 8}),
     "mean": ("age", {"units": 64, **FINE}),
 }
 """Numbers that every type below holds, so that only the type can be wrong."""

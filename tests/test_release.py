@@ -16,7 +16,9 @@ from dpselect import Neighbours, Release
 from dpselect.accounting import PureEvent
 from dpselect.certificates import release as release_module
 from dpselect.privacy import Guarantee
-from dpselect.questions import QUESTIONS, NoisyUnits, wording
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import NoisyUnits
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
 

@@ -16,11 +16,11 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.certificates import Checked
+from dpselect.certificates.checking import Checked
 from dpselect.certificates.release import digest
 from dpselect.cli.output import shown, warning
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
-from dpselect.questions import Median
+from dpselect.questions.quantiles import Median
 from dpselect.session.rows import ColumnRows
 from dpselect.testing import seeded
 
@@ -53,7 +53,6 @@ DRAWS: dict[str, Draw] = {
     "top k": lambda: dps.top_k(SCORES, 5, epsilon=0.01, sensitivity=1.0),
     "noise": lambda: dps.GeometricMechanism(epsilon=0.01, sensitivity=1).draw(7),
     "density": lambda: _people().density("age", bounds=(0, 120), bins=8, epsilon=0.01).value,
-    "sample": lambda: _people().density("age", bounds=(0, 120), bins=8, epsilon=0.5, method="sample", units=2000).value,
     "median": lambda: _median().value,
     "continuous": lambda: _people().quantile("age", 0.9, bounds=(0, 120), continuous=True, epsilon=0.01).value,
     "quantiles": lambda: _people().quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=0.01).value,

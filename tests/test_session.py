@@ -17,8 +17,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.public_time import public_time
-from dpselect.questions import BY_NAME, Quantile
-from dpselect.questions.declared import FAMILIES
+from dpselect.questions.quantiles import Quantile
+from dpselect.questions.question import BY_NAME, FAMILIES
 from dpselect.rows.duckdb import engine
 from dpselect.rows.table import Table
 from dpselect.session.asking import Asking

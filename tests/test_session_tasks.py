@@ -14,7 +14,8 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.questions import QUESTIONS, wording
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
 from tests.views import ask
 
 FRIENDS = "examples/data/free_days.csv"

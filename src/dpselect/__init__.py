@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from dpselect.privacy import ROWS as ROWS
     from dpselect.privacy import Neighbours as Neighbours
     from dpselect.rows.public_column import candidates_from as candidates_from
-    from dpselect.session import Dataset as Dataset
-    from dpselect.session import DryRun as DryRun
-    from dpselect.session import Forecast as Forecast
     from dpselect.session.check import check as check
+    from dpselect.session.dataset import Dataset as Dataset
+    from dpselect.session.forecast import DryRun as DryRun
+    from dpselect.session.forecast import Forecast as Forecast
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
@@ -88,8 +88,9 @@ else:
             "dpselect.plans.plan_forecast": "PlanForecast",
             "dpselect.plans.report": "report",
             "dpselect.privacy": "Neighbours ROWS",
-            "dpselect.session": "Dataset DryRun Forecast",
             "dpselect.session.check": "check",
+            "dpselect.session.dataset": "Dataset",
+            "dpselect.session.forecast": "DryRun Forecast",
         },
     )
     __all__ += ["__version__"]

@@ -382,22 +382,6 @@ Units = Annotated[
         " Default: it is private, and released with noise.",
     ),
 ]
-UnitsOfSample = Annotated[
-    int | None,
-    Argument("whole", "For a sample, the number of units (in each group), as publicly known."),
-]
-SampleSize = Annotated[
-    int | None,
-    Argument("whole", "For a sample, its number of points. Default: computed from epsilon and the number of units."),
-]
-Density = Annotated[
-    Literal["counts", "sample"],
-    Argument(
-        ("counts", "sample"),
-        "counts adds noise to the count of each bin and is nearly always more accurate. sample draws a sample that is"
-        " close to the units in Kolmogorov-Smirnov distance.",
-    ),
-]
 BinBounds = Annotated[
     tuple[float, float],
     Argument(

@@ -82,6 +82,16 @@ class Sensitivity:
     neighbours: Neighbours
     proof: str
 
+    @classmethod
+    def one_way(cls, value: float, neighbours: Neighbours | str, *, proof: str) -> Sensitivity:
+        """Of scores that all change in one direction if a unit is added or removed; if one is replaced, they need not.
+
+        >>> Sensitivity.one_way(1.0, "replace_one", proof="proofs/counting.md").monotonic
+        False
+        """
+        relation = neighbouring_relation(neighbours)
+        return cls(value, monotonic=relation is Neighbours.ADD_REMOVE, neighbours=relation, proof=proof)
+
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:

@@ -13,7 +13,7 @@ def seeded(seed: int) -> AbstractContextManager[None]:
     """A block in which draws can be repeated: ``with dpselect.testing.seeded(7): ...``.
 
     For tests and simulations only: whoever knows the seed can compute the noise. So each release that is drawn in the
-    block says ``seeded: not private`` in its certificate and when it is shown, `dpselect.certificates.check` refuses
+    block says ``seeded: not private`` in its certificate and when it is shown, `dpselect.verify` refuses
     it, and no ledger takes a charge. Mechanisms by themselves, such as ``mech.select(scores)``, have no certificate:
     what they draw in a block is repeated and carries no mark.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.questions import MostCommon
+from dpselect.questions.selection import MostCommon
 from tests.attacks import naive
 from tests.drawn_answers import planned
 from tests.rows.tables import count, write_csv, write_parquet

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpselect.questions import MostCommon, Quantile
+from dpselect.questions.quantiles import Quantile
+from dpselect.questions.selection import MostCommon
 from tests.attacks import naive
 from tests.drawn_answers import planned
 from tests.rows.tables import count, gather, write_rows

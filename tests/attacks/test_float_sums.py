@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.questions import BestBy
+from dpselect.questions.sums import BestBy
 from tests.attacks import naive
 from tests.drawn_answers import planned
 from tests.rows.tables import total, write_rows

@@ -69,9 +69,6 @@ def questions(path: Path) -> list[Callable[[], Any]]:
         lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[1], bounds=(1, 9), epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("value", epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").density("value", bounds=(0, 9), bins=3, epsilon=1.0),
-        lambda: dps.Dataset(path, unit="unit").density(
-            "value", bounds=(0, 9), bins=3, epsilon=1.0, method="sample", units=9
-        ),
         lambda: dps.Dataset(path, unit="unit").density("value", bounds=(0, 9), bins=0, epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").most_common("values", candidates=[1], epsilon=1.0),
         lambda: dps.Dataset(path, unit="who").most_common("value", candidates=[1], epsilon=1.0),

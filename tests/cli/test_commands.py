@@ -170,16 +170,6 @@ def test_a_density_for_people(capsys: Captured) -> None:
     ]
 
 
-def test_json_of_a_density_by_a_sample(capsys: Captured) -> None:
-    sample = ["--method", "sample", "--units", "32561", "--sample-size", "50"]
-    status, out, err = run(capsys, "density", *AGES, *BOUNDS, "--bins", "12", *sample, "--json")
-    assert (status, err) == (0, "")
-    certificate = json.loads(out)
-    assert sum(certificate["value"]) == pytest.approx(1.0, abs=0.03)
-    assert certificate["mechanism"]["name"] == "DensityMechanism"
-    assert certificate["error_bound"]["unit"] == "share"
-
-
 def test_json_is_exactly_the_certificate(capsys: Captured) -> None:
     status, out, err = run(capsys, "top-k", CLICKS, "page", "2", *COMMON, "--delta", "1e-9", "--json")
     assert (status, err) == (0, "")

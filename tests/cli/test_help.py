@@ -12,7 +12,7 @@ from dpselect.cli import main
 from dpselect.cli.app import QUESTIONS, app
 from dpselect.cli.plain import option_name
 from dpselect.cli.shared_options import options_of
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 
 Captured = pytest.CaptureFixture[str]
 PARTS = ["Arguments", "Required options", "Options for some rows, or one answer per group", "Options of every question"]

@@ -15,8 +15,7 @@ from dpselect.cli import asking, plain
 from dpselect.cli.app import run
 from dpselect.cli.plain import option_name
 from dpselect.cli.shared_options import filled, options_of
-from dpselect.questions import BY_NAME
-from dpselect.questions.declared import Question
+from dpselect.questions.question import BY_NAME, Question
 from tests.slow import SLOW
 
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,8 @@ from dpselect.arguments import OF_EVERY_QUESTION, Argument
 from dpselect.cli.main import main
 from dpselect.cli.questions import command_of
 from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, SHARED, UNIT
-from dpselect.questions import BY_NAME, QUESTIONS
-from dpselect.questions.declared import Question
 from dpselect.questions.moments import Mean
+from dpselect.questions.question import BY_NAME, QUESTIONS, Question
 from dpselect.session.methods import GroupedQuestions
 
 OF_COMMANDS = {"source", *(each.name for each in (UNIT, CANDIDATES_AS, *GROUPS, *SHARED))}

@@ -56,7 +56,6 @@ SAID: list[tuple[list[str], str]] = [
         "--table='people': expected nothing, because the source is a table",
     ),
     (["quantiles", AGES[0], "age", "a;b", *AGES[2:], *STEP], "LEVELS='a;b': expected numbers separated by commas"),
-    (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "expected nothing with --method counts. It is for"),
     (
         ["median", *AGES[:2], "--epsilon", "1", *STEP],
         "--unit is required. It is the column that identifies whom a row belongs to",

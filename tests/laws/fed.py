@@ -19,7 +19,6 @@ import pytest
 
 from dpselect import Neighbours
 from dpselect.mechanisms import (
-    DensityMechanism,
     DiscreteGaussianMechanism,
     ExponentialNoiseTopK,
     GaussianThresholdCounts,
@@ -34,11 +33,11 @@ from dpselect.mechanisms import (
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
-from dpselect.questions import TopUnknown, Values, WithCounts
-from dpselect.questions.question import Drawn
+from dpselect.questions.query import Gathered, Query
+from dpselect.questions.values import TopUnknown, Values
+from dpselect.questions.words import Drawn
 from dpselect.summaries import NameCounts
 from tests.reference import (
-    density,
     discrete_gaussian,
     exponential,
     geometric,
@@ -118,7 +117,7 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
         patch.setattr(UnboundedQuantileMechanism, "draw", first)
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
         patch.setattr(QuantilesMechanism, "draw", several)
-        several_ways = ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw"))
+        several_ways = ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"))
         for kind, name in (*several_ways, (DiscreteGaussianMechanism, "draw_many")):
             same = noting(lambda _, given, rounds: given if np.ndim(given) == 0 else np.asarray(given), is_sorted=False)
             patch.setattr(kind, name, same)
@@ -137,11 +136,11 @@ def _counts(summary: NameCounts) -> tuple[int, ...]:
     return tuple(found.get(name, 0) for name in NAMES)
 
 
-def laws_of(task: Any, summary: Any) -> tuple[Fed | Branches, ...]:
+def laws_of(task: Query, summary: Gathered) -> tuple[Fed | Branches, ...]:
     """What `task` hands to its mechanisms if this is the summary: in groups one after the other."""
     with written_down() as fed:
         task.released(summary)
-    if not isinstance(task, WithCounts):
+    if task.counting is None:
         return tuple(fed)
     selections = tuple(each for each in fed if isinstance(each.mechanism, SELECTING))
     then: list[tuple[Fed, ...]] = []
@@ -198,8 +197,6 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _noise(mechanism, given)
         case DiscreteGaussianMechanism():
             law = _gaussian(mechanism, given)
-        case DensityMechanism():
-            law = _sample(mechanism, given)
         case PartitionSelection():
             law = _names(mechanism, given)
         case UnboundedQuantileMechanism():
@@ -388,10 +385,3 @@ def _gaussian(mechanism: DiscreteGaussianMechanism, counts: tuple[int, ...]) -> 
     noise = discrete_gaussian.law(Fraction(mechanism.variance), reach=40)
     of_each = [[noise[answer - count] for answer in range(-18, 28)] for count in counts]
     return [prod(chances) for chances in product(*of_each)]
-
-
-def _sample(mechanism: DensityMechanism, counts: tuple[int, ...]) -> list[Fraction]:
-    assert mechanism.base == "histograms"
-    k = mechanism.sample_size(sum(counts))
-    decay = exp(-Fraction(mechanism.epsilon) / (2 * k))
-    return list(density.law(*density.binned(counts), k=k, lengths=None, decay=decay).values())

@@ -376,11 +376,6 @@ QUESTIONS: dict[str, Query] = {
     "mean and its units": Query(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
     "variance": Query(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
     "density": Query(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
-    "density by a sample": Query(
-        lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **RANGE),
-        NUMBERS,
-        ONE,
-    ),
     **{
         f"most_common in {most} groups": Query(
             lambda q, e, most=most: q.by(**_by(most)).most_common("page", candidates=XY, epsilon=e),

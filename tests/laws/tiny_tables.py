@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from dpselect import Neighbours
-from dpselect.questions.question import Priced
+from dpselect.questions.query import Query
 from dpselect.rows.columns import Grouping, Needed
 from dpselect.rows.opening import open_table
 from dpselect.session.rows import Rows
@@ -180,7 +180,7 @@ UNLIMITED = Limits()
 class Handed(dict[Table, tuple[Fed | Branches, ...]]):
     """What the product hands to its mechanisms, by table."""
 
-    def __init__(self, task: Priced[Any], ask: Question, universe: Universe) -> None:
+    def __init__(self, task: Query, ask: Question, universe: Universe) -> None:
         super().__init__()
         self._task, self._ask, self.universe = task, ask, universe
 
@@ -201,7 +201,7 @@ def log_law_of(handed: Handed, limits: Limits, common: Table, unit: Unit) -> np.
 
 
 def neighbouring_laws(
-    ask: Question, task: Priced[Any], universe: Universe, limits: Limits, neighbours: Neighbours
+    ask: Question, task: Query, universe: Universe, limits: Limits, neighbours: Neighbours
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Of all pairs of neighbours, each pair once: laws with one unit more and without, or with one and with another."""
     handed = Handed(task, ask, universe)

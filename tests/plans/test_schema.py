@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from docs import plan_schema
 
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "questions.toml"
 HELD: dict[str, Any] = tomllib.loads(EXAMPLE.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import pytest
 import dpselect as dps
 from dpselect import Neighbours, Release
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import BestBy
+from dpselect.questions.sums import BestBy
 from dpselect.summaries import CandidateTotals, PublicClip
 from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -45,7 +45,7 @@ def test_the_draws_follow_the_law() -> None:
     """The control is the law at the sensitivity instead of the range."""
     totals = [0, 3, 5]
     task = planned(BestBy, candidates=PAGES, sum="seconds", clip=(-2, 5), epsilon=3.0)
-    drawn = [task.draw(CandidateTotals(np.array(totals))) for _ in range(12_000)]
+    drawn = [task.released(CandidateTotals(np.array(totals))).answer for _ in range(12_000)]
     counts = np.array([drawn.count(page) for page in ("/a", "/b", "/c")])
     laws = [dps.PermuteAndFlip(epsilon=3.0, sensitivity=most, monotonic=True).pmf(totals) for most in (7, 5)]
     assert p_value(counts, laws[0]) > NEVER

@@ -17,7 +17,9 @@ from dpselect import verify as check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
-from dpselect.questions import Count, Drawn, Histogram, Sum
+from dpselect.questions.counts import Count, Histogram
+from dpselect.questions.sums import Sum
+from dpselect.questions.words import Drawn
 from dpselect.summaries import CandidateCounts, CandidateTotals
 from tests.drawn_answers import planned
 from tests.rows import model, table_questions
@@ -97,18 +99,18 @@ def test_the_noise_of_a_histogram_covers_what_one_unit_changes(most: int, neighb
     question = planned(Histogram, **asked, neighbours=neighbours)
     assert question.mechanism.sensitivity == moved
     exact = CandidateCounts(np.full(5, 10_000))
-    away = [abs(count - 10_000) for _ in range(100) for count in question.draw(exact)]
+    away = [abs(count - 10_000) for _ in range(100) for count in question.released(exact).answer]
     assert moved * 2 * 0.7 < np.mean(away) < moved * 2 * 1.35  # the mean distance is nearly the scale
 
 
 def test_the_noise_of_counts_and_sums() -> None:
     count = planned(Count, None, epsilon=0.1)
-    away = [abs(count.draw(CandidateCounts(np.array([5000]))) - 5000) for _ in range(400)]
+    away = [abs(count.released(CandidateCounts(np.array([5000]))).answer - 5000) for _ in range(400)]
     assert 7 < np.mean(away) < 13.5
     for neighbours, moved in ((Neighbours.ADD_REMOVE, 30), (Neighbours.REPLACE_ONE, 40)):
         total = planned(Sum, "paid", clip=(-1, 3), scale=10, epsilon=1.0, neighbours=neighbours)
         assert total.mechanism.sensitivity == moved
-        drawn = [total.draw(CandidateTotals(np.array([100_000]))) for _ in range(400)]
+        drawn = [total.released(CandidateTotals(np.array([100_000]))).answer for _ in range(400)]
         assert moved / 10 * 0.7 < np.mean([abs(each - 10_000) for each in drawn]) < moved / 10 * 1.35  # type: ignore[operator]
 
 

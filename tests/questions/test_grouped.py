@@ -17,7 +17,8 @@ from dpselect import verify as check
 from dpselect.accounting import ComposedEvent, compose
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
-from dpselect.questions import Grouped, MostCommon, TopK
+from dpselect.questions.query import Gathered, Query
+from dpselect.questions.selection import MostCommon, TopK
 from dpselect.summaries import CandidateCounts, PublicGroups
 from tests import drawn_answers
 from tests.drawn_answers import drawn_answer
@@ -33,14 +34,14 @@ def groups(members: Any, most: int = 1) -> PublicGroups:
     return given
 
 
-def planned(members: PublicGroups, *, epsilon: float = 1.0) -> Grouped[CandidateCounts]:
-    task = drawn_answers.planned(MostCommon, candidates=XYZ, epsilon=members.share(epsilon))
-    return Grouped[CandidateCounts].planned(task, members, epsilon=epsilon)
+def planned(members: PublicGroups, *, epsilon: float = 1.0, neighbours: Any = Neighbours.ADD_REMOVE) -> Query:
+    asked = MostCommon(column="pet", candidates=XYZ, epsilon=epsilon)
+    return Query.planned(asked, drawn_answers.Columns(), groups=members, neighbours=neighbours)
 
 
-def released(task: Grouped[CandidateCounts], counts: list[list[int]]) -> Release:
-    summaries = [CandidateCounts(np.array(each)) for each in counts]
-    return drawn_answer(task, summaries, column="pet", unit="person", time=WHEN)
+def released(task: Query, counts: list[list[int]]) -> Release:
+    found = Gathered([CandidateCounts(np.array(each)) for each in counts])
+    return drawn_answer(task, found, column="pet", unit="person", time=WHEN)
 
 
 def test_one_group_a_unit_costs_what_one_question_costs() -> None:
@@ -53,9 +54,9 @@ def test_one_group_a_unit_costs_what_one_question_costs() -> None:
 @pytest.mark.parametrize("epsilon", [1.0, 0.1, 1e-300, 3.3])
 def test_several_groups_a_unit_share_the_cost(most: int, epsilon: float) -> None:
     task = planned(groups(range(10), most), epsilon=epsilon)
-    assert task.event == ComposedEvent(event=task.question.event, count=most)
-    assert Fraction(task.question.terms.epsilon) * most <= Fraction(epsilon)
-    assert task.question.terms.epsilon == pytest.approx(epsilon / most)
+    assert task.event == ComposedEvent(event=task.alone.event, count=most)
+    assert Fraction(task.alone.terms.epsilon) * most <= Fraction(epsilon)
+    assert task.alone.terms.epsilon == pytest.approx(epsilon / most)
     assert compose([task.event]).epsilon(0.0) <= task.terms.epsilon == epsilon
 
 
@@ -96,16 +97,15 @@ def test_what_groups_are_called_is_shown_as_text() -> None:
 def test_the_draws_of_groups_are_independent() -> None:
     task = planned(groups(["a", "b"]), epsilon=0.1)
     counts = [CandidateCounts(np.array([0, 0, 0])) for _ in range(2)]
-    drawn = [tuple(task.draw(counts).values()) for _ in range(3000)]
+    drawn = [tuple(task.released(Gathered(counts)).answer.values()) for _ in range(3000)]
     assert len(set(drawn)) == 9  # of three by three, one is missed with probability below 9 (8/9)^3000
 
 
 def test_several_answers_of_each_group() -> None:
     members = groups(["a", "b"], 2)
-    task = drawn_answers.planned(
-        TopK, candidates=XYZ, k=2, epsilon=members.share(2.0), delta=members.share_of_delta(1e-6)
-    )
-    release = released(Grouped[CandidateCounts].planned(task, members, epsilon=2.0), [[0, GAP, 2 * GAP]] * 2)
+    asked = TopK(column="pet", candidates=XYZ, k=2, epsilon=2.0, delta=1e-6)
+    task = Query.planned(asked, drawn_answers.Columns(), groups=members, neighbours=Neighbours.ADD_REMOVE)
+    release = released(task, [[0, GAP, 2 * GAP]] * 2)
     assert release.value == {"a": ["z", "y"], "b": ["z", "y"]}
     assert release.rows() == ("city", [("a", "z, y"), ("b", "z, y")])
     assert release.delta <= 1e-6
@@ -143,9 +143,8 @@ def test_too_many_counts_are_refused() -> None:
 
 
 def test_replaced_units_are_refused() -> None:
-    task = drawn_answers.planned(MostCommon, candidates=XYZ, epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     with pytest.raises(InvalidParameterError, match="would cost twice as much"):
-        Grouped[CandidateCounts].planned(task, groups(["a"]), epsilon=1.0)
+        planned(groups(["a"]), neighbours=Neighbours.REPLACE_ONE)
 
 
 def test_a_summary_too_few_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 import dpselect as dps
 from dpselect import Neighbours, Release
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import Mean
+from dpselect.questions.moments import Mean
 from dpselect.summaries import UnitValues
 from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -71,7 +71,7 @@ def test_the_draws_follow_the_law_around_the_reference_mean(count: int) -> None:
     task = planned(Mean, bounds=(0, 4), step=1, units=5, epsilon=1.0)
     center = 4 * mean_of_units([Fraction(1, 4)] * count, units=5)
     cuts = np.linspace(0.0, 4.0, 9)[1:-1]
-    drawn = np.array([task.draw(gathered(task, values)) for _ in range(4000)])
+    drawn = np.array([task.released(gathered(task, values)).answer for _ in range(4000)])
     counts = np.histogram(drawn, [-math.inf, *cuts, math.inf])[0]
 
     def law(around: float) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -88,7 +88,7 @@ def test_the_error_bound_holds_as_often_as_it_says() -> None:
     bound = task.terms.error_bound
     assert bound is not None
     assert bound == pytest.approx(1.2 * math.log(100))
-    missed = sum(abs(task.draw(gathered(task, [60.0] * 50)) - 60.0) > bound for _ in range(3000))
+    missed = sum(abs(task.released(gathered(task, [60.0] * 50)).answer - 60.0) > bound for _ in range(3000))
     assert p_value(np.array([missed, 3000 - missed]), np.array([0.01, 0.99])) > NEVER
     assert released(task, [60.0] * 50).error_bound == bound
     assert planned(Mean, **AGES, units=1, epsilon=1e-6).terms.error_bound == 120.0  # both are within the bounds

@@ -15,8 +15,8 @@ import dpselect
 from dpselect import Neighbours, Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantileMechanism
-from dpselect.questions import Quantile
-from dpselect.questions.scores import rank_sensitivity
+from dpselect.questions.numbers import rank_sensitivity
+from dpselect.questions.quantiles import Quantile
 from dpselect.summaries import PublicDomain, UnitValues
 from tests import rank_laws
 from tests.drawn_answers import drawn_answer, planned

@@ -13,7 +13,7 @@ import dpselect
 from dpselect import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMechanism
-from dpselect.questions import Quantiles
+from dpselect.questions.quantiles import Quantiles
 from dpselect.summaries import PublicDomain, UnitValues
 from tests.drawn_answers import drawn_answer, planned
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect import Neighbours
-from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
+from dpselect.questions.prices import price_range_sensitivity, price_sensitivity
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect import Neighbours
-from dpselect.questions.scores import rank_sensitivity
+from dpselect.questions.numbers import rank_sensitivity
 
 ROOT = Path(__file__).parents[2]
 

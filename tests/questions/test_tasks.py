@@ -14,7 +14,7 @@ import dpselect
 from dpselect import Neighbours, Release
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import MostCommon, TopK
+from dpselect.questions.selection import MostCommon, TopK
 from dpselect.summaries import CandidateCounts
 from tests.drawn_answers import drawn_answer, planned
 

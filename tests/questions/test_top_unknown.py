@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -14,6 +15,7 @@ import dpselect as dps
 from dpselect import verify as check
 from dpselect.accounting import ApproximateEvent
 from dpselect.certificates.release import canonical_json, digest
+from dpselect.certificates.tables import columns
 from dpselect.cli.main import main
 from dpselect.errors import (
     ChargeRefusedError,
@@ -22,7 +24,7 @@ from dpselect.errors import (
     InvalidDataError,
     InvalidParameterError,
 )
-from dpselect.questions import TopK
+from dpselect.questions.selection import TopK
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.drawn_answers import planned
 from tests.rows import model
@@ -79,7 +81,7 @@ def test_equal_counts_come_in_the_order_of_values() -> None:
     task = planned(TopK, k=2, epsilon=1e5, delta=0.5)
     for names in (["c", "a", "d", "b"], ["b", "d", "a", "c"]):
         counts = NameCounts(pa.array(names), np.array([7, 7, 7, 7]), kind=CandidateKind.TEXT)
-        assert task.draw(counts) == ["a", "b"]
+        assert task.released(counts).answer == ["a", "b"]
 
 
 GAUSSIAN = ((9, "add_remove", 22), (9, "replace_one", 31))
@@ -147,7 +149,7 @@ def test_a_stop_candidate_gives_values_without_counts() -> None:
     assert (again.value, again.counts) == (release.value, None)
     checked = check(release.to_json())
     assert (checked.epsilon, checked.error_bound) == (4.0, True)
-    assert release.to_pandas()["released"].tolist() == ["x", "y"]
+    assert pd.DataFrame(columns(release))["released"].tolist() == ["x", "y"]
 
 
 def test_a_stop_candidate_that_is_drawn_is_a_stop() -> None:
@@ -208,7 +210,7 @@ def test_every_choice_has_a_certificate(neighbours: Any, k: int, most: int) -> N
     dry: Any = dps.DryRun(unit="who", neighbours=neighbours)
     forecast = dry.top_k("name", k, epsilon=1.0, delta=1e-6, max_values_per_unit=most)
     assert forecast.rule == release.rule
-    assert forecast.terms.mechanism == release.mechanism
+    assert forecast.mechanism == release.mechanism
     assert forecast.rule in str(forecast)
 
 
@@ -223,7 +225,7 @@ def test_the_stop_candidate_draws_once_for_each_release(monkeypatch: pytest.Monk
     monkeypatch.setattr(dps.mechanisms.StopCandidate, "select", select)
     task = planned(TopK, k=1, epsilon=1.0, delta=1e-6, max_values_per_unit=100)
     counts = NameCounts(pa.array(["b", "a"]), np.array([3, 9]), kind=CandidateKind.TEXT)
-    assert task.draw(counts) == ["a"]
+    assert task.released(counts).answer == ["a"]
     assert given == [[3, 9]]
 
 

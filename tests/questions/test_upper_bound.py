@@ -16,7 +16,7 @@ import dpselect as dps
 from dpselect import verify as check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
-from dpselect.questions import UpperBound
+from dpselect.questions.quantiles import UpperBound
 from dpselect.summaries import PublicDomain, UnitValues
 from tests.drawn_answers import planned
 from tests.rows.table_questions import BY_CITY, ROWS
@@ -58,13 +58,13 @@ def test_few_values_are_above_it() -> None:
 def test_it_is_drawn_for_its_own_summary_only() -> None:
     task = planned(UpperBound, lower=0, step=1, epsilon=SURE)
     values = UnitValues(np.array([4.0]), domain=task.domain, max_rows_per_unit=1)
-    assert task.draw(values) == 4.0
+    assert task.released(values).answer == 4.0
     for other in (
         UnitValues(np.array([4.0]), domain=PublicDomain(0.0, 9.0), max_rows_per_unit=1),
         UnitValues(np.array([4.0, 4.0]), domain=task.domain, max_rows_per_unit=2),
     ):
         with pytest.raises(InvalidParameterError, match=r"^values="):
-            task.draw(other)
+            task.released(other)
 
 
 def test_the_sentences() -> None:

@@ -16,10 +16,13 @@ from dpselect.accounting import ComposedEvent, PureEvent, SequenceEvent
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
-from dpselect.questions import QUESTIONS, MostCommon, NoisyUnits, WithUsable, wording
-from dpselect.questions.with_numbers import CountedSummary
+from dpselect.questions import wording
+from dpselect.questions.query import Gathered, Query
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.selection import MostCommon
+from dpselect.questions.words import NoisyUnits
 from dpselect.summaries import CandidateCounts
-from tests.drawn_answers import planned
+from tests.drawn_answers import Columns
 from tests.rows import model, table_questions
 from tests.rows.table_questions import AGES, BY_CITY, BY_PAGE, NAMES, PAGES, ROWS
 from tests.views import ask
@@ -54,7 +57,6 @@ EXACT: dict[str, Any] = {
     "upper_bound": model.usable_units(ROW_LIST, "who", number="age"),
     "upper_bound-by": model.usable_units(ROW_LIST, "who", number="paid", **CITIES),
     "mean-by": model.usable_units(ROW_LIST, "who", number="age", **CITIES),
-    "density-sample": model.usable_units(ROW_LIST, "who", number="age"),
     "count-between": model.usable_units(ROW_LIST, "who", number="paid"),
     "histogram": model.usable_units(ROW_LIST, "who", matched=("name", NAMES)),
     "sum": model.usable_units(ROW_LIST, "who", number="paid"),
@@ -158,9 +160,6 @@ def test_a_density_counts_its_units_at_no_cost() -> None:
     assert in_cities.usable.count == dict(zip(["south", "north"], EXACT["quantile-by"], strict=True))
     with pytest.raises(InvalidParameterError, match=r"^usable_epsilon=0\.1: expected None.*at no cost"):
         PEOPLE.density("age", bounds=AGES, bins=4, epsilon=0.5, usable_epsilon=0.1)
-    assert (
-        PEOPLE.density("age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3).usable is None
-    )
 
 
 @pytest.mark.parametrize(
@@ -199,16 +198,18 @@ def test_without_the_number_a_certificate_contradicts_its_event() -> None:
 
 def test_the_noise_is_that_of_the_number_of_groups() -> None:
     """The scale is groups per unit / epsilon: the mean distance from the truth, by 400 draws, tells it from half."""
-    question = WithUsable[Any].planned(planned(MostCommon, candidates=["x"], epsilon=1.0), usable_epsilon=0.1)
-    assert (question.noise.sensitivity, question.noise.epsilon) == (1, 0.1)
+    asked = MostCommon(column="name", candidates=["x"], epsilon=1.0)
+    question = Query.planned(asked, Columns(), neighbours=dps.Neighbours.ADD_REMOVE, usable_epsilon=0.1)
+    assert question.usable is not None
+    assert (question.usable.sensitivity, question.usable.epsilon) == (1, 0.1)
     release = PEOPLE.by(**BY_PAGE).least_common("name", candidates=NAMES, epsilon=0.5, usable_epsilon=0.1)
     assert release.usable is not None
     assert release.usable.within == GeometricMechanism(epsilon=0.1, sensitivity=3).error_bound(0.99)
     assert isinstance(release.event, SequenceEvent)
     assert isinstance(release.event.events[0], ComposedEvent)
     assert release.event.events[1] == PureEvent(epsilon=0.1)
-    summary = CountedSummary(CandidateCounts(np.array([500])), [500])
-    away = [abs(question.released(summary).usable[0] - 500) for _ in range(400)]  # type: ignore[index]
+    found = Gathered([CandidateCounts(np.array([500]))], units=[500])
+    away = [abs(question.released(found).usable[0] - 500) for _ in range(400)]  # type: ignore[index]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
 
 
@@ -304,7 +305,7 @@ def test_a_sum_of_noisy_counts_is_within_its_bound(bins: int, epsilon: float) ->
 
 
 def test_no_repr_shows_the_exact_number() -> None:
-    assert "17" not in repr(CountedSummary(CandidateCounts(np.array([17])), [17]))
+    assert "17" not in repr(Gathered([CandidateCounts(np.array([17]))], units=[17]))
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-12, 1e-14, 1e-15, 1e-17])

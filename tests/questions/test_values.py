@@ -16,7 +16,7 @@ from dpselect.accounting import ApproximateEvent, ComposedEvent, SequenceEvent
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli.main import main
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidDataError, InvalidParameterError
-from dpselect.questions import Values
+from dpselect.questions.values import Values
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.drawn_answers import planned
 from tests.rows import model
@@ -89,7 +89,7 @@ def test_rare_values_are_hardly_ever_named_and_order_tells_nothing() -> None:
 def test_names_follow_the_number_of_units_alone() -> None:
     task = planned(Values, epsilon=0.5, delta=0.1)
     counts = NameCounts(pa.array(["b", "a", "c"]), np.array([2, 40, 1]), kind=CandidateKind.TEXT)
-    drawn = [task.draw(counts) for _ in range(1000)]
+    drawn = [task.released(counts).answer for _ in range(1000)]
     assert all(names == sorted(names) and "a" in names for names in drawn)
     for name, count in (("b", 2), ("c", 1)):
         share = sum(name in names for names in drawn) / len(drawn)
@@ -145,7 +145,7 @@ def test_many_values_of_a_unit_take_gaussian_noise() -> None:
     assert check(release.to_json()).error_bound
     dry: Any = dps.DryRun(unit="who")
     asked = dry.values("what", kind="text", epsilon=1.0, delta=1e-6, max_values_per_unit=10)
-    assert (asked.rule, asked.terms.mechanism) == (release.rule, release.mechanism)
+    assert (asked.rule, asked.mechanism) == (release.rule, release.mechanism)
     few = data.values("what", epsilon=1.0, delta=1e-6, max_values_per_unit=3)
     assert few.rule.startswith("Each value is named by a coin, because a value is then named with probability one half")
     assert few.mechanism == "PartitionSelection"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -18,16 +19,17 @@ from dpselect import Neighbours
 from dpselect import verify as check
 from dpselect.accounting import LaplaceProfileEvent, PureEvent, SequenceEvent
 from dpselect.certificates.release import canonical_json, digest
+from dpselect.certificates.tables import columns
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
 from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.planning import order_noise
-from dpselect.questions import MostCommon, TopK, WithCounts
-from dpselect.questions.with_numbers import CountedSummary
+from dpselect.questions.query import Gathered, Query
+from dpselect.questions.selection import MostCommon, TopK
 from dpselect.summaries import CandidateCounts
 from dpselect.testing import seeded
-from tests.drawn_answers import planned
+from tests.drawn_answers import Columns, planned
 from tests.rows import model
 from tests.rows.table_questions import BY_CITY, NAMES, PAGES, ROWS
 from tests.views import ask
@@ -187,23 +189,30 @@ def test_the_scale_of_noise_once_is_that_of_the_values_of_a_unit(relation: Neigh
 def test_the_noise_of_counts_paid_for() -> None:
     """The scale is what one unit may change, by half of epsilon."""
     candidates = range(100)
-    for k, relation, groups, expected in ((1, "add_remove", 1, 1), (7, "add_remove", 1, 7), (7, "replace_one", 1, 7)):
-        question = planned(TopK, candidates=candidates, k=k, epsilon=1.0, with_counts=True, neighbours=relation)
-        counted = WithCounts[Any].planned(question, epsilon=0.5)
-        assert counted.noise.sensitivity == expected * groups
-        assert counted.terms.counted is not None
-        assert counted.terms.counted.within == GeometricMechanism(epsilon=0.5, sensitivity=expected).error_bound(size=k)
+
+    def counted(kind: Any, relation: str = "add_remove", **asked: Any) -> Query:
+        question = kind(column="name", with_counts=True, **asked)
+        return Query.planned(question, Columns(), neighbours=dps.Neighbours(relation))
+
+    for k, relation, expected in ((1, "add_remove", 1), (7, "add_remove", 7), (7, "replace_one", 7)):
+        question = counted(TopK, relation, candidates=candidates, k=k, epsilon=1.0)
+        assert question.counting is not None
+        assert question.counting.sensitivity == expected
+        assert question.terms.counted is not None
+        assert question.terms.counted.within == GeometricMechanism(epsilon=0.5, sensitivity=expected).error_bound(
+            size=k
+        )
     for relation, expected in (("add_remove", 6), ("replace_one", 7)):
-        question = planned(TopK, candidates=candidates, k=7, epsilon=0.5, max_values_per_unit=6, neighbours=relation)
-        assert WithCounts[Any].planned(question, epsilon=0.5).noise.sensitivity == expected
+        few = planned(TopK, candidates=candidates, k=7, epsilon=0.5, max_values_per_unit=6, neighbours=relation)
+        assert Query(question=few, alone=few)._noise_of_counts().sensitivity == expected
     release: Any = PEOPLE.by("page", groups=[1, 2, 3], max_groups_per_unit=3).top_k(
         "name", 2, candidates=NAMES, epsilon=1.0, with_counts=True
     )
     assert release.counted.within == GeometricMechanism(epsilon=0.5, sensitivity=6).error_bound(size=2)
-    summary = CountedSummary(CandidateCounts(np.array([900])), [CandidateCounts(np.array([900]))])
-    one = planned(MostCommon, candidates=["x"], epsilon=0.5)
-    counted = WithCounts[Any].planned(one, epsilon=0.1)
-    away = [abs((counted.released(summary).counted or [0])[0] - 900) for _ in range(400)]
+    exact = CandidateCounts(np.array([*[0] * 99, 10**6]))
+    one = counted(MostCommon, candidates=candidates, epsilon=0.2)
+    assert one.counting is not None
+    away = [abs((one.released(Gathered([exact], counts=[exact])).counted or [0])[0] - 10**6) for _ in range(400)]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
 
 
@@ -379,7 +388,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
     html = release._repr_html_()
     assert "<th>units (who)</th>" in html
     assert "<td>a,b</td><td>30</td>" in html
-    frame = release.to_pandas()
+    frame = pd.DataFrame(columns(release))
     assert frame.columns.tolist() == ["rank", "released", "units", "lower", "upper"]
     assert frame["units"].tolist() == [30, 20]
     drawn = release.plot().to_dict()
@@ -388,7 +397,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
     assert "units (who)" in json.dumps(drawn)
     grouped: Any = data.by("part", groups=["x", "y"]).top_k("page", 2, **asked)
     assert str(grouped).split("\n")[0] == 'x: "a,b", c (15, 10)'
-    assert grouped.to_pandas()["units"].tolist() == [15, 10, 15, 10]
+    assert pd.DataFrame(columns(grouped))["units"].tolist() == [15, 10, 15, 10]
     (in_groups,) = grouped.plot().to_dict()["datasets"].values()
     assert [row["label"] for row in in_groups] == ["x, a,b", "x, c", "y, a,b", "y, c"]
     assert grouped.count_accuracy.startswith("In each part, with 99% confidence each count is within 0 of ")

@@ -12,7 +12,7 @@ import pytest
 
 from dpselect import Neighbours
 from dpselect.mechanisms import PriceListMechanism
-from dpselect.questions.scores import price_sensitivity
+from dpselect.questions.prices import price_sensitivity
 from tests.reference.best_price import (
     cut_off,
     exp_epsilon,

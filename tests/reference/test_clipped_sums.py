@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpselect import Neighbours
-from dpselect.questions.scores import sum_range, sum_sensitivity
+from dpselect.questions.sums import sum_range, sum_sensitivity
 from dpselect.summaries import PublicClip
 from tests.reference import permute_and_flip as pf
 from tests.reference.clipped_sums import (

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from dpselect import Neighbours
-from dpselect.questions.scores import rank_sensitivity
+from dpselect.questions.numbers import rank_sensitivity
 from tests.reference.counting import is_monotone, score_range, sensitivity
 from tests.reference.unit_values import (
     Contribution,

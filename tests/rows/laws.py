@@ -16,31 +16,16 @@ import numpy as np
 import pyarrow as pa
 
 from dpselect import ExponentialNoiseTopK, Neighbours
-from dpselect.mechanisms import DensityMechanism, GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
-from dpselect.questions import (
-    BestBy,
-    BestDate,
-    BestPrice,
-    Count,
-    Density,
-    Grouped,
-    Histogram,
-    Mean,
-    Median,
-    MostCommon,
-    Quantiles,
-    Sum,
-    TopK,
-    TopUnknown,
-    UpperBound,
-    Values,
-    Variance,
-    WithCounts,
-)
-from dpselect.questions.density import with_absent
-from dpselect.questions.moment_sums import MomentSums
-from dpselect.questions.question import Priced
-from dpselect.questions.scores import count_scores, sum_scores
+from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
+from dpselect.questions.counts import Count, Histogram
+from dpselect.questions.density import Density
+from dpselect.questions.moments import Mean, Variance
+from dpselect.questions.prices import BestPrice
+from dpselect.questions.quantiles import Median, Quantiles, UpperBound
+from dpselect.questions.query import Gathered, Query
+from dpselect.questions.selection import BestDate, MostCommon, TopK
+from dpselect.questions.sums import BestBy, Sum
+from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Amount, Column, Grouping, Holds, Needed, Progress
 from dpselect.session import methods
 from dpselect.session.paying import Payer, TableQuestion
@@ -63,14 +48,16 @@ Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
 
 
-class _Plans(Payer[Priced[Any]]):
-    def answer(self, asked: TableQuestion[Any]) -> Priced[Any]:
-        return asked.question
+class Planned(Payer[TableQuestion]):
+    """Replies with what would be asked."""
+
+    def answer(self, asked: TableQuestion) -> TableQuestion:
+        return asked
 
 
 class _Summaries(Payer[Any]):
-    def answer(self, asked: TableQuestion[Any]) -> Any:
-        return asked.gather()
+    def answer(self, asked: TableQuestion) -> Any:
+        return asked.asked.read(asked.rows)
 
 
 class Questions(methods.PlainQuestions):
@@ -80,9 +67,11 @@ class Questions(methods.PlainQuestions):
         self._rows, self._spending, self._neighbours, self._groups = rows, payer, neighbours, None
 
 
-def planned(question: Question, neighbours: Neighbours) -> Priced[Any]:
+def planned(question: Question, neighbours: Neighbours) -> Query:
     """The question that a session would plan."""
-    return question(Questions(Rows(UnopenedTable(), origin="", unit="who"), _Plans(None, None), neighbours))
+    rows = Rows(UnopenedTable(), origin="", unit="who")
+    planned: TableQuestion = question(Questions(rows, Planned(None, None), neighbours))
+    return planned.asked
 
 
 def summaries(source: Source) -> Questions:
@@ -100,22 +89,25 @@ def expected_summaries(rows: pa.Table) -> Questions:
     return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
 
 
-def law(task: Priced[Any], summary: Any) -> Law:
+def law(task: Query, found: Gathered) -> Law:
     """Of the answer to `task` when this was handed up."""
+    answers = [each for part in found.parts for each in _law_of_one(task.alone, part)]
+    if task.counting is None:
+        return answers
+    exact = [count for counts in found.counts or [] for count in counts.counts.tolist()]
+    return [*answers, *(_noisy(task.counting, count) for count in exact)]
+
+
+def _law_of_one(task: Any, summary: Any) -> Law:
     match task:
-        case Grouped():
-            return [each for part in summary for each in law(task.question, part)]
-        case WithCounts():
-            exact = [count for counts in summary.numbers for count in counts.counts.tolist()]
-            return [*law(task.question, summary.summary), *(_noisy(task.noise, count) for count in exact)]
         case TopK(once=NoisyOrder(noise=noise)):
             return [_noisy(noise, count) for count in summary.counts.tolist()]
         case MostCommon() | BestDate():
-            return [task.mechanism.pmf(task.scores(summary).values)]
+            return [task.mechanism.pmf(task.scores(summary))]
         case TopK():
-            return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
+            return [_orders(task.plan, summary.counts)]
         case BestBy():
-            return [task.mechanism.pmf(sum_scores(summary, task.amounts, task.neighbours).values)]
+            return [task.mechanism.pmf(summary.totals)]
         case Count():
             return [_noisy(task.mechanism, int(summary.counts[0]))]
         case Histogram():
@@ -135,10 +127,8 @@ def law(task: Priced[Any], summary: Any) -> Law:
         case Median() if task.domain.grid is not None:
             return [task.mechanism.pmf(summary.values)]
         case Mean(units=None) | Variance():
-            degree = 1 if isinstance(task, Mean) else 2
-            sums = MomentSums(grid=task.domain.grid, degree=degree, mechanism=task.mechanism)
-            points = np.arange(-400, 3201) * (sums.whole // 40)
-            return [task.mechanism.cdf(each, points) for each in sums.exact(summary.values)]
+            points = np.arange(-400, 3201) * (task.whole // 40)
+            return [task.mechanism.cdf(each, points) for each in task.exact(summary.values)]
         case Median() | Quantiles() | BestPrice() | Mean():
             points = np.linspace(task.domain.lower, task.domain.upper, 61)
             if isinstance(task, Quantiles):
@@ -193,9 +183,6 @@ def _chance_at_once(mechanism: ExponentialNoiseTopK, scores: np.ndarray, order: 
 
 
 def _of_bins(task: Density, counts: np.ndarray) -> Law:
-    if isinstance(task.mechanism, DensityMechanism):
-        assert task.units is not None
-        return [task.mechanism.pmf(with_absent(counts, units=task.units))[1]]
     noise = GeometricMechanism(epsilon=task.mechanism.epsilon, sensitivity=task.mechanism.sensitivity)
     return [noise.pmf(int(count), np.arange(-60, 100)) for count in counts]
 

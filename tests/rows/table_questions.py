@@ -131,10 +131,6 @@ QUESTIONS: dict[str, Question] = {
     "variance": lambda asked: asked.variance("age", bounds=AGES, step=0.5, epsilon=0.5),
     "variance-by": lambda asked: by_city(asked).variance("age", bounds=AGES, epsilon=0.5),
     "density": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5),
-    "density-sample": lambda asked: asked.density(
-        "age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3
-    ),
-    "quantiles-by": lambda asked: by_city(asked).quantiles("age", [0.25, 0.75], bounds=AGES, **ANY, epsilon=0.5),
     "density-by": lambda asked: by_city(asked).density("age", bounds=AGES, bins=4, epsilon=0.5),
 }  # fmt: skip
 PLAINLY = tuple(name for name in QUESTIONS if "-" not in name)

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.questions import MostCommon
+from dpselect.questions.selection import MostCommon
 from tests.attacks.test_messages import everything_said
 from tests.rows import engines
 from tests.rows.wire import Wire, wire_to

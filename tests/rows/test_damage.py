@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.questions import QUESTIONS as QUESTION_KINDS
+from dpselect.questions.question import QUESTIONS as QUESTION_KINDS
 from tests.attacks.test_messages import SECRET, everything_said
 from tests.rows import engines
 

@@ -18,12 +18,11 @@ from dpselect.rows.duckdb import engine
 from dpselect.rows.duckdb.scan import DirectScan, Scan
 from dpselect.rows.table import Table
 from dpselect.session.described import seen
-from dpselect.session.paying import Collecting, TableQuestion
+from dpselect.session.paying import TableQuestion, gathered, read_all
 from dpselect.session.rows import ColumnRows, Rows
-from dpselect.session.shared_passes import read_all
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import PLACERS
-from tests.rows.laws import Questions
+from tests.rows.laws import Planned, Questions
 from tests.rows.table_questions import BY_CITY, BY_PAGE, NAMES, QUESTIONS, ROWS
 from tests.slow import SLOW
 
@@ -47,19 +46,15 @@ def plain(summary: Any) -> Any:
     return getattr(summary, "__dict__", summary)
 
 
-def planned(table: Any, names: list[str]) -> tuple[Rows, list[TableQuestion[Any]]]:
+def planned(table: Any, names: list[str]) -> tuple[Rows, list[TableQuestion]]:
     rows = Rows(table, origin="", unit="who")
-    asked = Questions(rows, Collecting())
+    asked = Questions(rows, Planned(None, None))
     return rows, [QUESTIONS[name](asked) for name in names]
 
 
-def together(rows: Rows, asked: list[TableQuestion[Any]]) -> list[Any]:
-    def reader(each: TableQuestion[Any]) -> Any:
-        assert isinstance(each.rows, ColumnRows)
-        own = each.rows
-        return lambda table: each.question.read(own.over(table))
-
-    return read_all([reader(each) for each in asked], rows.table, progress=None)
+def together(asked: list[TableQuestion]) -> list[Any]:
+    assert all(isinstance(each.rows, ColumnRows) for each in asked)
+    return gathered(asked)
 
 
 def summaries(table: Table, asked: Sequence[tuple[str, dict[str, Any]]]) -> list[Any]:
@@ -74,8 +69,8 @@ def test_every_question_reads_together_what_it_reads_alone(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = list(QUESTIONS)
-    rows, asked = planned(PLACERS[engine](ROWS, tmp_path).opened(), names)
-    alone = [plain(each.gather()) for each in asked]
+    _, asked = planned(PLACERS[engine](ROWS, tmp_path).opened(), names)
+    alone = [plain(each.asked.read(each.rows)) for each in asked]
     passes: list[object] = []
     attach = Scan.attach
 
@@ -84,18 +79,18 @@ def test_every_question_reads_together_what_it_reads_alone(
         attach(self, connection)
 
     monkeypatch.setattr(Scan, "attach", counting)
-    found = [plain(each) for each in together(rows, asked)]
+    found = [plain(each) for each in together(asked)]
     assert dict(zip(names, found, strict=True)) == dict(zip(names, alone, strict=True))
     assert len(passes) == 2  # counts of what is found are asked for after it is found
 
 
 def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
-    alone = [plain(each.gather()) for each in asked]
-    assert [plain(each) for each in together(rows, asked)] == alone
+    _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
+    alone = [plain(each.asked.read(each.rows)) for each in asked]
+    assert [plain(each) for each in together(asked)] == alone
     cells = engine._cells  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(engine, "_cells", lambda *given: {**cells(*given), "what": ("c1",)})
-    assert [plain(each) for each in together(rows, asked)] != alone
+    assert [plain(each) for each in together(asked)] != alone
 
 
 def test_a_column_read_by_other_rules_is_read_apart(tmp_path: Path) -> None:
@@ -143,12 +138,12 @@ def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) 
     who = np.repeat(np.arange(units), 2)
     table = pa.table({"who": who, "page": np.tile([1, 2], units), "age": np.tile([1, 2], units)})
     data: Any = dps.Dataset(table, unit="who")
-    rows, asked = data._rows, Questions(data._rows, Collecting())
+    asked = Questions(data._rows, Planned(None, None))
     histograms = [asked.histogram("page", candidates=[1, *others, 2], epsilon=1.0) for _ in range(6)]
     counts = [seen(asked, **CHOSEN).count("age", between=(0, 9), epsilon=1.0) for _ in range(2)]
-    found = together(rows, [*histograms, *counts])
-    assert not any(sum(each.counts[1:-1]) for each in found[:6])
-    tables = [each.counts[[0, -1]] for each in found[:6]] + [[part.counts[0] for part in each] for each in found[6:]]
+    found = [[part.counts for part in each.parts] for each in together([*histograms, *counts])]
+    assert not any(sum(each[0][1:-1]) for each in found[:6])
+    tables = [each[0][[0, -1]] for each in found[:6]] + [[part[0] for part in each] for each in found[6:]]
     far = 6.2 * np.sqrt(units) / 2
     for each in tables:
         assert sum(each) == units
@@ -163,16 +158,16 @@ def test_one_value_of_each_unit_in_several_words(number: int) -> None:
     """Each unit has a single value, so that there is nothing to choose; and some have none."""
     values = {f"c{place}": np.arange(200) * (place + 3) % (number + 2) for place in range(5)}
     data: Any = dps.Dataset(pa.table({"who": np.arange(200), **values}), unit="who")
-    rows, asked = data._rows, Questions(data._rows, Collecting())
+    asked = Questions(data._rows, Planned(None, None))
     both = [asked.histogram(name, candidates=range(number), epsilon=1.0) for name in values]
     both.insert(2, asked.most_common("c0", candidates=range(50), epsilon=1.0))
-    alone = [plain(each.gather()) for each in both]
-    assert [plain(each) for each in together(rows, both)] == alone
+    alone = [plain(each.asked.read(each.rows)) for each in both]
+    assert [plain(each) for each in together(both)] == alone
 
 
 def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram", "values"])
-    alone = [plain(each.gather()) for each in asked]
+    _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram", "values"])
+    alone = [plain(each.asked.read(each.rows)) for each in asked]
 
     def full(*_: Any, **__: Any) -> Any:
         raise SelectionError("Reading the table needs more memory than there is.")
@@ -181,31 +176,31 @@ def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(
         engine, "answer", lambda scan, *given, **named: full() if scan.kept else real(scan, *given, **named)
     )
-    assert [plain(each) for each in together(rows, asked)] == alone
+    assert [plain(each) for each in together(asked)] == alone
 
 
 def test_other_failures_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram"])
+    _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram"])
     (tmp_path / next(tmp_path.iterdir()).name).unlink()
     with pytest.raises(SelectionError, match="source="):
-        together(rows, asked)
+        together(asked)
 
 
 def test_files_that_the_engine_reads_itself_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = ROWS.select(["page", "age"]).append_column("who", pa.array(range(len(ROWS))))
     rows = Rows(PLACERS["parquet"](numbers, tmp_path).opened(), origin="", unit="who")
-    asked = Questions(rows, Collecting())
+    asked = Questions(rows, Planned(None, None))
     both = [
         asked.histogram("page", candidates=range(5), epsilon=1.0),
         asked.most_common("page", candidates=range(500), epsilon=1.0),
         asked.histogram("age", candidates=range(20, 30), epsilon=1.0),
     ]
-    alone = [plain(each.gather()) for each in both]
+    alone = [plain(each.asked.read(each.rows)) for each in both]
     direct: list[object] = []
     attach = DirectScan.attach
     monkeypatch.setattr(DirectScan, "attach", lambda *given: (direct.append(0), attach(*given))[1])
     monkeypatch.setattr(Scan, "attach", lambda *_: pytest.fail("a stream was read"))
-    assert [plain(each) for each in together(rows, both)] == alone
+    assert [plain(each) for each in together(both)] == alone
     assert direct == [0]
 
 

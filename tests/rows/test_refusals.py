@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.questions import QUESTIONS as QUESTION_KINDS
+from dpselect.questions.question import QUESTIONS as QUESTION_KINDS
 from tests.rows import engines
 from tests.rows.engines import Source
 

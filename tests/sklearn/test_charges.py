@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import dpselect as dps
-from dpselect import certificates
+from dpselect import verify
 from dpselect.sklearn import PrivateSelectKBest
 
 X = np.array([[0, 3], [3, 3], [3, 0], [0, 0]] * 30)
@@ -78,12 +78,12 @@ def test_the_account_protects_the_same_unit_under_the_same_relation(tmp_path: Pa
 def test_certificates_are_recomputed(changed: dict[str, Any]) -> None:
     settings = {"epsilon": 0.5, "classes": [0, 3], "bounds": (0, 4)} | changed
     release = PrivateSelectKBest(2, **settings).fit(X, Y).release_
-    checked = certificates.check(release.to_json())
+    checked = verify(release.to_json())
     assert checked.error_bound
     assert checked.epsilon <= 0.5
     for old, new in (('"classes": 2', '"classes": 1'), ('"weighted rows"', '"ranks"'), ('"rounds": 1', '"rounds": 2')):
         with pytest.raises(dps.errors.InvalidCertificateError):
-            certificates.check(release.to_json().replace(old, new))
+            verify(release.to_json().replace(old, new))
     assert "the best rule on each selected feature is right about at most" in release.accuracy
 
 

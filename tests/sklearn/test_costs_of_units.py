@@ -15,7 +15,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import dpselect as dps
-from dpselect.questions import BestFeatures
+from dpselect.questions.features import BestFeatures
 from dpselect.sklearn import PrivateSearchCV, PrivateSelectKBest, PrivateTreeClassifier
 from dpselect.summaries import PublicBins, PublicCandidates
 from dpselect.summaries.private import PublicFeatures

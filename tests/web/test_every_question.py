@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import fields_of
 from tests.web.visitor import Visitor

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import Form
 from dpselect.web.planning import ErrorCurve

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.web import Site, choosing
 from dpselect.web.forms import Form
 from dpselect.web.planning import why
@@ -206,8 +206,8 @@ def test_every_plan_says_what_draws_the_answer(name: str) -> None:
     form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **every_unit})
     forecast = form.forecast(1.0)
     assert forecast is not None, form.errors
-    assert why(forecast).startswith(f"Drawn by {forecast.terms.mechanism}")
-    assert hasattr(dps.mechanisms, forecast.terms.mechanism)
+    assert why(forecast).startswith(f"Drawn by {forecast.mechanism}")
+    assert hasattr(dps.mechanisms, forecast.mechanism)
     assert why(forecast).endswith(forecast.rule)
 
 

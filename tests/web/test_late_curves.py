@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.web import Site, planning
 from dpselect.web.forms import Form
 from tests.web.person import visiting

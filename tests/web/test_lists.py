@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import Form, said_back
 from tests.web.visitor import Visitor

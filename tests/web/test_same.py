@@ -14,7 +14,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.cli.main import main
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.web import Site
 from dpselect.web.answering import on_the_command_line
 from dpselect.web.forms import Form

@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerLostError
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.web import Site
 from dpselect.web.forms import Form
 from dpselect.web.releasing import Questions, Stage, Work

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import dpselect as dps
-from dpselect import certificates
+from dpselect import verify
 from tests.web import pictures
 from tests.web.axe import violations
 from tests.web.person import NARROW, WIDE, Person, visiting
@@ -96,7 +96,7 @@ def test_a_median_takes_few_clicks_and_keys_and_comes_with_its_certificate(perso
     with person.page.expect_download() as downloading:
         person.page.get_by_role("link", name="Download").click()
     certificate = downloading.value.path().read_text(encoding="utf-8")
-    checked = certificates.check(certificate, ledger=ledger)
+    checked = verify(certificate, ledger=ledger)
     assert (checked.epsilon, checked.charged, checked.value) == (0.5, True, True)
     (charged,) = ledger.history("people")[before:]
     assert (charged.epsilon, json.loads(certificate)["receipt"]["hash"]) == (0.5, charged.hash)

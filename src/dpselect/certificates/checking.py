@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpselect.accounting import Event, compose, planned_epsilon
-from dpselect.accounting.events import Run, from_json
+from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, PureEvent, Run, from_json
 from dpselect.certificates.release import Release, digest, question_hash
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.words import canonical_json, wrong
@@ -42,7 +42,7 @@ class Checked:
     value: bool
 
 
-def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False) -> Checked:
+def verify(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False) -> Checked:
     """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
     A careful editor of a certificate can make its parts agree with each other, because none of its hashes needs a
@@ -62,10 +62,10 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> certificate = people.median("age", bounds=(0, 120), step=1, epsilon=0.5).to_json()
-    >>> checked = check(certificate)
+    >>> checked = verify(certificate)
     >>> checked.epsilon, checked.error_bound, checked.charged, checked.question, checked.value
     (0.5, True, None, False, False)
-    >>> check(certificate.replace('"delta": 0.0, "epsilon": 0.5', '"delta": 0.0, "epsilon": 0.1'))
+    >>> verify(certificate.replace('"delta": 0.0, "epsilon": 0.5', '"delta": 0.0, "epsilon": 0.1'))
     Traceback (most recent call last):
     dpselect.errors.InvalidCertificateError: certificate=<guarantee.epsilon>: expected what its question gives.
     """
@@ -91,10 +91,6 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
     )
 
 
-verify = check
-"""The same, as `dpselect.verify`."""
-
-
 def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
     """Whether the receipt says what was asked; then it has to be what the certificate says."""
     receipt = release.receipt
@@ -108,7 +104,9 @@ def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
 
 
 def _cost(event: Event, delta: float) -> float:
-    """The smaller of what the general bounds give and what rounds are planned by."""
+    """The smaller of what the general bounds give and what rounds are planned by; of one pure draw, its own."""
+    if not delta and isinstance(event, PureEvent | BoundedRangeEvent | LaplaceProfileEvent):
+        return event.epsilon
     planned = planned_epsilon(event, delta=delta)
     general = compose([event]).epsilon(delta)
     return general if planned is None else min(general, planned)

@@ -18,10 +18,18 @@ from dpselect.accounting.events import Event, decode, encode
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError, Shown
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
-from dpselect.questions.declared import Question
 from dpselect.questions.query import Query
-from dpselect.questions.question import NoisyUnits, is_noisy_count
-from dpselect.questions.words import CERTIFICATE, SEEDED, Words, canonical_json, wrong
+from dpselect.questions.question import Question
+from dpselect.questions.words import (
+    CERTIFICATE,
+    SEEDED,
+    NoisyUnits,
+    Words,
+    a_text,
+    canonical_json,
+    is_noisy_count,
+    wrong,
+)
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.groups import MOST_GROUPS
 
@@ -77,7 +85,7 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
         asked = Query.again(
             words, neighbours=Neighbours(neighbours), facts=_object(held.get("facts", {}), "facts"), groups=names
         )
-        terms = asked.priced.terms
+        terms = asked.terms
     except InvalidCertificateError:
         raise
     except InvalidParameterError as refused:
@@ -98,7 +106,7 @@ def released(text: object, certified: Callable[..., Any]) -> Any:
         value=read[0] if names is None else dict(zip(names, read, strict=True)),
         receipt=_receipt(held["receipt"]),
         event=_event(held["event"], release.event),
-        version=_text(held["version"], "version"),
+        version=a_text(held["version"], "version"),
         format=_format(held.get("format")),
         source=_source(held.get("source")),
         error_bound=_bound(held["error_bound"], release.error_bound),
@@ -153,12 +161,6 @@ def _object(held: object, name: str) -> Words:
     if not isinstance(held, dict):
         raise wrong(name, "an object")
     return cast("Words", held)
-
-
-def _text(held: object, name: str) -> str:
-    if not isinstance(held, str) or not held:
-        raise wrong(name, "a text")
-    return held
 
 
 def _compare(stated: Words, expected: Words) -> None:
@@ -297,7 +299,7 @@ def _exact(held: object) -> Fraction | None:
 
 def _time(held: object) -> datetime:
     try:
-        found = datetime.fromisoformat(_text(held, "time"))
+        found = datetime.fromisoformat(a_text(held, "time"))
         if found.tzinfo is UTC and found.isoformat(timespec="seconds") == held:
             return found
     except (ValueError, OverflowError):
@@ -308,7 +310,7 @@ def _time(held: object) -> datetime:
 def _charged(held: object, name: str) -> None:
     """The time of a charge, which a ledger writes as a release does."""
     try:
-        if datetime.fromisoformat(_text(held, name)).tzinfo is not None:
+        if datetime.fromisoformat(a_text(held, name)).tzinfo is not None:
             return
     except ValueError:
         pass  # said below
@@ -347,8 +349,8 @@ def _checked(held: object, name: str, needed: Mapping[str, Any], optional: Mappi
 def _receipt(held: object) -> Words | None:
     if held is None:
         return None
-    needed = {"account": _text, "sequence": _sequence, "hash": _sha256, "time": _charged}
-    return _checked(held, "receipt", needed, {"question": _sha256, "request": _text, "ledger": _text})
+    needed = {"account": a_text, "sequence": _sequence, "hash": _sha256, "time": _charged}
+    return _checked(held, "receipt", needed, {"question": _sha256, "request": a_text, "ledger": a_text})
 
 
 def _format(held: object) -> Words | None:
@@ -360,8 +362,8 @@ def _format(held: object) -> Words | None:
 def _source(held: object) -> Words | None:
     if held is None:
         return None
-    kinds = {"files": _names, "table": _text, "frame": _text}
-    about = _checked(held, "source", {}, {**kinds, "schema": _sha256, "name": _text})
+    kinds = {"files": _names, "table": a_text, "frame": a_text}
+    about = _checked(held, "source", {}, {**kinds, "schema": _sha256, "name": a_text})
     if len(set(about) & set(kinds)) != 1:
         raise wrong("source", f"one of {', '.join(kinds)}")
     return about

@@ -5,19 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from dpselect.accounting.events import Event, encode
-from dpselect.certificates.tables import columns, plotted
-from dpselect.privacy import Guarantee, Neighbours
-from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
-from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced, as_text
-from dpselect.questions.words import CERTIFICATE, SEEDED, canonical_json, wrong
+from dpselect.accounting.events import encode
+from dpselect.certificates.tables import plotted
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import (
+    CERTIFICATE,
+    SEEDED,
+    Answered,
+    Drawn,
+    Numbers,
+    Planned,
+    Value,
+    as_text,
+    canonical_json,
+    wrong,
+)
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -47,58 +57,26 @@ def _installed_version() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release(Generic[Answer]):
+class Release(Planned, Generic[Answer]):
     """One private answer and everything needed to judge its guarantee.
+
+    Its cost, its error bound and the question are attributes that forecasts have, too: see
+    `dpselect.questions.words.Planned`.
 
     Attributes:
         value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
             ``quantiles`` a list with one number per level, for ``density`` a list with one share per bin. With groups,
             a dictionary with such an answer for each group.
-        task: the question: the name of a method of `Dataset`; also ``"unbounded_quantile"``, ``"top_unknown"`` and
-            ``"best_features"``.
-        column: the column the answer is about.
-        unit: the column that identifies who is protected.
-        mechanism: name of the mechanism that drew the answer, as exported by `dpselect.mechanisms`.
-        rounds: number of draws; 1 unless several candidates were selected.
-        epsilon: privacy loss of the whole release.
-        delta: probability with which epsilon may fail; 0 is pure differential privacy.
-        sensitivity: the most by which one unit changes any one count; for a quantile any one rank, for a price any one
-            revenue; for several quantiles the number of values on the wrong side of an answer (halving: at each of
-            them). For ``best_by`` any one sum, for a mean the mean, in the unit of the column.
-        monotonic: adding or removing one unit changes all of them in the same direction.
-        neighbours: which data sets the guarantee compares.
-        candidates: the origin, number and kind of the candidates.
-        error_bound: with probability `confidence` the count of each selected candidate is at most this far below the
-            largest count left when it was selected. For ``least_common`` it is at most this far above the lowest count;
-            for ``best_by`` the sum is at most this far below the best. For a quantile, the rank of the released number
-            is at most this far from the target rank, with all values rounded to the grid. For a price, its revenue is
-            at most this far below the best. For a mean, a variance and a density see their methods of `Dataset`. With
-            groups, it holds in each group. It is known before the data is seen, infinite if it does not fit into a
-            double, and None if no bound holds for all data: for a quantile without a grid, for several quantiles and
-            for a price between bounds.
-        confidence: confidence level of `error_bound`.
-        error_unit: what it is measured in, if not in units: ranks, revenue, a sum.
-        proofs: pages of this project's repository that prove the guarantee.
         time: the day of the request, as the start of that day in UTC; with ``Dataset(times="hour")`` the hour. Nothing
             finer, because how long an answer took depends on the data. Has a time zone.
         receipt: receipt of the charge to a ledger, with a hash of everything here but the value. None: nothing was
             charged to a durable ledger, and the caller has to add up costs.
-        event: what the release cost, for accounting.
         version: version of dpselect.
-        arguments: other arguments of the question; for quantiles the levels, for quantiles and prices the maximum
-            number of rows per unit.
-        groups: for a question about groups: the column of groups, their number and kind, how many of them one unit
-            takes part in, and the cost of one group. None: all rows together.
         format: how the cells of the table were declared to be written: the words of `dpselect.Format` that differ from
             the default. None: nothing was declared.
-        question: the question in words, as it was asked; checked by asking it again.
-        facts: what had to be known of the columns' types to plan it.
         source: what was opened: names of files without folders, the name of a table on a server, or a kind of frame;
             a hash of the columns' names and types; and the name that the caller gave it. None: there is no
             table.
-        usable: the noisy number of units that the question could use, if one was released: see `NoisyUnits`.
-        counted: the noisy number of units with each selected candidate, if released, with its accuracy and its part of
-            epsilon: see `NoisyUnits`. `counts` has the numbers alone.
         seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
     >>> import dpselect as dps
@@ -114,44 +92,12 @@ class Release(Generic[Answer]):
     """
 
     value: Answer
-    task: str
-    column: str
-    unit: str
-    mechanism: str
-    rounds: int
-    epsilon: float
-    delta: float
-    sensitivity: float
-    monotonic: bool
-    neighbours: Neighbours
-    candidates: Mapping[str, Any]
-    error_bound: float | None
-    confidence: float
-    proofs: tuple[str, ...]
     time: datetime
     receipt: Mapping[str, Any] | None = None
-    event: Event
-    error_unit: str | None = None
     version: str = field(default_factory=_installed_version)
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    groups: Mapping[str, Any] | None = None
     format: Mapping[str, Any] | None = None
-    question: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     source: Mapping[str, Any] | None = None
-    usable: NoisyUnits | None = None
-    counted: NoisyUnits | None = None
     seeded: bool = False
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised to each unit, unless the release is `seeded`: then nothing is."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
-
-    @property
-    def where(self) -> Sequence[Mapping[str, Any]]:
-        """The conditions that rows had to meet to be looked at, each with its column."""
-        return self.question.get("where", ())
 
     @property
     def promise(self) -> str:
@@ -197,11 +143,6 @@ class Release(Generic[Answer]):
         """The error bound of `counts` in one sentence; empty if there are none."""
         return wording.count_accuracy(QUESTIONS[self.task], self)
 
-    @property
-    def rule(self) -> str:
-        """How the noise was chosen, in one sentence; empty if there was no choice: see `planning.order_noise`."""
-        return wording.rule(self)
-
     def answered(self, drawn: Drawn) -> Release[Any]:
         """With what was drawn: the answer, and the noisy numbers of units that belong to it."""
         usable, counted = self.usable, self.counted
@@ -212,40 +153,16 @@ class Release(Generic[Answer]):
             counted = replace(counted, count=_shaped(drawn.counted, drawn.answer))
         return replace(self, value=drawn.answer, usable=usable, counted=counted)
 
-    @property
-    def _bound(self) -> dict[str, Any] | None:
-        """``within`` is None if it does not fit into a double."""
-        if self.error_bound is None:
-            return None
-        within = self.error_bound if math.isfinite(self.error_bound) else None
-        unit = {} if self.error_unit is None else {"unit": self.error_unit}
-        return {"within": within, "confidence": self.confidence, **unit}
-
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        guarantee, usable, counted = self.guarantee, self.usable, self.counted
+        usable, counted = self.usable, self.counted
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
+            **claims(self),
             "certificate": CERTIFICATE,
-            "question": dict(self.question),
             **({"facts": dict(self.facts)} if self.facts else {}),
             "value": _plain(self.value),
-            "guarantee": {
-                "epsilon": guarantee.epsilon,
-                "delta": guarantee.delta,
-                "neighbours": str(guarantee.neighbours),
-                "unit": guarantee.unit,
-            },
             "receipt": None if self.receipt is None else dict(self.receipt),
-            "event": encode(self.event),
-            "mechanism": {
-                "name": self.mechanism,
-                "rounds": self.rounds,
-                "sensitivity": self.sensitivity,
-                "monotonic": self.monotonic,
-            },
-            "candidates": dict(self.candidates),
-            "error_bound": self._bound,
             **arguments,
             **({} if self.groups is None else {"groups": dict(self.groups)}),
             **({} if self.format is None else {"format": dict(self.format)}),
@@ -275,31 +192,6 @@ class Release(Generic[Answer]):
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
         """The answer as a table of two columns: the heading of the first column, and the rows."""
         return wording.table(QUESTIONS[self.task], self, cast(Answered, self.value))
-
-    def to_pandas(self) -> Any:
-        """The answer as a pandas frame with one row for each value.
-
-        Its columns: ``group`` if there are groups; what the value is (``value``, ``bin``, ``level``, ``rank`` or
-        ``answer``); ``released``; and ``lower`` and ``upper``, the value minus and plus the error bound, where the
-        bound is about the value itself: for counts, sums and means.
-
-        Raises:
-            ImportError: pandas is not installed.
-
-        >>> import dpselect as dps
-        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> people.histogram("education_num", candidates=[9, 10, 13], epsilon=1.0).to_pandas().columns.tolist()
-        ['value', 'released', 'lower', 'upper']
-        """
-        return _frame("pandas", columns(self))
-
-    def to_polars(self) -> Any:
-        """The answer as a Polars frame: see `to_pandas`.
-
-        Raises:
-            ImportError: Polars is not installed.
-        """
-        return _frame("polars", columns(self))
 
     def plot(self) -> LayerChart:
         """A chart of the released numbers: a bar for each, with an error bar where the bound is about the value.
@@ -383,57 +275,41 @@ class Release(Generic[Answer]):
         return wording.html_table(heads, counted, left, *notes)
 
 
-def _frame(package: str, table: dict[str, list[Any]]) -> Any:
-    try:
-        library = import_module(package)
-    except ImportError:
-        raise ImportError(f"to_{package}() needs {package}, which is not installed: pip install {package}") from None
-    return library.DataFrame(table)
-
-
-def draft(
-    question: Priced[Any], *, column: str, unit: str, time: datetime, proofs: tuple[str, ...] | None = None
-) -> Release[Any]:
-    """The certificate without the answer, with None in its place. Nothing is drawn.
-
-    Args:
-        question: that is answered.
-        column: name of the column it came from.
-        unit: name of the column that names the unit.
-        time: the time of the release, with a time zone.
-        proofs: the pages that prove it; by default those of the question.
-    """
-    terms = question.terms
-    return Release(
-        value=question.nothing_drawn,
-        task=terms.task,
-        column=column,
-        unit=unit,
-        mechanism=terms.mechanism,
-        rounds=terms.rounds,
-        epsilon=terms.epsilon,
-        delta=terms.delta,
-        sensitivity=terms.sensitivity.value,
-        monotonic=terms.sensitivity.monotonic,
-        neighbours=terms.sensitivity.neighbours,
-        candidates=terms.candidates,
-        error_bound=terms.error_bound,
-        error_unit=question.of_one.error_unit(terms),
-        confidence=CONFIDENCE,
-        proofs=terms.pages if proofs is None else proofs,
-        time=time,
-        event=question.event,
-        arguments=terms.arguments,
-        groups=terms.groups,
-        usable=terms.usable,
-        counted=terms.counted,
-    )
+def claims(planned: Planned) -> dict[str, Any]:
+    """What certificates and forecasts say alike."""
+    bound = planned.error_bound
+    of = {} if planned.error_unit is None else {"unit": planned.error_unit}
+    within = None if bound is None or not math.isfinite(bound) else bound  # what does not fit into a double
+    return {
+        "question": dict(planned.question),
+        "guarantee": {
+            "epsilon": planned.epsilon,
+            "delta": planned.delta,
+            "neighbours": str(planned.neighbours),
+            "unit": planned.unit,
+        },
+        "event": encode(planned.event),
+        "mechanism": {
+            "name": planned.mechanism,
+            "rounds": planned.rounds,
+            "sensitivity": planned.sensitivity,
+            "monotonic": planned.monotonic,
+        },
+        "candidates": dict(planned.candidates),
+        "error_bound": None if bound is None else {"within": within, "confidence": planned.confidence, **of},
+    }
 
 
 def certified(asked: Query, *, column: str, unit: str, time: datetime) -> Release[Any]:
-    """The same with the question in words."""
-    planned = draft(asked.priced, column=column, unit=unit, time=time, proofs=asked.pages)
-    return replace(planned, question=asked.words, facts=asked.facts)
+    """The certificate without the answer, with None in its place. Nothing is drawn.
+
+    Args:
+        asked: the question.
+        column: name of the column that is asked about.
+        unit: name of the column that names the unit.
+        time: the time of the release, with a time zone.
+    """
+    return Release(value=asked.nothing_drawn, time=time, **asked.stated(column=column, unit=unit))
 
 
 def digest(held: Mapping[str, Any]) -> str:

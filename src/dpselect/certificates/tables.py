@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.questions import QUESTIONS, Planned
-from dpselect.questions.question import as_text
-from dpselect.questions.words import members
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -18,22 +17,7 @@ MOST_BARS = 100
 """In one picture."""
 
 
-class Released(Planned, Protocol):
-    """What is read of a `dpselect.Release`."""
-
-    @property
-    def value(self) -> Any: ...
-    @property
-    def task(self) -> str: ...
-    @property
-    def mechanism(self) -> str: ...
-    @property
-    def promise(self) -> str: ...
-    @property
-    def sentences(self) -> tuple[str, ...]: ...
-
-
-def columns(release: Released) -> dict[str, list[Any]]:
+def columns(release: Any) -> dict[str, list[Any]]:
     """The columns of a table with one row for each value.
 
     ``group`` if there are groups; what the value is, under the name that the release prints (``value``, ``bin``,
@@ -51,7 +35,7 @@ def columns(release: Released) -> dict[str, list[Any]]:
     for group, answer in answers.items():
         listed = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
         table["group"] += [group] * len(listed)
-        table[label] += _keys(release, label, len(listed)) or kind.keys(release, len(listed))
+        table[label] += kind.keys(release, len(listed))
         table["released"] += listed
         bounds += [kind.value_bound(release, _units(release, group))] * len(listed)
     if release.groups is None:
@@ -66,8 +50,6 @@ def columns(release: Released) -> dict[str, list[Any]]:
         return table
     known = [bound for bound in bounds if bound is not None and math.isfinite(bound)]
     if len(known) == len(bounds):
-        # Whole numbers throughout for counts: a column of a frame has one type.
-        known = [math.ceil(bound) for bound in known] if kind.is_count else known
         least, most = kind.possible_values(release)
         pairs = [*zip(table["released"], known, strict=True)]
         table["lower"] = [max(least, each - bound) for each, bound in pairs]
@@ -75,7 +57,7 @@ def columns(release: Released) -> dict[str, list[Any]]:
     return table
 
 
-def plotted(release: Released) -> LayerChart:
+def plotted(release: Any) -> LayerChart:
     """A bar for each released number, or for the count of each released candidate, with its error bar.
 
     Places on the scale of the column, such as quantiles, are points.
@@ -121,24 +103,12 @@ def _flat(count: Any) -> list[int]:
     return [number for part in parts for number in (cast("list[int]", part) if isinstance(part, list) else [part])]
 
 
-def _units(release: Released, group: Any) -> int | None:
+def _units(release: Any, group: Any) -> int | None:
     """The released number of units of `group`, or of all rows."""
-    count = None if release.usable is None else release.usable.count
-    found: Any = count.get(group) if isinstance(count, dict) else count
-    return found
+    count: Any = None if release.usable is None else release.usable.count
+    return count if group is None or count is None else count.get(group)
 
 
-def _category(label: str, release: Released) -> str:
+def _category(label: str, release: Any) -> str:
     """The heading of the bars' labels: the column whose values or bins they are, or what else they are."""
     return release.column if label in ("value", "bin") else label
-
-
-def _keys(release: Released, label: str, count: int) -> list[Any]:
-    """What the values are, as numbers and dates where they are such; empty if they are named by text."""
-    if label == "rank":
-        return list(range(1, count + 1))
-    if label == "level":
-        return [*release.arguments.get("levels", [release.arguments.get("level")])]
-    if label != "value":
-        return []
-    return [*members(release.question["candidates"])]

@@ -9,7 +9,7 @@ from cyclopts import App
 from cyclopts import CycloptsError as CycloptsError
 
 from dpselect import __version__
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 
 _ABOUT = """\
 Differentially private selection from tables. The files of the examples are

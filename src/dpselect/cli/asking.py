@@ -14,8 +14,8 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 if TYPE_CHECKING:
     from dpselect.arguments import Argument
     from dpselect.ledger import Ledger
-    from dpselect.questions.declared import Question
-    from dpselect.session import Dataset
+    from dpselect.questions.question import Question
+    from dpselect.session.dataset import Dataset
     from dpselect.summaries import CandidateKind
 
 REFUSED = 2
@@ -32,7 +32,6 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
         options: the values of its options, with those that have no name after the column.
     """
     given = filled([each for part in options_of(about).values() for each in part], options)
-    from dpselect import session
     from dpselect.cli.output import forecast_shown, shown, warning
     from dpselect.session.described import seen
 
@@ -48,7 +47,9 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
         return getattr(view, about.name)(column, **values)
 
     if given["dry_run"]:
-        dry: Any = session.DryRun(source=source, table=given["table"], **who)
+        from dpselect.session.forecast import DryRun
+
+        dry: Any = DryRun(source=source, table=given["table"], **who)
         forecast = question_of(dry)
         if dry.unchecked:
             # The source is not quoted, as it may hold a password.
@@ -59,7 +60,7 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
     with scan_progress(wanted=not quiet) as progress:
         reading = {name: given[name] for name in ("table", "memory_limit", "source_name")}
         reading = {name: value for name, value in reading.items() if value is not None}
-        release = question_of(session.Dataset(source, progress=progress, times=given["times"], **reading, **who))
+        release = question_of(Dataset(source, progress=progress, times=given["times"], **reading, **who))
     print(shown(release, as_json=as_json, quiet=quiet))
     if quiet and not as_json and (said := warning(release)):
         say(said)

@@ -14,7 +14,7 @@ from dpselect.cli.options import OF_GROUPS, OF_QUESTION, SHARED, Table, with_opt
 from dpselect.cli.shared_options import CANDIDATES_AS, FORMAT, GROUPS, format_of, shared
 from dpselect.cli.shared_options import SHARED as OF_QUESTIONS
 from dpselect.cli.streams import say, scan_progress
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 
 _KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
 _TAKEN = (

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpselect.cli.streams import escaped, printable, table
-from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.question import as_text
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
     from dpselect.certificates.release import Release
-    from dpselect.session import Forecast
+    from dpselect.session.forecast import Forecast
 
 _TO_COUNT_UNITS = "--usable-epsilon 0.05"
 """`wording.TO_COUNT_UNITS` as it is typed."""

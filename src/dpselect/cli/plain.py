@@ -14,7 +14,7 @@ from dpselect.arguments import REQUIRED, Argument, words_of
 from dpselect.arguments import read as read_value
 from dpselect.cli.shared_options import options_of
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.declared import BY_NAME, Question
+from dpselect.questions.question import BY_NAME, Question
 
 
 class PlainQuestion(NamedTuple):

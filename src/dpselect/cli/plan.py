@@ -32,7 +32,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.planning import epsilon_for, error_curve, plot_error, recommendation
 from dpselect.planning.recommended import Recommendation
-from dpselect.questions.question import as_text
+from dpselect.questions.words import as_text
 
 _WIDEST = 100
 """Width of a paragraph, however wide the window is."""

@@ -18,7 +18,7 @@ from dpselect.arguments import REQUIRED
 from dpselect.cli.asking import ask
 from dpselect.cli.options import NEEDED, OF_GROUPS, OF_QUESTION, SHARED, SOURCE, File, parameter_of, type_of
 from dpselect.cli.shared_options import options_of
-from dpselect.questions.declared import BY_NAME, Question
+from dpselect.questions.question import BY_NAME, Question
 
 _WRITTEN = {
     "whole": "INT",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
-from dpselect.questions.declared import Question
+from dpselect.questions.question import Question
 from dpselect.summaries.kinds import CandidateKind
 
 if TYPE_CHECKING:

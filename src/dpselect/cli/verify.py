@@ -13,7 +13,8 @@ from dpselect.cli.options import File, Json
 from dpselect.errors import InvalidCertificateError, Shown
 
 if TYPE_CHECKING:
-    from dpselect.certificates import Checked, Release
+    from dpselect.certificates.checking import Checked
+    from dpselect.certificates.release import Release
 
 _LARGEST = 100_000_000
 
@@ -31,7 +32,7 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         certificate: File with what --json printed.
         ledger: Also look up its charge in this ledger.
     """
-    from dpselect.certificates import check
+    from dpselect.certificates.checking import verify as check
     from dpselect.cli.streams import escaped
     from dpselect.ledger import Ledger
     from dpselect.questions.wording import scope

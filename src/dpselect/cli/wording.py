@@ -9,7 +9,7 @@ from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, Un
 from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
 from dpselect.errors import LONGEST_WORD, OTHER_WORDS, InvalidParameterError, SelectionError, words_meant
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.server_urls import HIDDEN, may_tell_password
 
 _USE = {

@@ -15,9 +15,8 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.accounts import NewAccount
 from dpselect.plans.planned_question import PlannedQuestion
-from dpselect.questions import Terms
-from dpselect.questions.question import as_text
 from dpselect.questions.wording import rounded_up
+from dpselect.questions.words import Terms, as_text
 
 Price = Callable[[PlannedQuestion, float], Terms]
 """The terms of a question at an epsilon."""

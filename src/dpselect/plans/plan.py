@@ -20,10 +20,10 @@ from dpselect.plans.division import Division, divided
 from dpselect.plans.plan_forecast import NOTHING, Before, PlanForecast, looked_up
 from dpselect.plans.planned_question import PlannedQuestion, in_folder, read_toml
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
-from dpselect.questions import Terms
-from dpselect.session import Dataset, DryRun
+from dpselect.questions.words import Terms
+from dpselect.session.dataset import Dataset
 from dpselect.session.described import ASK, Planner, check_keys
-from dpselect.session.forecast import Forecasting
+from dpselect.session.forecast import DryRun, Forecasting
 from dpselect.session.paying import TableQuestion
 
 _LONGEST_NAME = 100
@@ -220,22 +220,22 @@ class Plan:
             answers.save(folder)
         return answers
 
-    def _settled(self, table: Planner) -> tuple[list[PlannedQuestion], Division, dict[str, TableQuestion[Any]], Before]:
+    def _settled(self, table: Planner) -> tuple[list[PlannedQuestion], Division, dict[str, TableQuestion], Before]:
         """The questions with their lists, the epsilon of each, what is asked, and what the ledger knows of it."""
         questions = [each.with_lists(table, self.table, self._folder) for each in self._questions]
-        known: dict[tuple[str, float], TableQuestion[Any]] = {}
+        known: dict[tuple[str, float], TableQuestion] = {}
 
-        def planned(question: PlannedQuestion, epsilon: float) -> TableQuestion[Any]:
+        def planned(question: PlannedQuestion, epsilon: float) -> TableQuestion:
             place = question.name, epsilon
             if place not in known:
                 known[place] = question.planned(table, epsilon)
             return known[place]
 
         def price(question: PlannedQuestion, epsilon: float) -> Terms:
-            return planned(question, epsilon).question.terms
+            return planned(question, epsilon).asked.terms
 
         def charge(question: PlannedQuestion, epsilon: float) -> Event:
-            return planned(question, epsilon).question.event
+            return planned(question, epsilon).asked.event
 
         division = divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
         asked = {each.name: planned(each, division.epsilons[each.name]) for each in questions}

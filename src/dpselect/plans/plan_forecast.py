@@ -16,10 +16,9 @@ from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger, Receipt
 from dpselect.ledger.records import epsilon_left
 from dpselect.plans.division import Division
-from dpselect.questions import QUESTIONS
-from dpselect.questions.question import as_text
 from dpselect.questions.wording import cost_shown, html_table, left_shown, rounded_up, scope
-from dpselect.session import Forecast
+from dpselect.questions.words import as_text
+from dpselect.session.forecast import Forecast
 from dpselect.session.paying import TableQuestion
 
 _HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
@@ -84,9 +83,7 @@ class Before:
 NOTHING = Before({}, {})
 
 
-def looked_up(
-    ledger: Ledger, account: str, asked: Mapping[str, TableQuestion[Any]], requests: Mapping[str, str]
-) -> Before:
+def looked_up(ledger: Ledger, account: str, asked: Mapping[str, TableQuestion], requests: Mapping[str, str]) -> Before:
     """What the ledger has under the requests of these questions, both by name; nothing is charged.
 
     Raises:
@@ -199,7 +196,7 @@ class PlanForecast(Mapping[str, Forecast]):
     def rows(self) -> list[tuple[str, ...]]:
         """A row of texts for each question, and one for all together."""
         lines = [
-            (name, self.words[name], cost_shown(each.guarantee.epsilon), _error(each), each.terms.mechanism)
+            (name, self.words[name], cost_shown(each.guarantee.epsilon), _error(each), each.mechanism)
             for name, each in self.forecasts.items()
         ]
         return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
@@ -212,7 +209,7 @@ class PlanForecast(Mapping[str, Forecast]):
         ]
         composed = delta = unchecked = ""
         if self.division.is_composed:
-            parts = fraction_up(sum((Fraction(each.terms.epsilon) for each in self.values()), Fraction(0)))
+            parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
             composed = f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together."
         if self.budget_delta:
             delta = f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}."
@@ -253,7 +250,7 @@ class PlanForecast(Mapping[str, Forecast]):
 
 def _error(forecast: Forecast) -> str:
     """The error bound, with its unit unless it is a count."""
-    bound, unit = forecast.error_bound, QUESTIONS[forecast.terms.task].error_unit(forecast)
+    bound, unit = forecast.error_bound, forecast.error_unit
     if bound is None or not math.isfinite(bound):
         return "no bound"
     if unit is None:

@@ -14,7 +14,7 @@ from typing import Any, cast
 from dpselect import public
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
-from dpselect.questions import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.session.described import Planner, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
@@ -119,7 +119,7 @@ class PlannedQuestion:
             hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
             raise type(error)(name, typed(text), error.expected, hint) from None
 
-    def planned(self, table: Planner, epsilon: float) -> TableQuestion[Any]:
+    def planned(self, table: Planner, epsilon: float) -> TableQuestion:
         """What would be asked with this epsilon; errors name the key."""
         return planned_by(table, self.method, {**self.arguments, "epsilon": epsilon}, self.place)
 

@@ -20,9 +20,10 @@ from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 from dpselect.ledger.records import Account, as_written
 from dpselect.privacy import Guarantee, Neighbours
-from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.question import as_text
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import cost_shown, factor_shown, left_shown
+from dpselect.questions.words import as_text
 
 _MOST_ROWS = 50
 """Of an answer; the rest is in its certificate."""
@@ -225,7 +226,7 @@ def _how_to_read(releases: Iterable[Release[Any]]) -> list[str]:
         "Epsilon measures how much an answer may show about any one of those who are protected. The smaller it is, the"
         " less it shows, and the larger is the error. Epsilons of several answers about the same table add up.",
     ]
-    if any(QUESTIONS[each.task].error_unit(each) == "ranks" for each in held):
+    if any(each.error_unit == "ranks" for each in held):
         text = "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at"
         said.append(f"{text} most 20 of the rows that are counted lie between the answer and the true one.")
     if any(each.basis_missing for each in held):

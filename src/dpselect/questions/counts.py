@@ -20,27 +20,25 @@ from dpselect.arguments import (
 )
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.questions.declared import Columns, Question
-from dpselect.questions.list_question import ListQuestion
-from dpselect.questions.question import (
+from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
+from dpselect.questions.question import Columns, ListQuestion, Question, check_useful, noise_sensitivity
+from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
     Drawn,
     NoisyUnits,
+    Planned,
     Terms,
     Value,
     as_text,
-    check_useful,
     counted,
     is_noisy_count,
+    members,
 )
-from dpselect.questions.scores import count_sensitivity, noise_sensitivity
-from dpselect.questions.words import members
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
-    from dpselect.questions.question import Planned, RowReader
+    from dpselect.questions.question import RowReader
     from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
 
 MOST_VALUES = 10_000
@@ -68,6 +66,7 @@ class Count(Question, name="count"):
     """
 
     needs_several = False
+    keeps_list = True
     asks = "How many people are there?"
     does = "Count the units, or those with a row that has one of some values or a number between two bounds."
     example = ("adult.csv", "--unit person_id --epsilon 0.5")
@@ -91,11 +90,7 @@ class Count(Question, name="count"):
             expected = "None: the answer is itself a number of units"
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
 
-    def lists(self, planned: Any, /) -> dict[str, Any]:
-        return {} if self.candidates is None else {"candidates": planned.candidates.words(whole=True)}
-
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
         listed = listed_values(self.candidates)
         if listed is not None:
             columns.check_compared(listed)
@@ -134,14 +129,10 @@ class Count(Question, name="count"):
         elif self.candidates is not None:
             listed = cast("PublicCandidates", self.candidates)
             arguments = {"kind": str(listed.kind), "values": listed.stated()}
-        return Terms(
-            task=self.name,
-            mechanism=type(self.mechanism).__name__,
-            epsilon=self.mechanism.epsilon,
-            sensitivity=count_sensitivity(self.neighbours),
-            candidates={},
+        return self.stated(
+            Sensitivity.one_way(1.0, self.neighbours, proof="proofs/counting.md"),
+            "proofs/geometric_mechanism.md",
             error_bound=float(self.mechanism.error_bound(CONFIDENCE)),
-            proofs=("proofs/geometric_mechanism.md",),
             arguments=arguments,
         )
 
@@ -161,22 +152,19 @@ class Count(Question, name="count"):
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """See `Question.accepts_usable_epsilon`. Of numbers between two others, none may be there or none be read."""
+        """Of numbers between two others, none may be there or none be read."""
         return "between" in release.arguments
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         of_what = f"of the number of units ({release.unit}){_condition(release)}"
         return f"the released number is within {bound:,.0f} {of_what}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return f"counting units ({release.unit}){_condition(release)}"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`."""
         return len(values) == 1 and all(map(is_noisy_count, values))
 
 
@@ -219,9 +207,8 @@ class Histogram(ListQuestion, name="histogram"):
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
 
-    @property
+    @cached_property
     def most_per_unit(self) -> int:
-        """See `ListQuestion`."""
         n, what = len(self.choices), "the number of candidates"
         return positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=n, at_most_what=what)
 
@@ -255,15 +242,12 @@ class Histogram(ListQuestion, name="histogram"):
         mechanism, n = self.mechanism, len(self.choices)
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
         noise = "gaussian" if is_gaussian else "geometric"
-        return Terms(
-            task=self.name,
-            mechanism=type(mechanism).__name__,
-            epsilon=mechanism.epsilon,
+        return self.stated(
+            noise_sensitivity(mechanism),
+            "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
             delta=mechanism.delta if is_gaussian else 0.0,
-            sensitivity=noise_sensitivity(mechanism),
             candidates=self.choices.description(),
             error_bound=float(mechanism.error_bound(CONFIDENCE, size=n)),
-            proofs=("proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",),
             arguments={"max_values_per_unit": self.most_per_unit, **({"noise": noise} if self.delta else {})},
             usable=self._usable,
         )
@@ -279,34 +263,28 @@ class Histogram(ListQuestion, name="histogram"):
         noisy = mechanisms.NoisyHistogramMechanism(epsilon=mechanism.epsilon, neighbours=mechanism.neighbours)
         return NoisyUnits(within=noisy.total_error_bound(n, confidence=CONFIDENCE))
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts]:
-        """How many units count for each candidate."""
-        return self.counts(rows, groups)
-
     def released(self, summary: CandidateCounts, /) -> Drawn:
-        """See `Priced.released`: the noisy counts, in the order of the candidates. Negative ones are released as 0."""
+        """The noisy counts, in the order of the candidates. Negative ones are released as 0."""
         noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
         counts: list[Value] = [min(max(0, count), LARGEST_COUNT) for count in noisy]
         return Drawn(counts, [min(max(0, sum(noisy)), LARGEST_COUNT)] if self.most_per_unit == 1 else None)
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`. The names of the candidates."""
+        """The names of the candidates."""
         return map(as_text, members(release.question["candidates"]))
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """See `Question.accepts_usable_epsilon`. The answers are numbers of units."""
+        """The answers are numbers of units."""
         return False
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         return f"each released count is within {bound:,.0f} of the truth"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         said = f"for each of {counted(release.candidates['count'], 'candidate')} given by the caller"
         if "noise" not in release.arguments:
             return said
@@ -315,7 +293,7 @@ class Histogram(ListQuestion, name="histogram"):
         return f"{said}, with geometric noise and no delta, because Gaussian noise would have no smaller error bound"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`. The units are the sum of the noisy counts; a 0 may stand for a negative one."""
+        """The units are the sum of the noisy counts; a 0 may stand for a negative one."""
         if len(values) != len(self.choices) or not all(map(is_noisy_count, values)):
             return False
         most = min(sum(values), LARGEST_COUNT)

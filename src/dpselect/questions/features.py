@@ -6,27 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
-
-import numpy as np
 
 from dpselect import summaries
 from dpselect.arguments import Argument, DeltaIfLess, Epsilon, K
-from dpselect.checks import positive_count
-from dpselect.privacy import Neighbours
-from dpselect.questions.declared import Columns
-from dpselect.questions.list_question import ListQuestion, terms_of_plan, top_k_plan
-from dpselect.questions.question import Drawn, Terms, counted
-from dpselect.questions.scores import rule_scores, rule_sensitivity
+from dpselect.checks import positive_count, positive_sensitivity
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions.question import Columns, ListQuestion
+from dpselect.questions.selection import terms_of_plan, top_k_plan
+from dpselect.questions.words import Drawn, Planned, Terms, counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpselect.accounting import Event
     from dpselect.mechanisms.top_k import TopKPlan
-    from dpselect.privacy import Sensitivity
-    from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import PublicCandidates, PublicGroups, RuleCounts
 
 Features = Annotated[object, Argument("list", "Names of the features.")]
@@ -46,17 +37,14 @@ class BestFeatures(ListQuestion, name="best_features"):
     delta: DeltaIfLess = 0.0
 
     gives_list: ClassVar[bool] = True
-    error_units: ClassVar[tuple[str, ...]] = ("weighted rows",)
-
-    def lists(self, planned: Any, /) -> dict[str, Any]:
-        return {"features": planned.choices.words()}
+    measured_in = "weighted rows"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`. Rows are tallied by who has them."""
+        """Rows are tallied by who has them."""
         names = summaries.PublicCandidates.given(self.features, argument="features")
         return replace(self, features=names, weights=tuple(map(int, self.weights)), neighbours=neighbours)
 
-    @property
+    @cached_property
     def choices(self) -> PublicCandidates:
         """The names of the features."""
         return cast("PublicCandidates", self.features)
@@ -68,8 +56,13 @@ class BestFeatures(ListQuestion, name="best_features"):
 
     @property
     def moved(self) -> Sensitivity:
-        """How much one row can change the scores."""
-        return rule_sensitivity(max(self.weights), neighbours=self.neighbours)
+        """How much one row can change the score of any feature: the highest weight, in weighted rows.
+
+        Proof: ``proofs/feature_scores.md``.
+        """
+        return Sensitivity.one_way(
+            positive_sensitivity(max(self.weights)), self.neighbours, proof="proofs/feature_scores.md"
+        )
 
     @cached_property
     def plan(self) -> TopKPlan:
@@ -77,9 +70,9 @@ class BestFeatures(ListQuestion, name="best_features"):
         return top_k_plan(self, self.epsilon, self.moved)
 
     @property
-    def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
-        return self.plan.event
+    def mechanism(self) -> TopKPlan:
+        """What draws, at the whole cost."""
+        return self.plan
 
     @cached_property
     def terms(self) -> Terms:
@@ -91,39 +84,24 @@ class BestFeatures(ListQuestion, name="best_features"):
         at_once = {"k": self.plan.k} if self.plan.is_at_once else {}
         return terms_of_plan(self, self.moved, {"classes": len(self.weights), **at_once})
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
-        """It is not asked of a table."""
-        raise NotImplementedError
+    def summaries(self, rows: Any, groups: PublicGroups | None, /) -> list[RuleCounts]:
+        """For each feature, how many rows its best rule is right about: `rows` tallies them."""
+        return rows()
 
     def released(self, summary: RuleCounts, /) -> Drawn:
-        """See `Priced.released`: the names of the features, best first."""
-        scores = rule_scores(summary, self.weights, neighbours=self.neighbours)
-        return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
+        """The names of the features, best first."""
+        return Drawn([self.choices[position] for position in self.plan.select(summary.right)])
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """See `Question.accepts_usable_epsilon`. Features are arrays of numbers, of which each row counts."""
+        """Features are arrays of numbers, of which each row counts."""
         return False
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         fewer = f"is right about at most {counted(math.floor(bound), f'fewer {release.unit}')} (weighted)"
         return f"the best rule on each selected feature {fewer} than on the best one left when it was selected"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return f"out of {counted(release.candidates['count'], 'feature')}"
-
-
-def settings_hash(*settings: object) -> str:
-    """Of public settings, which a certificate does not list: of arrays all numbers count."""
-    return sha256(repr([_exact(each) for each in settings]).encode()).hexdigest()
-
-
-def _exact(setting: Any) -> Any:
-    if isinstance(setting, np.ndarray):
-        numbers = cast("NDArray[Any]", setting)
-        return str(numbers.dtype), numbers.shape, numbers.tobytes()
-    return [_exact(each) for each in cast("list[Any]", setting)] if isinstance(setting, list | tuple) else setting

@@ -1,29 +1,61 @@
-"""The mean and the variance of a column of numbers, from noisy sums or over a public number of units."""
+r"""The mean and the variance of a column of numbers, from noisy sums or over a public number of units.
+
+With a unit's value as a share :math:`u` of the distance between the bounds, the sums of :math:`1 - u` and :math:`u`
+give the number of units and the mean; those of :math:`(1 - u)^2`, :math:`2u(1 - u)` and :math:`u^2` the variance as
+well. What one unit adds to them is never negative and always adds up to 1. So each of the sums is as accurate as if it
+alone were released, and all of them have one cost.
+"""
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpselect import mechanisms
-from dpselect.accounting.rounding import fraction_up
+from dpselect.accounting.rounding import fraction_up, quotient_down
 from dpselect.arguments import Bounds, Epsilon, FineStep, Numbers, Units
 from dpselect.checks import finite_bounds, positive_count
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.declared import Columns
-from dpselect.questions.numbers import NumbersQuestion, are_whole
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms, as_text, counted, from_rows, is_number
+from dpselect.questions.numbers import NumbersQuestion, are_whole, from_rows
+from dpselect.questions.question import Columns
 from dpselect.questions.wording import rounded_up
+from dpselect.questions.words import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Drawn,
+    NoisyUnits,
+    Planned,
+    Terms,
+    Value,
+    as_text,
+    counted,
+    is_number,
+)
 
 if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+    from dpselect.grids import Grid
     from dpselect.mechanisms import GeometricMechanism, MeanMechanism
-    from dpselect.questions.moment_sums import MomentSums
-    from dpselect.questions.question import Planned, Value
     from dpselect.summaries import UnitValues
 
 FINE_STEPS = 10**6
 """Steps between the bounds, where the caller gives no step. Rounding to them is far less than any noise."""
+
+
+_MOST_STEPS = {1: 2**53, 2: 2**26}
+"""So that the sensitivity of the sums is a whole number that a double holds."""
+
+_WIDEST = 2**53
+
+_FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
+"""A bound beyond this, or bounds closer than one over this, would take sums and errors out of the range of doubles."""
 
 
 class Moment(NumbersQuestion):
@@ -38,7 +70,7 @@ class Moment(NumbersQuestion):
     bounds_value: ClassVar[bool] = True
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`. There is always a grid between the bounds; the answer need not be on it."""
+        """There is always a grid between the bounds; the answer need not be on it."""
         step = self.step
         if step is None:
             lower, upper = finite_bounds(self.bounds)
@@ -46,56 +78,105 @@ class Moment(NumbersQuestion):
         return replace(self, step=step, neighbours=neighbours)
 
     @cached_property
-    def sums(self) -> MomentSums:
-        """The noisy sums, at the whole cost."""
-        from dpselect.questions.moment_sums import MomentSums
+    def grid(self) -> Grid:
+        """The public grid that values are rounded to."""
+        return cast("Grid", self.domain.grid)
 
-        assert self.domain.grid is not None
-        return MomentSums.planned(self.domain.grid, self.degree, epsilon=self.epsilon, neighbours=self.neighbours)
+    @cached_property
+    def noise(self) -> GeometricMechanism:
+        """What adds noise to each of the sums, at one cost for all.
+
+        Raises:
+            InvalidParameterError: `epsilon` is not a finite number > 0, or too small for an answer to be of use; or the
+                grid has too many points.
+        """
+        grid, degree = self.grid, self.degree
+        far = _FARTHEST[degree]
+        if max(abs(grid.lower), abs(grid.upper)) > far or grid.upper - grid.lower < 1 / far:
+            got, most = Shown(f"({float(grid.lower)!r}, {float(grid.upper)!r})"), f"{float(far):g}"
+            expected = f"bounds from -{most} to {most}, at least {1.0 / float(far):g} apart"
+            raise InvalidParameterError("bounds", got, expected, "Tight bounds also need less noise.")
+        if grid.count - 1 > _MOST_STEPS[degree]:
+            expected = f"a larger step: at most {_MOST_STEPS[degree]:,} of them between the bounds"
+            raise InvalidParameterError("step", float(grid.step), expected)
+        moved = self.whole * (1 if self.neighbours == Neighbours.ADD_REMOVE else 2)
+        return mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
 
     @property
     def mechanism(self) -> GeometricMechanism | MeanMechanism:
-        """What adds noise to each of the sums."""
-        return self.sums.mechanism
+        """What draws, at the whole cost: each of the sums."""
+        return self.noise
+
+    @property
+    def whole(self) -> int:
+        """What one unit's shares add up to."""
+        return (self.grid.count - 1) ** self.degree
+
+    @property
+    def width(self) -> Fraction:
+        """The distance between the bounds."""
+        return self.grid.step * (self.grid.count - 1)
+
+    def exact(self, values: NDArray[float64]) -> list[int]:
+        """The sums of the units' shares, of one value for each unit, in whole numbers; private."""
+        from dpselect.mechanisms.mean import exact_sum, grid_indices
+
+        places, last, units = grid_indices(values, self.grid), self.grid.count - 1, int(values.size)
+        total = exact_sum(places)
+        if self.degree == 1:
+            return [units * last - total, total]
+        squares = exact_sum(places * places)
+        return [units * last**2 - 2 * last * total + squares, 2 * (last * total - squares), squares]
+
+    def units_by(self, noisy: list[int]) -> int:
+        """The number of units by noisy sums, rounded down; at least 0."""
+        return min(max(0, sum(noisy) // self.whole), LARGEST_COUNT)
+
+    @abstractmethod
+    def moment(self, noisy: list[int]) -> float:
+        """The moment by noisy sums."""
 
     @cached_property
     def terms(self) -> Terms:
         """What the certificate will contain; sensitivity and error bound are in the unit of the moment.
 
-        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
+        The bound is that of the mean, or of the variance up to a smaller term, times the released number of units.
+
+        Proof: ``proofs/moments.md``, claims 4 to 6, and ``proofs/geometric_mechanism.md``.
         """
-        sums, noise = self.sums, self.sums.mechanism
-        return Terms(
-            task=self.name,
-            mechanism=type(noise).__name__,
-            epsilon=noise.epsilon,
-            sensitivity=Sensitivity(
-                fraction_up(noise.sensitivity * sums.grid.step**self.degree),
-                monotonic=noise.neighbours is Neighbours.ADD_REMOVE,
-                neighbours=noise.neighbours,
-                proof="proofs/moments.md",
-            ),
+        noise, sums = self.noise, self.degree + 1
+        of_all = mechanisms.NoisyHistogramMechanism(
+            epsilon=quotient_down(noise.epsilon, self.whole), neighbours=noise.neighbours
+        )
+        units_within = -(-of_all.total_error_bound(sums, confidence=CONFIDENCE) // self.whole)
+        if not units_within <= _WIDEST:
+            raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful answer")
+        within: int | Fraction = noise.error_bound(CONFIDENCE, size=sums)
+        if self.degree == 1:
+            exponent = Fraction(-math.log1p(-CONFIDENCE) * (1.0 + 1e-12))
+            within = min(within, exponent * noise.sensitivity / Fraction(noise.epsilon) + 1)
+        moved = fraction_up(noise.sensitivity * self.grid.step**self.degree)
+        return self.stated(
+            Sensitivity.one_way(moved, noise.neighbours, proof="proofs/moments.md"),
+            "proofs/geometric_mechanism.md",
             candidates=self.domain.description(),
-            error_bound=sums.error_bound,
-            proofs=("proofs/geometric_mechanism.md",),
+            error_bound=fraction_up(Fraction(within) * self.width**self.degree / self.whole),
             arguments={"max_rows_per_unit": 1},
-            usable=sums.usable,
+            usable=NoisyUnits(within=units_within),
         )
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """The moment, and the number of units."""
-        sums = self.sums
-        noisy = sums.draw(self.values(summary))
-        return Drawn(sums.mean(noisy) if self.degree == 1 else sums.variance(noisy), usable=[sums.units(noisy)])
+        """The moment, and the number of units. All sums together cost epsilon, because the noise is made for all."""
+        noisy = [self.noise.draw(each) for each in self.exact(self.values(summary))]
+        return Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
 
     @classmethod
     def shown(cls, value: Value) -> Value:
-        """See `Question.shown`. Ten digits; the certificate has all."""
+        """Ten digits; the certificate has all."""
         return float(f"{value:.10g}") if isinstance(value, float) else value
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return from_rows(release, "all numbers")
 
 
@@ -130,7 +211,6 @@ class Mean(Moment, name="mean"):
     units: Units = None
 
     degree: ClassVar[int] = 1
-    error_units: ClassVar[tuple[str, ...]] = ("value", "sum")
     measure: ClassVar[str] = "mean of {column}"
 
     @cached_property
@@ -147,7 +227,12 @@ class Mean(Moment, name="mean"):
     @property
     def mechanism(self) -> GeometricMechanism | MeanMechanism:
         """What draws, at the whole cost: once, or each of two sums."""
-        return self.over_units or self.sums.mechanism
+        return self.over_units or self.noise
+
+    def moment(self, noisy: list[int]) -> float:
+        """The mean, within the bounds; their midpoint if there seem to be no units."""
+        share = _clamped(Fraction(noisy[1], sum(noisy)), 1) if sum(noisy) > 0 else Fraction(1, 2)
+        return float(self.grid.lower + self.width * share)
 
     @cached_property
     def terms(self) -> Terms:
@@ -159,19 +244,11 @@ class Mean(Moment, name="mean"):
         mechanism = self.over_units
         if mechanism is None:
             return super().terms
-        return Terms(
-            task=self.name,
-            mechanism=type(mechanism).__name__,
-            epsilon=mechanism.epsilon,
-            sensitivity=Sensitivity(
-                mechanism.sensitivity_for(),
-                monotonic=False,
-                neighbours=mechanism.neighbours,
-                proof="proofs/means.md",
-            ),
+        return self.stated(
+            Sensitivity(mechanism.sensitivity_for(), False, mechanism.neighbours, proof="proofs/means.md"),
+            "proofs/laplace_mechanism.md",
             candidates=self.domain.description(),
             error_bound=mechanism.error_bound(confidence=CONFIDENCE),
-            proofs=("proofs/laplace_mechanism.md",),
             arguments={"units": mechanism.count, "max_rows_per_unit": 1},
         )
 
@@ -183,7 +260,6 @@ class Mean(Moment, name="mean"):
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         if "units" not in release.arguments:
             return _said(cls, release, f"{rounded_up(bound)} / n")
         near = f"within {rounded_up(bound)} of the mean of {counted(release.arguments['units'], 'unit')}"
@@ -191,10 +267,7 @@ class Mean(Moment, name="mean"):
 
     @classmethod
     def value_bound(cls, release: Planned, units: int | None) -> float | None:
-        """See `Question.value_bound`.
-
-        Proof: ``proofs/moments.md``, claim 5.
-        """
+        """Proof: ``proofs/moments.md``, claim 5."""
         if "units" in release.arguments or release.error_bound is None:
             return release.error_bound
         if units is None:
@@ -204,16 +277,16 @@ class Mean(Moment, name="mean"):
 
     @classmethod
     def possible_values(cls, release: Planned) -> tuple[float, float]:
-        """See `Question.possible_values`. Values outside the bounds count as the nearer one, and so does their mean."""
+        """Values outside the bounds count as the nearer one, and so does their mean."""
         return release.candidates["lower"], release.candidates["upper"]
 
     @classmethod
     def error_unit(cls, release: Planned) -> str:
-        """See `Question.error_unit`. The error of a mean of a private number of units is stated times that number."""
+        """The error of a mean of a private number of units is stated times that number."""
         return "value" if "units" in release.arguments else "sum"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`. A mean is of values on the grid, and need not be on it."""
+        """A mean is of values on the grid, and need not be on it."""
         lower, upper = self.domain.lower, self.domain.upper
         return len(values) == 1 and all(is_number(each) and lower <= each <= upper for each in values)
 
@@ -248,21 +321,26 @@ class Variance(Moment, name="variance"):
     value = "float"
 
     degree: ClassVar[int] = 2
-    error_units: ClassVar[tuple[str, ...]] = ("sum of squares",)
+    measured_in = "sum of squares"
     measure: ClassVar[str] = "variance of {column}"
     is_amount: ClassVar[bool] = True
 
+    def moment(self, noisy: list[int]) -> float:
+        """The variance, at most a quarter of the squared width; half of that if there is no unit."""
+        total, most = sum(noisy), Fraction(1, 4)
+        if total <= 0:
+            return float(self.width**2 * most / 2)
+        mean, square = Fraction(noisy[1] + 2 * noisy[2], 2 * total), Fraction(noisy[2], total)
+        return float(self.width**2 * _clamped(square - mean**2, most))
+
     @classmethod
     def possible_values(cls, release: Planned) -> tuple[float, float]:
-        """See `Question.possible_values`. At most half of the units are at either bound."""
+        """At most half of the units are at either bound."""
         return 0.0, _width(release) ** 2 / 4.0
 
     @classmethod
     def value_bound(cls, release: Planned, units: int | None) -> float | None:
-        """See `Question.value_bound`.
-
-        Proof: ``proofs/moments.md``, claim 6.
-        """
+        """Proof: ``proofs/moments.md``, claim 6."""
         if units is None or release.error_bound is None:
             return None
         width = _width(release)
@@ -273,11 +351,9 @@ class Variance(Moment, name="variance"):
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         return _said(cls, release, f"{rounded_up(bound)} / n + ({rounded_up(1.5 * bound / _width(release))} / n)^2")
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`."""
         largest = (self.domain.upper - self.domain.lower) ** 2 / 4.0 * (1.0 + 1e-9)
         return len(values) == 1 and all(is_number(each) and 0.0 <= each <= largest for each in values)
 
@@ -298,3 +374,7 @@ def _width(release: Planned) -> float:
 def _up(bound: float) -> float:
     """Above what a few roundings have lost."""
     return bound * (1.0 + 2.0**-48)
+
+
+def _clamped(number: Fraction, most: Fraction | int) -> Fraction:
+    return min(max(number, Fraction(0)), Fraction(most))

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import summaries
-from dpselect.checks import decimal_fraction, finite_bounds, positive_count
+from dpselect.checks import decimal_fraction, finite_bounds, positive_count, positive_sensitivity
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.declared import Columns, Question
-from dpselect.questions.question import as_text, counted, counting_rows
+from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
+from dpselect.questions.question import Columns, Question
+from dpselect.questions.words import Planned, as_text, counted
 
 if TYPE_CHECKING:
-    from dpselect.questions.question import Planned, RowReader
+    from dpselect.questions.question import RowReader
     from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 MOST_ROWS_PER_UNIT = 1_000_000_000
 """More rows of one unit are refused: the noise would drown any table."""
 
 
-class ValuesQuestion(Question):
-    """A question about numbers between public bounds. Its subclasses are questions."""
-
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
-        """How many units have a number, or a date: as many as there are values, if each unit has one."""
-        if all(each.max_rows_per_unit == 1 for each in found):
-            return [each.values.size for each in found]
-        dated = found[0].domain.dated
-        return rows.units(summaries.PublicCondition(is_number=not dated, is_date=dated), groups)
-
-
-class NumbersQuestion(ValuesQuestion):
-    """A declared question about at most so many numbers of each unit. Its subclasses have a `mechanism`."""
+class NumbersQuestion(Question):
+    """A question about at most so many numbers of each unit, between public bounds. Its subclasses are questions."""
 
     may_be_dates: ClassVar[bool] = False
     """Whether the bounds, and the values, may be dates."""
@@ -49,25 +40,26 @@ class NumbersQuestion(ValuesQuestion):
         return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        """Values between the bounds, at most so many of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.most)
 
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
+        """How many units have a number, or a date: as many as there are values, if each unit has one."""
+        if all(each.max_rows_per_unit == 1 for each in found):
+            return [each.values.size for each in found]
+        dated = found[0].domain.dated
+        return rows.units(summaries.PublicCondition(is_number=not dated, is_date=dated), groups)
+
     def values(self, summary: UnitValues, /) -> Any:
-        """The values, if they were gathered for this question."""
-        return gathered_for(summary, self.domain, most=self.most).values
+        """The values, or an error if they were gathered with another domain, or more than `most` of a unit."""
+        if summary.max_rows_per_unit > self.most or summary.domain != self.domain:
+            expected = "values gathered with the bounds, step and rows per unit of the question"
+            raise InvalidParameterError("values", summary, expected)
+        return summary.values
 
     @classmethod
     def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
-        return counting_rows(release)
-
-
-def gathered_for(values: UnitValues, domain: PublicDomain, *, most: int) -> UnitValues:
-    """`values`, or an error if they were gathered with another domain, or more than `most` of a unit."""
-    if values.max_rows_per_unit > most or values.domain != domain:
-        expected = "values gathered with the bounds, step and rows per unit of the question"
-        raise InvalidParameterError("values", values, expected)
-    return values
+        """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
+        return f", counting {_rows_of_each(release)}"
 
 
 def near_quantile(release: Planned, bound: float) -> str:
@@ -121,3 +113,43 @@ def are_whole(columns: Columns, column: str, bounds: object) -> bool:
     """Whether the column's type and the bounds are of whole numbers."""
     ends = finite_bounds(bounds)  # also of dates, before the type of a column is refused
     return columns.is_whole(column) and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends)
+
+
+def rank_sensitivity(
+    level: float, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Sensitivity:
+    r"""How much all rows of one unit can change the rank score of any number.
+
+    With :math:`n` values, of which :math:`L` lie below a number, that number's score is
+    :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
+    ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` moves by between
+    :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Scores on the two sides of the quantile change in
+    opposite directions: not monotone, and the scale is twice this divided by epsilon. At levels 0 and 1 there is only
+    one side, all scores fall when a unit is added, and the scale is half of that.
+
+    It is :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up; :math:`m` if a unit is replaced.
+
+    Proof: ``proofs/unit_values.md``.
+
+    >>> rank_sensitivity(0.5, max_rows_per_unit=1).value, rank_sensitivity(0.25, max_rows_per_unit=4).value
+    (0.5, 3.0)
+    >>> rank_sensitivity(0.5, max_rows_per_unit=1).monotonic, rank_sensitivity(1.0, max_rows_per_unit=1).monotonic
+    (False, True)
+    """
+    exact, relation = Fraction(level), neighbouring_relation(neighbours)
+    most = max(exact, 1 - exact) if relation is Neighbours.ADD_REMOVE else 1
+    value = positive_sensitivity(max_rows_per_unit * most)
+    from dpselect.mechanisms.quantiles import moves_one_way
+
+    monotonic = moves_one_way(level, relation)
+    return Sensitivity(value, monotonic=monotonic, neighbours=relation, proof="proofs/unit_values.md")
+
+
+def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
+    """The origin of an answer drawn out of `numbers`, between `ends`, for a bounded number of rows per unit."""
+    low, high = (as_text(release.candidates[end]) for end in ends)
+    return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
+
+
+def _rows_of_each(release: Planned) -> str:
+    return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"

@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms, summaries
 from dpselect.arguments import Continuous, Epsilon, MaxRows, Offers, PriceBounds, Prices, Step
-from dpselect.checks import finite_bounds, positive_count
+from dpselect.checks import decimal_fraction, finite_bounds, positive_sensitivity
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
-from dpselect.privacy import Neighbours
-from dpselect.questions.declared import Columns, Question
-from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, step_between
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted, counting_rows, from_rows, is_number
-from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
-from dpselect.questions.words import list_written
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions.numbers import NumbersQuestion, from_rows, step_between
+from dpselect.questions.question import Columns
+from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, counted, is_number
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import PriceListMechanism, PriceMechanism
-    from dpselect.questions.question import Planned, RowReader
-    from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+    from dpselect.summaries import PublicDomain, UnitValues
 
 
-class BestPrice(ValuesQuestion, name="best_price"):
+class BestPrice(NumbersQuestion, name="best_price"):
     """The price that earns the most if everybody buys who offers at least the price.
 
     For something that costs nothing to copy: the revenue of a price is the price times the number of offers that are at
@@ -58,15 +55,12 @@ class BestPrice(ValuesQuestion, name="best_price"):
     continuous: Continuous = False
     max_rows_per_unit: MaxRows = 1
 
-    error_units: ClassVar[tuple[str, ...]] = ("revenue",)
+    measured_in = "revenue"
     measure: ClassVar[str] = "{column}"
-    unbounded: ClassVar[str] = f"{Question.unbounded}; with a step or a list of prices there is one"
-
-    def lists(self, planned: Any, /) -> dict[str, Any]:
-        return {} if self.prices is None else {"prices": list_written(planned.mechanism.prices)}
+    unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step or a list of prices there is one"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`. Without a list, the step is that of the column's type, if none is given."""
+        """Without a list, the step is that of the column's type, if none is given."""
         step = self.step
         if self.prices is None and self.bounds is not None:
             step = step_between(columns, self.column, self.bounds, step, continuous=self.continuous)
@@ -84,7 +78,7 @@ class BestPrice(ValuesQuestion, name="best_price"):
             InvalidParameterError: another argument is out of range, or there are more than a million prices.
         """
         prices, bounds, step = self.prices, self.bounds, self.step
-        rows = positive_count(self.max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+        rows = self.most
         if (prices is None) == (bounds is None):
             got = Shown("None" if prices is None else "<given together with bounds>")
             expected = "either a public list of prices, or public bounds for any price between them"
@@ -124,47 +118,24 @@ class BestPrice(ValuesQuestion, name="best_price"):
             moved = price_range_sensitivity(self.domain.upper, **about)
             public = summaries.PublicDomain.given(mechanism.bounds).description()
             error_bound, page = None, "proofs/falling_scores.md"
-        return Terms(
-            task=self.name,
-            mechanism=type(mechanism).__name__,
-            epsilon=mechanism.epsilon,
-            sensitivity=moved,
-            candidates=public,
-            error_bound=error_bound,
-            proofs=(page,),
-            arguments=rows,
-        )
-
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        """Offers, at most `max_rows_per_unit` of each unit."""
-        return rows.gather(self.domain, groups, max_rows_per_unit=self.mechanism.values_per_unit)
+        return self.stated(moved, page, candidates=public, error_bound=error_bound, arguments=rows)
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """A price, by offers gathered with this question's domain and number of rows."""
-        mechanism = self.mechanism
-        return Drawn(mechanism.draw(gathered_for(summary, self.domain, most=mechanism.values_per_unit).values))
+        return Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         near = f"{bound:,}".removesuffix(".0")
         return f"the revenue of the released price is within {near} of the best"
 
     @classmethod
-    def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
-        return counting_rows(release)
-
-    @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         public = release.candidates
         if "count" not in public:
             return from_rows(release, "all prices")
         return from_rows(release, counted(public["count"], "price"), ends=("lowest", "highest"))
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`."""
         (price,), mechanism = values, self.mechanism
         if isinstance(mechanism, mechanisms.PriceListMechanism):
             return is_number(price) and any(price == float(each) for each in mechanism.prices)
@@ -192,3 +163,41 @@ def _listed(bounds: object, step: object) -> list[Fraction]:
     below = math.lcm(lower.denominator, grid.step.denominator)
     first, step_up = int(lower * below), int(grid.step * below)
     return [Fraction(first + place * step_up, below) for place in range(int(first == 0), grid.count)]
+
+
+def price_sensitivity(
+    highest: float | Fraction, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Sensitivity:
+    r"""How much all rows of one unit can change the revenue of any price of a list.
+
+    A unit adds :math:`j \le m` offers, of which :math:`k \le j` are at least the price :math:`p`: its revenue rises by
+    :math:`k p`, and none falls: monotone. The difference between two revenues never changes by all of this, so the
+    scale is less than this divided by epsilon (``dpselect.mechanisms.PriceListMechanism.score_range``).
+
+    It is :math:`m` times the highest price, as the decimal it is written as, rounded up; the same if a unit is
+    replaced, but then not monotone.
+
+    Proof: ``proofs/best_price.md``.
+
+    >>> price_sensitivity(9.5, max_rows_per_unit=1).value, price_sensitivity(100, max_rows_per_unit=4).value
+    (9.5, 400.0)
+    """
+    exact = decimal_fraction(highest, "highest", expected="a finite number > 0")
+    value = positive_sensitivity(max_rows_per_unit * exact)
+    return Sensitivity.one_way(value, neighbours, proof="proofs/best_price.md")
+
+
+def price_range_sensitivity(
+    upper: float, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Sensitivity:
+    """How much all rows of one unit can change the revenue of any price up to the double `upper`: their product.
+
+    With all numbers as prices, the difference between two revenues can change by nearly as much.
+
+    Proof: ``proofs/prices.md``.
+
+    >>> price_range_sensitivity(9.5, max_rows_per_unit=2).value
+    19.0
+    """
+    value = positive_sensitivity(max_rows_per_unit * Fraction(upper))
+    return Sensitivity.one_way(value, neighbours, proof="proofs/prices.md")

@@ -1,36 +1,56 @@
-"""Quantiles of a column of numbers: one or several, drawn between public bounds."""
+"""Quantiles of a column of numbers, between public bounds or without, and a number that hardly any value exceeds."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from dpselect import summaries
 from dpselect.arguments import (
     BoundsIfKnown,
     Continuous,
     Epsilon,
     Level,
     Levels,
+    Lower,
     LowerIfUnbounded,
     MaxRows,
+    Numbers,
     NumbersOrDates,
     QuantileBounds,
+    SmallestStep,
     Step,
 )
 from dpselect.arguments import Quantiles as Method
 from dpselect.checks import quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.declared import Columns
-from dpselect.questions.numbers import NumbersQuestion, near_quantile, smallest_step, step_between
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms, as_text, from_rows
+from dpselect.questions.numbers import (
+    NumbersQuestion,
+    from_rows,
+    near_quantile,
+    rank_sensitivity,
+    smallest_step,
+    step_between,
+)
+from dpselect.questions.question import Columns
+from dpselect.questions.words import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Drawn,
+    Planned,
+    Terms,
+    Value,
+    as_text,
+    counted,
+    is_number,
+)
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms import QuantileMechanism, QuantilesMechanism
-    from dpselect.questions.question import Planned
-    from dpselect.questions.upper_bound import UnboundedQuantile
-    from dpselect.summaries import UnitValues
+    from dpselect.mechanisms import QuantileMechanism, QuantilesMechanism, UnboundedQuantileMechanism
+    from dpselect.summaries import PublicDomain, UnitValues
 
 
 class Median(NumbersQuestion, name="median"):
@@ -74,12 +94,12 @@ class Median(NumbersQuestion, name="median"):
 
     may_be_dates: ClassVar[bool] = True
     label: ClassVar[str] = "level"
-    error_units: ClassVar[tuple[str, ...]] = ("ranks",)
+    measured_in = "ranks"
     measure: ClassVar[str] = "{column}"
     unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step there is one"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self | UnboundedQuantile:
-        """See `Question.known`. Without bounds it is another question."""
+        """Without bounds it is another question."""
         if self.bounds is not None:
             if self.lower is not None:
                 raise InvalidParameterError("lower", self.lower, "None, because bounds are given")
@@ -87,8 +107,6 @@ class Median(NumbersQuestion, name="median"):
             return replace(self, step=step, neighbours=neighbours)
         if self.continuous:
             raise InvalidParameterError("continuous", True, "False, because there are no bounds")
-        from dpselect.questions.upper_bound import UnboundedQuantile
-
         lower = 0.0 if self.lower is None else self.lower
         shared: dict[str, Any] = {each: getattr(self, each) for each in ("column", "epsilon", "max_rows_per_unit")}
         shared |= {"level": self.share, "lower": lower, "neighbours": neighbours}
@@ -115,8 +133,6 @@ class Median(NumbersQuestion, name="median"):
     @cached_property
     def moved(self) -> Sensitivity:
         """Largest change of the ranks by one unit, and whether all of them change in one direction."""
-        from dpselect.questions.scores import rank_sensitivity
-
         return rank_sensitivity(self.mechanism.level, max_rows_per_unit=self.most, neighbours=self.neighbours)
 
     @property
@@ -141,16 +157,12 @@ class Median(NumbersQuestion, name="median"):
 
         Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
         """
-        mechanism = self.mechanism
-        return Terms(
-            task=self.name,
-            mechanism=type(mechanism).__name__,
-            epsilon=mechanism.epsilon,
-            sensitivity=self.moved,
+        return self.stated(
+            self.moved,
+            "proofs/quantiles.md",
             candidates=self.domain.description(),
             error_bound=self.error_bound,
-            proofs=("proofs/quantiles.md",),
-            arguments={"level": mechanism.level, "max_rows_per_unit": self.most},
+            arguments={"level": self.mechanism.level, "max_rows_per_unit": self.most},
         )
 
     def released(self, summary: UnitValues, /) -> Drawn:
@@ -160,7 +172,6 @@ class Median(NumbersQuestion, name="median"):
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         days = f" day{'s' * (release.candidates['step'] != 1)}" if "kind" in release.candidates else ""
         return (
             f"{near_quantile(release, bound)}, values rounded to steps of {as_text(release.candidates['step'])}{days}"
@@ -168,11 +179,9 @@ class Median(NumbersQuestion, name="median"):
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return _between(release)
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`."""
         return len(values) == 1 and all(map(self.domain.may_hold, values))
 
 
@@ -252,7 +261,6 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     unbounded: ClassVar[str] = "No bound on the error of several quantiles is stated"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
         step = step_between(columns, self.column, self.bounds, self.step, continuous=self.continuous)
         return replace(self, step=step, neighbours=neighbours)
 
@@ -279,20 +287,17 @@ class Quantiles(NumbersQuestion, name="quantiles"):
         """
         mechanism = self.mechanism
         is_joint = mechanism.method == "joint"
-        return Terms(
-            task=self.name,
-            mechanism=type(mechanism).__name__,
-            rounds=1 if is_joint else len(mechanism.levels),
-            epsilon=mechanism.epsilon,
-            sensitivity=Sensitivity(
+        return self.stated(
+            Sensitivity(
                 mechanism.sensitivity,
                 monotonic=mechanism.monotonic,
                 neighbours=mechanism.neighbours,
                 proof="proofs/unit_values.md",
             ),
+            "proofs/joint_quantiles.md" if is_joint else "proofs/quantiles.md",
+            rounds=1 if is_joint else len(mechanism.levels),
             candidates=self.domain.description(),
             error_bound=None,
-            proofs=("proofs/joint_quantiles.md" if is_joint else "proofs/quantiles.md",),
             arguments={
                 "levels": list(mechanism.levels),
                 "max_rows_per_unit": self.most,
@@ -322,16 +327,13 @@ class Quantiles(NumbersQuestion, name="quantiles"):
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         raise AssertionError("no bound on the error of several quantiles is known")
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return _between(release)
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`."""
         levels = self.mechanism.levels
         if len(values) != len(levels) or not all(map(self.domain.may_hold, values)):
             return False
@@ -343,3 +345,134 @@ def _between(release: Planned) -> str:
     """What an answer between public bounds is drawn from."""
     what, is_grid = release.candidates.get("kind", "numbers"), release.candidates["source"] == "grid"
     return from_rows(release, f"the {release.candidates['count']:,} {what}" if is_grid else "all numbers")
+
+
+class UpperBound(NumbersQuestion, name="upper_bound"):
+    """A number that only few values in `column` are above, such as a bound to clip a `sum` by.
+
+    The largest value belongs to one person and cannot be released. This is a number such that about as many values are
+    above it as the noise is large: most often ``4 / epsilon``, never known to be more than ``release.error_bound``.
+    Possible answers go up to 2^50 steps.
+
+    Returns:
+        A number. It is seldom far above all values, and very seldom the last possible answer, which says nothing
+        (claim 6).
+
+    Proof: ``proofs/unbounded_quantiles.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> release = people.upper_bound("hours_per_week", step=1, epsilon=0.5)
+    >>> release.value > 80  # the largest value is 99
+    True
+    >>> print(release.accuracy)
+    With 99% confidence at most 48 values of hours_per_week are above the released bound, counting at most 1 row of each
+    person_id.
+    """
+
+    asks = "Which number do hardly any values exceed?"
+    does = "Find a number that only a few values exceed, such as a bound to clip a sum by."
+    example = ("adult.csv hours_per_week", "--unit person_id --step 1 --epsilon 0.5")
+    value = "float"
+
+    column: Numbers
+    epsilon: Epsilon
+    lower: Lower = 0.0
+    step: SmallestStep = None
+    max_rows_per_unit: MaxRows = 1
+
+    measured_in = "ranks"
+    measure: ClassVar[str] = "{column}"
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        step = smallest_step(columns, self.column, self.lower, self.step)
+        return replace(self, step=step, neighbours=neighbours)
+
+    @cached_property
+    def mechanism(self) -> UnboundedQuantileMechanism:
+        """What draws, once, at the whole cost: the quantile at level 1."""
+        from dpselect.mechanisms import UnboundedQuantileMechanism
+
+        found = UnboundedQuantileMechanism(
+            epsilon=self.epsilon,
+            level=getattr(self, "level", 1.0),
+            lower=self.lower,
+            step=self.step,  # type: ignore[arg-type] # known by now
+            neighbours=self.neighbours,
+            values_per_unit=self.most,
+        )
+        if found.error_bound(CONFIDENCE) >= LARGEST_COUNT:
+            raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
+        return found
+
+    @cached_property
+    def domain(self) -> PublicDomain:
+        """From the first candidate to the last; values beyond count as these."""
+        points = self.mechanism.candidates
+        return summaries.PublicDomain(float(points[0]), float(points[-1]), is_open=True)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/unbounded_quantiles.md`` (the draw).
+        """
+        mechanism = self.mechanism
+        return self.stated(
+            rank_sensitivity(mechanism.level, max_rows_per_unit=self.most, neighbours=mechanism.neighbours),
+            "proofs/unbounded_quantiles.md",
+            candidates={
+                "source": "growing",
+                "lower": self.domain.lower,
+                "upper": self.domain.upper,
+                "step": float(mechanism.step),
+                "growth": mechanism.growth,
+                "count": mechanism.candidates.size,
+            },
+            error_bound=mechanism.error_bound(CONFIDENCE),
+            arguments={"level": mechanism.level, "max_rows_per_unit": self.most},
+        )
+
+    def released(self, summary: UnitValues, /) -> Drawn:
+        """One of the candidates."""
+        return Drawn(self.mechanism.draw(self.values(summary)))
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        return f"at most {counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
+
+    @classmethod
+    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
+        """The last candidate is released if none passes, wherever the values are."""
+        return answer == release.candidates["upper"]
+
+    @classmethod
+    def excess(cls, release: Planned) -> str:
+        last = as_text(release.candidates["upper"])
+        return (
+            f"The last possible answer, {last}, is released if too many values exceed all others, so any number of "
+            f"values of {release.column} may exceed it. A larger step reaches further."
+        )
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        share = as_text(round(100.0 * (release.candidates["growth"] - 1.0), 6))
+        apart = f"{as_text(release.candidates['step'])} apart, later {share}%"
+        return from_rows(release, f"{release.candidates['count']:,} numbers ({apart})")
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        return len(values) == 1 and all(is_number(each) and each in self.mechanism.candidates for each in values)
+
+
+class UnboundedQuantile(UpperBound, name="unbounded_quantile"):
+    """A quantile of a column of which no upper bound is known: candidates that grow apart, tested in order."""
+
+    level: Level
+
+    label: ClassVar[str] = "level"
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        lowest = as_text(release.candidates["lower"])
+        below = f"those below {lowest} counted as {lowest}"
+        return f"{near_quantile(release, bound)}, values rounded up to possible answers, {below}"

@@ -6,48 +6,100 @@ claims, which is how a certificate is checked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from dpselect import mechanisms, questions
+import numpy as np
+
+from dpselect import mechanisms
+from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
+from dpselect.accounting.rounding import fraction_up, product_up
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.checks import positive_epsilon
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
-from dpselect.questions.declared import BY_NAME, Columns, Question, named
-from dpselect.questions.question import ROW_CONDITIONS, Priced
-from dpselect.questions.words import Words, canonical_json, members, number_written, read, written, wrong
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups, candidate_kind
+from dpselect.questions.question import BY_NAME, Columns, ListQuestion, Question, RowReader, named
+from dpselect.questions.words import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Answered,
+    Drawn,
+    NoisyUnits,
+    Terms,
+    Value,
+    Words,
+    canonical_json,
+    list_written,
+    members,
+    number_written,
+    read,
+    written,
+    wrong,
+)
+from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicGroups, candidate_kind
 from dpselect.summaries.candidates import ends_of
 
-_LISTS = ("list", "dates", "values", "prices")
+if TYPE_CHECKING:
+    from dpselect.mechanisms import GeometricMechanism
+
 _OF_VIEWS = tuple(
     each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
 )
+_WIDEST = 2**53
+"""A bound beyond this is of no use, and not every whole number beyond it is a double."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Gathered:
+    """What was read of the rows for a question. Private: shown by no ``repr``.
+
+    Attributes:
+        parts: the summaries that the question draws from: of each group, or one of all rows.
+        counts: the counts of all candidates in each, if counts of the answers are paid for.
+        units: the number of units that it could use in each, if that is.
+    """
+
+    parts: list[Any]
+    counts: list[CandidateCounts] | None = None
+    units: list[int] | None = None
+
+    def __repr__(self) -> str:
+        return "Gathered(<private>)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
     """A question with all that decides its cost and its claims.
 
+    In groups it is asked of each. A unit takes part in few of them and does not affect the answers of the others, so
+    all together cost as much as the most groups of a unit. Numbers of units that do not come with the answer have
+    two-sided geometric noise of their own, and a cost of their own: of the candidates in the answer, counted once these
+    are selected (one unit changes each by at most 1, and as many as it counts for), and of the units that the question
+    could use (one unit changes each by at most 1).
+
     Attributes:
         question: the question, of checked arguments.
         alone: the question of one group with all that decides its cost.
-        priced: it as it will be answered: in each of the groups, with counts and a number of usable units.
         groups: the groups; None: all rows together.
         where: the conditions on rows, in words.
-        usable_epsilon: the epsilon for a number of usable units; None: none is asked for.
+        counting: the noise of the counts of the answers; None: none are paid for.
+        usable: the noise of the number of usable units; None: none is asked for.
         facts: what had to be known of the columns' types.
+
+    Proof: ``proofs/groups.md``; ``proofs/noisy_order.md``, claim 5; ``proofs/usable_units.md``.
     """
 
     question: Question
     alone: Question
-    priced: Priced[Any]
     groups: PublicGroups | None = None
     where: Sequence[Words] = ()
-    usable_epsilon: float | None = None
-    facts: Mapping[str, Any]
+    counting: GeometricMechanism | None = None
+    usable: GeometricMechanism | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @classmethod
     def planned(
@@ -59,8 +111,9 @@ class Query:
         groups: PublicGroups | None = None,
         where: Sequence[Words] = (),
         usable_epsilon: float | None = None,
+        stated: Mapping[str, Any] | None = None,
     ) -> Query:
-        """The question, planned before any row is read. Without `columns`, one that asks nothing about them.
+        """The question, planned before any row is read. Without `columns`, by what is `stated` of their types.
 
         Raises:
             SelectionError: there is no such question.
@@ -68,54 +121,161 @@ class Query:
         if usable_epsilon is not None:
             question.check_usable(usable_epsilon)
             usable_epsilon = positive_epsilon(usable_epsilon, "usable_epsilon")
-        noted = _Noted(cast("Columns", columns))
+        noted = _Noted(columns, stated or {})
         part = question if groups is None else _in_one(question, groups)
         alone = part.known(noted, neighbours)
         terms = alone.terms  # which refuses what is out of range
-        is_paid = getattr(question, "with_counts", False) and terms.counted is None
-        epsilon = mechanisms.left_for_selection(question.epsilon) if is_paid else question.epsilon
-        priced: Priced[Any] = (
-            alone if groups is None else questions.Grouped[Any].planned(alone, groups, epsilon=epsilon)
+        if groups is not None and terms.sensitivity.neighbours is not Neighbours.ADD_REMOVE:
+            hint = "A replaced unit may leave groups and join others, which would cost twice as much."
+            raise InvalidParameterError("by", Shown(repr(groups.column)), "neighbours='add_remove' with groups", hint)
+        asked = cls(question=question, alone=alone, groups=groups, where=where, facts=noted.facts)
+        if getattr(question, "with_counts", False) and terms.counted is None:
+            asked = replace(asked, counting=asked._noise_of_counts())
+        return asked if usable_epsilon is None else replace(asked, usable=asked._noise_of_units(usable_epsilon))
+
+    def _noise_of_counts(self) -> GeometricMechanism:
+        alone, relation = cast("ListQuestion", self.alone), self.alone.terms.sensitivity.neighbours
+        answers = alone.answers
+        of_a_unit = min(answers, alone.most_per_unit or answers)
+        moved = of_a_unit if relation is Neighbours.ADD_REMOVE else min(2 * of_a_unit, answers)
+        left = mechanisms.left_for_selection(self.question.epsilon)
+        return _noise(left, moved * self._most, relation, size=answers, argument="epsilon")
+
+    def _noise_of_units(self, epsilon: float) -> GeometricMechanism:
+        terms = self.terms
+        if not math.isfinite(_sum_up(terms.epsilon, epsilon)):
+            raise InvalidParameterError("usable_epsilon", epsilon, "a number whose sum with epsilon is finite")
+        if terms.usable is not None:
+            hint = "The answer comes with the number of units at no cost."
+            raise InvalidParameterError("usable_epsilon", epsilon, "None, for this question and method", hint)
+        return _noise(epsilon, self._most, terms.sensitivity.neighbours, size=1, argument="usable_epsilon")
+
+    @cached_property
+    def _most(self) -> int:
+        """In how many groups one unit takes part."""
+        return 1 if self.groups is None else self.groups.max_per_unit
+
+    @cached_property
+    def event(self) -> Event:
+        """What the answers and all numbers cost together; to be charged before `released` is called."""
+        event = self.alone.event
+        if self._most > 1:
+            event = ComposedEvent(event=event, count=self._most)
+        for noise in (self.counting, self.usable):
+            if noise is not None:
+                event = SequenceEvent(events=(event, noise.event))
+        return event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain; the error bound holds in each group."""
+        terms = self.alone.terms
+        if self.groups is not None:
+            whole = self.question.epsilon
+            terms = replace(
+                terms,
+                epsilon=positive_epsilon(whole if self.counting is None else mechanisms.left_for_selection(whole)),
+                delta=product_up(terms.delta, self._most),
+                proofs=(*terms.proofs, "proofs/groups.md"),
+                groups={**self.groups.description(), "epsilon": terms.epsilon},
+            )
+        if self.counting is not None:
+            answers = cast("ListQuestion", self.alone).answers
+            terms = _with_numbers(terms, "counted", self.counting, size=answers, page="proofs/noisy_order.md")
+        if self.usable is not None:
+            terms = _with_numbers(terms, "usable", self.usable, size=1, page="proofs/usable_units.md")
+        return terms
+
+    def stated(self, *, column: str, unit: str) -> dict[str, Any]:
+        """The fields of `Planned`: the terms, of this column and unit, with the question and the cost."""
+        terms, conditions = self.terms, ["proofs/row_conditions.md"] if self.where else []
+        same = "task mechanism rounds epsilon delta candidates error_bound arguments groups usable counted"
+        return {
+            **{name: getattr(terms, name) for name in same.split()},
+            "column": column,
+            "unit": unit,
+            "sensitivity": terms.sensitivity.value,
+            "monotonic": terms.sensitivity.monotonic,
+            "neighbours": terms.sensitivity.neighbours,
+            "error_unit": self.alone.error_unit(terms),
+            "proofs": (terms.sensitivity.proof, *terms.proofs, "proofs/exact_sampling.md", *conditions),
+            "event": self.event,
+            "question": self.words,
+            "facts": self.facts,
+        }
+
+    @property
+    def nothing_drawn(self) -> Answered:
+        """The placeholder for the answer before it is drawn: of groups their names."""
+        return cast("Answered", None if self.groups is None else dict.fromkeys(self._names))
+
+    @property
+    def _names(self) -> list[Any]:
+        members: Any = [] if self.groups is None else self.groups.members
+        return [members[place] for place in range(len(members))]
+
+    def read(self, rows: RowReader, /) -> Gathered:
+        """What `released` needs of the rows."""
+        parts, counts, units = self.alone.summaries(rows, self.groups), None, None
+        if self.counting is not None:
+            is_counted = all(isinstance(each, CandidateCounts) for each in parts)
+            counts = parts if is_counted else cast("ListQuestion", self.alone).counts(rows, self.groups)
+        if self.usable is not None:
+            units = self.alone.usable_units(rows, self.groups, parts)
+        return Gathered(parts, counts, units)
+
+    def released(self, found: Gathered, /) -> Drawn:
+        """The answer of each group, then noisy counts of what was selected, then of usable units.
+
+        Raises:
+            InvalidParameterError: what was found was read for another question. Nothing is drawn then.
+        """
+        if len(found.parts) != (1 if self.groups is None else len(self.groups.members)):
+            raise InvalidParameterError("summary", found, "a summary for each group of the question")
+        drawn = [self.alone.released(part) for part in found.parts]
+        usable = [number for each in drawn for number in each.usable or []] or None
+        has_counts = self.alone.terms.counted is not None
+        counted = [number for each in drawn for number in each.counted or []] if has_counts else None
+        if self.counting is not None:
+            exact = [
+                number for each, of in zip(drawn, found.counts or [], strict=True) for number in self._chosen(each, of)
+            ]
+            counted = self.counting.draw_many(np.array(exact, np.int64)).tolist()
+        if self.usable is not None:
+            usable = self.usable.draw_many(np.array(found.units, np.int64)).tolist()
+        answers = [cast("Value | list[Value]", each.answer) for each in drawn]
+        return Drawn(
+            answers[0] if self.groups is None else dict(zip(self._names, answers, strict=True)), usable, counted
         )
-        if is_paid:
-            priced = questions.WithCounts[Any].planned(priced, epsilon=epsilon)
-        if usable_epsilon is not None:
-            priced = questions.WithUsable[Any].planned(priced, usable_epsilon=usable_epsilon)
-        more: dict[str, Any] = {"groups": groups, "where": where, "usable_epsilon": usable_epsilon}
-        return cls(question=question, alone=alone, priced=priced, facts=noted.facts, **more)
+
+    def _chosen(self, drawn: Drawn, counts: CandidateCounts) -> list[int]:
+        """The exact counts of the candidates in an answer."""
+        choices, answer = cast("ListQuestion", self.alone).choices, drawn.answer
+        values: list[Any] = answer if isinstance(answer, list) else [answer]
+        return [int(counts.counts[choices.position(value)]) for value in values]
 
     @cached_property
     def words(self) -> Words:
         """What was asked, the same however it was written."""
         question = self.question
-        given = {each: getattr(question, each.name) for each in arguments_of(type(question))}
-        lists = question.lists(self.alone)
-        found = {
-            each.name: lists[each.name] if each.kind in _LISTS else written(value, each.kind)
-            for each, value in given.items()
-            if value is not None
-        }
-        if self.usable_epsilon is not None:
-            found["usable_epsilon"] = number_written(self.usable_epsilon)
-        return {"ask": question.name, **found, **self._view}
-
-    @property
-    def pages(self) -> tuple[str, ...]:
-        """The pages that prove its answer; conditions on rows need one more."""
-        return (*self.priced.terms.pages, *([ROW_CONDITIONS] if self.where else []))
-
-    @property
-    def _view(self) -> Words:
-        where: Words = {"where": [*self.where]} if self.where else {}
+        found: Words = {}
+        for each in arguments_of(type(question)):
+            value = getattr(question, each.name)
+            if each.kind == "prices" and value is not None:
+                found[each.name] = list_written(cast(Any, self.alone).mechanism.prices)
+            elif each.kind in ("list", "dates") and value is not None:
+                found[each.name] = getattr(self.alone, each.name).words(whole=question.keeps_list)
+            elif value is not None:
+                found[each.name] = written(value, each.kind)
+        if self.usable is not None:
+            found["usable_epsilon"] = number_written(self.usable.epsilon)
+        if self.where:
+            found["where"] = [*self.where]
         groups = self.groups
-        if groups is None:
-            return where
-        return {
-            **where,
-            "by": groups.by if isinstance(groups.by, str) else [*groups.by],
-            "groups": groups.members.words(),
-            "max_groups_per_unit": groups.max_per_unit,
-        }
+        if groups is not None:
+            found["by"] = groups.by if isinstance(groups.by, str) else [*groups.by]
+            found |= {"groups": groups.members.words(), "max_groups_per_unit": groups.max_per_unit}
+        return {"ask": question.name, **found}
 
     @classmethod
     def again(
@@ -141,7 +301,8 @@ class Query:
         usable, most = (given.pop(each.name, each.default) for each in _OF_VIEWS)
         asked = cls.planned(
             kind(**given),
-            _Stated(facts),
+            None,
+            stated=facts,
             neighbours=neighbours,
             groups=None if groups is None else PublicGroups.given(words.get("by"), groups, most),
             where=_conditions(words.get("where")),
@@ -164,54 +325,58 @@ def _in_one(question: Question, groups: PublicGroups) -> Question:
     return replace(question, **shares)
 
 
+def _sum_up(one: float, other: float) -> float:
+    return fraction_up(Fraction(one) + Fraction(other))
+
+
+def _with_numbers(terms: Terms, part: str, noise: GeometricMechanism, *, size: int, page: str) -> Terms:
+    """The terms of an answer together with noisy numbers of units, `size` of them in one group."""
+    within = noise.error_bound(CONFIDENCE, size=size)
+    more: dict[str, Any] = {part: NoisyUnits(within=within, epsilon=noise.epsilon, answer_epsilon=terms.epsilon)}
+    return replace(terms, epsilon=_sum_up(terms.epsilon, noise.epsilon), proofs=(*terms.proofs, page), **more)
+
+
+def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, argument: str) -> GeometricMechanism:
+    """The noise of numbers of units that change by at most `moved` in sum.
+
+    Raises:
+        InvalidParameterError: `epsilon` is too small for a number to be of use; it names `argument`.
+    """
+    bounds = 0, LARGEST_COUNT
+    noise = mechanisms.GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=bounds, neighbours=neighbours)
+    if noise.error_bound(CONFIDENCE, size=size) > _WIDEST:
+        raise InvalidParameterError(argument, epsilon, "a number large enough for a useful count")
+    return noise
+
+
 class _Noted:
-    """The columns of a table, with a note of all that was asked about their types."""
+    """The columns of a table, or as a certificate states them; with a note of all that was asked about their types."""
 
-    def __init__(self, columns: Columns) -> None:
-        self._columns, self.facts = columns, dict[str, Any]()
-
-    def is_whole(self, column: str, /) -> bool:
-        self.facts["is_whole"] = found = self._columns.is_whole(column)
-        return found
-
-    def name_kind(self, column: str, given: object, /) -> CandidateKind:
-        found = self._columns.name_kind(column, given)
-        if given is None:
-            self.facts["kind"] = str(found)
-        return found
-
-    def listed(self, given: object, /) -> PublicCandidates:
-        return self._columns.listed(given)
-
-    def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
-        self._columns.check_compared(members, argument=argument)
-
-
-class _Stated:
-    """The columns of a table as a certificate states them."""
-
-    def __init__(self, facts: Mapping[str, Any]) -> None:
-        self._facts = facts
+    def __init__(self, columns: Columns | None, stated: Mapping[str, Any]) -> None:
+        self._columns, self._stated, self.facts = columns, stated, dict[str, Any]()
 
     def is_whole(self, column: str, /) -> bool:
-        found = self._facts.get("is_whole")
+        found: object = self._stated.get("is_whole") if self._columns is None else self._columns.is_whole(column)
         if not isinstance(found, bool):
             raise wrong("facts.is_whole", "whether the column's type is one of whole numbers")
+        self.facts["is_whole"] = found
         return found
 
     def name_kind(self, column: str, given: object, /) -> CandidateKind:
         if given is not None:
             return candidate_kind(given)
-        found = self._facts.get("kind")
+        found = self._stated.get("kind") if self._columns is None else self._columns.name_kind(column, given)
         if found not in [*CandidateKind]:
             raise wrong("facts.kind", f"one of {', '.join(CandidateKind)}")
+        self.facts["kind"] = str(found)
         return CandidateKind(found)
 
     def listed(self, given: object, /) -> PublicCandidates:
-        return PublicCandidates.given(given)
+        return PublicCandidates.given(given) if self._columns is None else self._columns.listed(given)
 
     def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
-        pass  # the table was asked
+        if self._columns is not None:  # else the table was asked
+            self._columns.check_compared(members, argument=argument)
 
 
 def _conditions(held: object) -> list[Words]:

@@ -1,24 +1,31 @@
-"""The contract of a question: its terms, which hold before the data is seen, its draw, and its certificate."""
+"""A question is data: a frozen class whose fields are its public arguments. All else follows from them.
+
+To add a question, declare a class in one of the files of `FAMILIES`, and name it there: its fields, what it asks in
+everyday words, an example; what it reads, what draws, and how accurate that is. Its method of `dpselect.Dataset` and
+`dpselect.DryRun`, its command, its form, the keys of a plan, the words of its certificate and its row in the documents
+are derived.
+"""
 
 from __future__ import annotations
 
-import sys
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from importlib import import_module
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass_transform
 
+from dpselect import summaries
+from dpselect.arguments import Argument, Epsilon, arguments_of
 from dpselect.errors import InvalidParameterError
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, as_text, counted
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
-    from dpselect.mechanisms import (
-        DiscreteGaussianMechanism,
-        GeometricMechanism,
-    )
-    from dpselect.privacy import Sensitivity
+    from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
     from dpselect.summaries import (
         CandidateCounts,
         CandidateKind,
@@ -32,130 +39,37 @@ if TYPE_CHECKING:
         UnitValues,
     )
 
-CONFIDENCE = 0.99
-"""Confidence level of the error bound that releases state."""
-
-Value = int | float | str | bool | date
-"""A candidate, or a number."""
-
-Group = Value | tuple[Any, ...]
-"""The name of a group; of a cross table a tuple."""
-
-Answered = Value | list[Value] | dict[Group, "Value | list[Value]"]
-"""One value, several in order, or either of these for each group."""
-
-Summary = TypeVar("Summary")
-"""The summary that a backend makes of one group of rows."""
+FAMILIES = {
+    "counts": "count histogram",
+    "values": "values",
+    "selection": "most_common least_common best_date top_k",
+    "sums": "sum best_by",
+    "quantiles": "median quantile quantiles upper_bound",
+    "moments": "mean variance",
+    "density": "density",
+    "prices": "best_price",
+}
+"""The modules that declare questions, and which, in the order in which people meet them."""
 
 
-Numbers = int | list[int] | dict[Group, "int | list[int]"]
-"""A number of units for each answer, in the same shape; or one for each list of answers."""
+class Columns(Protocol):
+    """What a question may know of a table before it is read: public facts about its columns."""
 
+    def is_whole(self, column: str, /) -> bool:
+        """Whether the type of a column of numbers is an integer type; other columns are refused."""
+        ...
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyUnits:
-    """Noisy numbers of units that are released together with an answer.
+    def name_kind(self, column: str, given: object, /) -> CandidateKind:
+        """The kind in which unknown values are read."""
+        ...
 
-    As ``release.usable``: the number of units that the question could use, from which to see whether the answer is
-    about anything. A unit is counted if at least one of its rows can be used: it has, as the question needs, one of the
-    candidates, a number, and one of the groups. As ``release.counted``: the number of units with each selected
-    candidate.
+    def listed(self, given: object, /) -> PublicCandidates:
+        """The public candidates."""
+        ...
 
-    Attributes:
-        count: the number, at least 0; a list for a list of selected candidates; with groups, a dictionary with such a
-            number or list for each group. None before the draw.
-        within: with `confidence` all of them (in one group, with groups) are at most this far from the truth.
-        epsilon: the part of the release's epsilon that was spent on them; None if they came with the answer, at no
-            cost.
-        answer_epsilon: the part that was spent on the answer; None likewise.
-
-    Proof: ``proofs/usable_units.md`` and ``proofs/noisy_order.md``.
-    """
-
-    count: Numbers | None = None
-    within: int
-    epsilon: float | None = None
-    answer_epsilon: float | None = None
-
-    @property
-    def confidence(self) -> float:
-        """Confidence level of `within`."""
-        return CONFIDENCE
-
-    @property
-    def description(self) -> dict[str, Any]:
-        """Its accuracy, and its cost if it cost anything, as in a certificate."""
-        accuracy = {"within": self.within, "confidence": self.confidence}
-        if self.epsilon is None:
-            return accuracy
-        return {**accuracy, "epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """The contents of a certificate except the answer. They are public, and known before the data is seen.
-
-    Attributes:
-        task: name of the question.
-        mechanism: name of the mechanism that draws, as exported by `dpselect.mechanisms`.
-        rounds: number of draws.
-        epsilon: privacy loss of the whole release.
-        delta: probability with which epsilon may fail.
-        sensitivity: sensitivity of the scores under the guaranteed relation, with its proof.
-        candidates: description of the candidates.
-        error_bound: see `Release.error_bound`.
-        proofs: pages that prove the guarantee, besides the page for the sensitivity.
-        arguments: other arguments of the question.
-        groups: the groups, for a question about groups.
-        usable: the accuracy and the cost of a noisy number of units, if one is released, without the number.
-        counted: the same of the noisy numbers of units with each selected candidate.
-    """
-
-    task: str
-    mechanism: str
-    rounds: int = 1
-    epsilon: float
-    delta: float = 0.0
-    sensitivity: Sensitivity
-    candidates: Mapping[str, Any]
-    error_bound: float | None
-    proofs: tuple[str, ...]
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    groups: Mapping[str, Any] | None = None
-    usable: NoisyUnits | None = None
-    counted: NoisyUnits | None = None
-
-    @property
-    def pages(self) -> tuple[str, ...]:
-        """All pages that prove the guarantee: for the sensitivity, for the mechanism, and for exact sampling."""
-        return self.sensitivity.proof, *self.proofs, "proofs/exact_sampling.md"
-
-
-class Planned(Protocol):
-    """The part of a release that is known before it is drawn; see `dpselect.Release`."""
-
-    @property
-    def task(self) -> str: ...
-    @property
-    def column(self) -> str: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def question(self) -> Mapping[str, Any]: ...
-    @property
-    def candidates(self) -> Mapping[str, Any]: ...
-    @property
-    def error_bound(self) -> float | None: ...
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def arguments(self) -> Mapping[str, Any]: ...
-    @property
-    def groups(self) -> Mapping[str, Any] | None: ...
-    @property
-    def usable(self) -> NoisyUnits | None: ...
-    @property
-    def counted(self) -> NoisyUnits | None: ...
+    def check_compared(self, members: PublicCandidates, /, *, argument: str = ...) -> None:
+        """Refuse members that the format of the table makes the same."""
+        ...
 
 
 class RowReader(Protocol):
@@ -181,79 +95,298 @@ class RowReader(Protocol):
     ) -> list[NameCounts]: ...
 
 
-class Drawn(NamedTuple):
-    """What was drawn.
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+@dataclass(frozen=True, kw_only=True)
+class Question(ABC):
+    """A question, of checked arguments. Its docstring says what it asks, what is returned, and where that is proved.
 
-    Attributes:
-        answer: the answer.
-        usable: the noisy number of units in each group, one without groups; None if none was released.
-        counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
+    Raises:
+        InvalidParameterError: an argument is invalid.
     """
 
-    answer: Answered
-    usable: list[int] | None = None
-    counted: list[int] | None = None
+    if TYPE_CHECKING:  # declared by each, in its place among the others
+        column: Any
+        epsilon: Epsilon
 
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    """Which tables the guarantee compares: no argument of a question, but of the table."""
 
-class Priced(ABC, Generic[Summary]):
-    """Something to answer at one price: a question, or a question for each of several groups."""
+    name: ClassVar[str]
+    """Its name as a method, a command and in plans."""
+
+    asks: ClassVar[str]
+    """It in everyday words."""
+
+    does: ClassVar[str]
+    """What its command does, in one or two sentences."""
+
+    example: ClassVar[tuple[str, str]]
+    """Arguments that work with the files of the examples: those without a name, then the options."""
+
+    also: ClassVar[tuple[tuple[str, tuple[str, str]], ...]] = ()
+    """Other questions that it answers, each in everyday words and with an example."""
+
+    positional: ClassVar[tuple[str, ...]] = ()
+    """Arguments that may be given without their names, after the column."""
+
+    value: ClassVar[str] = "Any"
+    """The type of its value, as a stub writes it."""
+
+    page: ClassVar[str] = ""
+    """Name of its page in ``docs/tasks``; by default its own name."""
+
+    needs_several: ClassVar[bool] = True
+    """Whether a list of one candidate leaves nothing to ask."""
+
+    def __init_subclass__(cls, *, name: str = "", **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(frozen=True, kw_only=True)(cls)
+        if name:
+            cls.name, cls.page = name, vars(cls).get("page", name)
+            _DECLARED[name] = cls
+
+    @classmethod
+    def argument(cls, name: str) -> Argument:
+        """The argument of this name."""
+        return next(each for each in arguments_of(cls) if each.name == name)
+
+    @classmethod
+    def options(cls) -> tuple[Argument, ...]:
+        """The arguments that a command takes with their names."""
+        first = ("column", *cls.positional)
+        return tuple(each for each in arguments_of(cls) if each.name not in first)
+
+    @classmethod
+    def chooses(cls) -> bool:
+        """Whether there may be a public list of candidates."""
+        return any(each.kind == "list" for each in arguments_of(cls))
+
+    def check_usable(self, usable_epsilon: object, /) -> None:  # noqa: B027 - most have nothing to refuse
+        """Refuse an epsilon for the number of usable units where that number says nothing more."""
+
+    keeps_list: ClassVar[bool] = False
+    """Whether a certificate writes all candidates down, however many: they name the numbers in the answer."""
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
+        """The question with all that decides its cost: its lists read, and what the table tells of its columns.
+
+        Args:
+            columns: of the table; no row is read.
+            neighbours: which tables the guarantee compares.
+
+        Raises:
+            SelectionError: an argument is invalid, or does not fit the column.
+        """
+        return replace(self, neighbours=neighbours)
+
+    # What follows holds for the question that is `known`.
 
     @property
-    @abstractmethod
     def event(self) -> Event:
-        """The cost of one release, for accounting. It has to be charged before `draw` is called."""
+        """What one release costs, to be charged before `released` is called: what its mechanism does."""
+        return cast(Any, self).mechanism.event
 
     @cached_property
     def terms(self) -> Terms:
         """The contents of the certificate, except the answer."""
         raise NotImplementedError
 
-    @property
-    @abstractmethod
-    def of_one(self) -> Any:
-        """The question itself, of one group if there are groups."""
-
-    @property
-    def nothing_drawn(self) -> Answered:
-        """The placeholder for the answer before it is drawn."""
-        return cast(Answered, None)
-
-    @abstractmethod
-    def read(self, rows: RowReader, /) -> Summary:
-        """The summary of the rows that `draw` needs."""
-
-    @abstractmethod
-    def released(self, summary: Summary, /) -> Drawn:
-        """The answer, at the cost of `event`, with the noisy numbers of units that `Terms` says are released with it.
+    def stated(self, moved: Sensitivity, *proofs: str, error_bound: float | None, **more: Any) -> Terms:
+        """The same, of what draws once, at the whole cost.
 
         Args:
-            summary: summary of the rows, made for this question.
+            moved: how much one unit can change what is drawn from.
+            proofs: pages that prove the draw.
+            error_bound: see `Release.error_bound`.
+            more: other fields of `Terms`.
+        """
+        draws = cast(Any, self).mechanism
+        about: dict[str, Any] = {"task": self.name, "mechanism": type(draws).__name__, "epsilon": draws.epsilon}
+        both: dict[str, Any] = {"candidates": {}, **about, **more}
+        return Terms(sensitivity=moved, error_bound=error_bound, proofs=proofs, **both)
+
+    @abstractmethod
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
+        """What it draws from: a summary of each of the groups, in their order; or of all rows."""
+
+    @abstractmethod
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[Any], /) -> list[int]:
+        """How many units it could use in each of the groups, or of all rows, by the summaries that were `found`."""
+
+    @abstractmethod
+    def released(self, summary: Any, /) -> Drawn:
+        """The answer, at the cost of `event`, with the noisy numbers of units that `terms` says are released with it.
+
+        Args:
+            summary: one of `summaries`, made for this question.
 
         Raises:
             InvalidParameterError: the summary was made for another question. Nothing is drawn then.
         """
 
-    def draw(self, summary: Summary, /) -> Answered:
-        """The answer alone."""
-        return self.released(summary).answer
+    gives_list: ClassVar[bool] = False
+    """Whether an answer is a list of values."""
+
+    # Sentences about an answer, from its certificate or its forecast alone.
+
+    label: ClassVar[str] = "answer"
+    """Heading of the first column of the table."""
+
+    unbounded: ClassVar[str] = "No bound on the error holds for all data"
+    """The sentence if there is no error bound, and what to do about it."""
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """The first column of the table, an entry for each of the `count` values."""
+        if cls.label == "answer":
+            return [cls.name.replace("_", " ")]
+        if cls.label == "level":
+            return map(as_text, release.arguments.get("levels") or [release.arguments["level"]])
+        return [str(place) for place in range(1, count + 1)]
+
+    @classmethod
+    @abstractmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """The part of a sentence that says what differs from what by at most `bound`."""
+
+    @classmethod
+    def counts_within(cls, release: Planned, within: int) -> str:
+        """The part of a sentence that says how far the counts of selected candidates may be from the truth."""
+        which = f"the number of units ({release.unit}) with the released {release.column}"
+        return f"each count is within {within:,} of {which}"
+
+    @classmethod
+    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
+        """Whether this answer is one for which the error bound does not hold."""
+        return False
+
+    @classmethod
+    def excess(cls, release: Planned) -> str:
+        """The sentence about an answer that `exceeds`."""
+        raise AssertionError("the error bound holds for every answer")
+
+    bounds_every_count: ClassVar[bool] = True
+    """Whether the bound of the counts holds for those of the selected candidates, not only for one fixed beforehand."""
+
+    @classmethod
+    def ending(cls, release: Planned, count: int) -> str:
+        """A sentence about why there are only `count` values; empty if there are as many as were asked for."""
+        return ""
+
+    @classmethod
+    @abstractmethod
+    def origin(cls, release: Planned) -> str:
+        """The part of a sentence that says what the value was drawn from."""
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """The end of the sentence: which rows of a unit the error bound covers, if not all."""
+        return ""
+
+    measure: ClassVar[str] = ""
+    """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
+
+    is_amount: ClassVar[bool] = False
+    """Whether a value is an amount, drawn as a bar from zero, rather than a place on a scale."""
+
+    bounds_value: ClassVar[bool] = False
+    """Whether the error bound is the largest distance of a value from the truth, rather than of its rank or score."""
+
+    @classmethod
+    def value_bound(cls, release: Planned, units: int | None) -> float | None:
+        """How far a value may be from the truth, by the released number of `units` where there is one.
+
+        None if the error bound is about something else, or there is none.
+        """
+        return release.error_bound if cls.bounds_value else None
+
+    is_count: ClassVar[bool] = False
+    """Whether a value is a number of units, and so cannot be below 0."""
+
+    @classmethod
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
+        """The least and the largest true value, by public arguments alone; an interval need not go further."""
+        return (0 if cls.is_count else -math.inf), math.inf
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """Whether ``usable_epsilon`` can be given, and would tell more than the answer and its counts do."""
+        return release.counted is None
+
+    measured_in: ClassVar[str | None] = None
+    """The unit of the error, if it is not a count and always the same."""
+
+    @classmethod
+    def error_unit(cls, release: Any) -> str | None:
+        """The unit of the error, if it is not a count."""
+        return cls.measured_in
+
+    @classmethod
+    def shown(cls, value: Value) -> Value:
+        """A value as shown in the table."""
+        return value
+
+    # Certificates.
 
     @abstractmethod
-    def count_units(self, rows: RowReader, summary: Summary, /) -> list[int]:
-        """How many units the question could use, in each group; one number without groups. Private.
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """Whether one answer can have these values: in a certificate, whose text may have been edited.
 
         Args:
-            rows: the rows.
-            summary: what `read` made of them.
+            values: those of the answer, in a list also if it is a single one; of any type that JSON has, or dates.
+            units: the number of units that came with it at no cost, if one did. It is read from the same noise.
+            counts: likewise the noisy counts of the values.
         """
 
 
-def is_number(value: object) -> bool:
-    """Whether it is a finite number as JSON has it."""
-    return type(value) in (int, float) and abs(cast("float", value)) <= sys.float_info.max
+class ListQuestion(Question):
+    """A question that chooses from a public list. Its subclasses are questions."""
 
+    label: ClassVar[str] = "rank"
 
-LARGEST_COUNT = 2**62
-"""Noisy counts beyond this are released as this."""
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+        listed: dict[str, Any] = {"candidates": columns.listed(cast(Any, self).candidates)}
+        return replace(self, **listed, neighbours=neighbours)
+
+    @property
+    def answers(self) -> int:
+        """Number of candidates that it selects."""
+        return 1
+
+    @cached_property
+    def most_per_unit(self) -> int | None:
+        """For how many candidates one unit counts; None: for any number."""
+        return getattr(self, "max_values_per_unit", None)
+
+    @cached_property
+    def choices(self) -> PublicCandidates:
+        """The candidates."""
+        return cast(Any, self).candidates
+
+    def counts(self, rows: RowReader, groups: PublicGroups | None) -> list[CandidateCounts]:
+        """How many units have each candidate, in each group."""
+        return rows.count(self.choices, groups, max_values_per_unit=self.most_per_unit)
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
+        return [*self.counts(rows, groups)]
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[Any], /) -> list[int]:
+        """How many units have one of the candidates."""
+        return rows.units(summaries.PublicCondition(candidates=self.choices), groups)
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        most = release.arguments.get("max_values_per_unit")
+        return "" if most is None else f", counting at most {counted(most, 'value')} of each {release.unit}"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        return f"out of {counted(release.candidates['count'], 'candidate')} given by the caller"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """The most common comes first."""
+        falling = counts is None or all(one >= next_one for one, next_one in pairwise(counts))
+        return falling and len(values) == self.answers and self.choices.may_hold(values)
 
 
 def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, counts: int) -> None:
@@ -262,54 +395,65 @@ def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, coun
         raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
 
 
-def is_noisy_count(value: object) -> bool:
-    """Whether it is a whole number that a noisy count can be."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
+def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> Sensitivity:
+    """How much one unit can change all counts that get this noise: in sum, or by the root of the sum of squares.
 
+    Proof: ``proofs/counting.md``, claim 6, and ``proofs/discrete_gaussian.md``, claim 2.
 
-ROW_CONDITIONS = "proofs/row_conditions.md"
-"""The page that also proves a release about those rows alone that meet conditions."""
-
-PARTIAL_SELECTION = "proofs/partial_selection.md"
-"""The page that also proves a release drawn where the rows are."""
-
-
-def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
-    """The origin of an answer drawn out of `numbers`, between `ends`, for a bounded number of rows per unit."""
-    low, high = (as_text(release.candidates[end]) for end in ends)
-    return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
-
-
-def counting_rows(release: Planned) -> str:
-    """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
-    return f", counting {_rows_of_each(release)}"
-
-
-def _rows_of_each(release: Planned) -> str:
-    return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"
-
-
-def clipped(release: Planned) -> str:
-    """How much one unit may add to a sum, in the unit of the column."""
-    low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
-    return f"from {low} to {high}"
-
-
-def as_text(value: object) -> str:
-    """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0.
-
-    >>> as_text(0.1 + 0.2), as_text(37.0), as_text("37.0")
-    ('0.30000000000000004', '37', '37.0')
+    >>> from dpselect import DiscreteGaussianMechanism, GeometricMechanism
+    >>> noise_sensitivity(GeometricMechanism(epsilon=1.0, sensitivity=4)).value
+    4.0
+    >>> noise_sensitivity(DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=4)).value
+    2.0
     """
-    if isinstance(value, tuple):  # a group of a cross table
-        return ", ".join(map(as_text, cast("tuple[object, ...]", value)))
-    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    from dpselect.mechanisms import GeometricMechanism
+
+    if isinstance(noise, GeometricMechanism):
+        moved = float(noise.sensitivity)
+    else:
+        root = math.sqrt(noise.squared_sensitivity)
+        moved = root if root.is_integer() else math.nextafter(root, math.inf)
+    return Sensitivity.one_way(moved, noise.neighbours, proof="proofs/counting.md")
 
 
-def counted(count: int, noun: str) -> str:
-    """A number with a noun, in the singular for one.
+_DECLARED: dict[str, type[Question]] = {}
+"""Those whose files are imported, by name."""
 
-    >>> counted(1, "row"), counted(1000, "price"), counted(0, "rank")
-    ('1 row', '1,000 prices', '0 ranks')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+class _Questions(Mapping[str, type[Question]]):
+    """Questions by name; the file of each is imported when it is first looked up."""
+
+    def __init__(self, families: Mapping[str, str]) -> None:
+        self._family_of = {name: family for family, names in families.items() for name in names.split()}
+
+    def __getitem__(self, name: str) -> type[Question]:
+        if name not in _DECLARED:
+            import_module(f"dpselect.questions.{self._family_of[name]}")
+        return _DECLARED[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._family_of
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._family_of)
+
+    def __len__(self) -> int:
+        return len(self._family_of)
+
+
+BY_NAME: Mapping[str, type[Question]] = _Questions(FAMILIES)
+"""The questions of a table, by the name of their method."""
+
+_OTHERS = {"quantiles": "unbounded_quantile", "values": "top_unknown", "features": "best_features"}
+
+QUESTIONS: Mapping[str, type[Question]] = _Questions(
+    {family: f"{FAMILIES.get(family, '')} {_OTHERS.get(family, '')}" for family in {**FAMILIES, **_OTHERS}}
+)
+"""All that a release may answer: also those without bounds or a list, and the one about arrays."""
+
+
+def named(name: object) -> type[Question] | None:
+    """The question of this name; None: there is none."""
+    if not isinstance(name, str) or (name not in _DECLARED and name not in QUESTIONS):
+        return None
+    return QUESTIONS[name]

@@ -1,8 +1,9 @@
-"""Which candidates are the most common, or the rarest, and on which date most units are free."""
+"""Which candidates are the most common, or the rarest; and on which date the most units are free."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -10,26 +11,167 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import mechanisms, summaries
 from dpselect.arguments import (
     Candidates,
+    CandidatesIfAny,
     DateBounds,
     Dates,
     DateStep,
     DatesToChoose,
+    DeltaIfLess,
     Epsilon,
+    K,
     MaxValues,
     Values,
     WithCounts,
 )
-from dpselect.privacy import Neighbours
-from dpselect.questions.declared import Columns
-from dpselect.questions.list_question import Counted
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted
-from dpselect.questions.scores import count_scores, rarity_scores
+from dpselect.checks import positive_count
+from dpselect.errors import InvalidCandidatesError
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions.question import Columns, ListQuestion, check_useful, noise_sensitivity
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, Value, counted
 
 if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
     from dpselect.mechanisms import NoisyOrder, PermuteAndFlip
-    from dpselect.questions.question import Planned, RowReader
-    from dpselect.questions.scores import Scores
+    from dpselect.mechanisms.top_k import TopKPlan
+    from dpselect.questions.question import RowReader
+    from dpselect.questions.values import TopUnknown
     from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups
+
+
+class Counted(ListQuestion):
+    """A question that may have noise once on all counts, where `order_noise` prefers it to a draw for each value."""
+
+    if TYPE_CHECKING:  # declared by each, in its place among the others
+        epsilon: float
+        with_counts: bool
+
+    rarest: ClassVar[bool] = False
+
+    @property
+    def of_selection(self) -> float:
+        """The epsilon of the selection: half of it if counts are wanted, because the other half pays for them."""
+        return mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
+
+    @cached_property
+    def moved(self) -> Sensitivity:
+        """How much one unit can change the counts, and so their negatives.
+
+        Proof: ``proofs/counting.md``, claims 1, 2 and 4.
+        """
+        return Sensitivity.one_way(1.0, self.neighbours, proof="proofs/counting.md")
+
+    @cached_property
+    def once(self) -> NoisyOrder | None:
+        """The plan with noise once on all counts, where the rule prefers it; None: a draw for each value.
+
+        Raises:
+            InvalidParameterError: an argument is out of range, or `epsilon` too small for counts to be of use.
+        """
+        most = self.most_per_unit
+        if most is None and not self.with_counts:
+            return None
+        n, k, delta = len(self.choices), self.answers, cast("float", getattr(self, "delta", 0.0))
+        asked: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours}
+        ruled: dict[str, Any] = {"delta": delta, "max_values_per_unit": most, "with_counts": self.with_counts}
+        found = mechanisms.order_noise(n, k, **asked, **ruled)
+        if not found.is_once:
+            return None
+        spent = delta if found.is_gaussian else 0.0
+        order = mechanisms.NoisyOrder.planned(
+            n, k, **asked, delta=spent, max_values_per_unit=n if most is None else most
+        )
+        check_useful(order.noise, n)
+        return order
+
+    def arguments(self, plan: TopKPlan | None = None) -> dict[str, Any]:
+        """What a certificate says of how the order was decided; nothing if the caller left nothing to decide."""
+        from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
+
+        order, most = self.once, self.most_per_unit
+        if order is plan is None and most is None and not self.with_counts:
+            return {}
+        is_at_once = plan is not None and plan.is_at_once
+        rule = (GAUSSIAN_ONCE if order.delta else ONCE) if order is not None else ORDER if is_at_once else EACH
+        return {
+            **({"k": self.answers} if rule != EACH and self.gives_list else {}),
+            **({} if most is None else {"max_values_per_unit": most}),
+            **({"rule": rule} if self.with_counts or most is not None else {}),
+        }
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``.
+        """
+        order = self.once
+        if order is None:
+            return self.each_drawn()
+        return self.stated(
+            noise_sensitivity(order.noise),
+            "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md",
+            "proofs/noisy_order.md",
+            mechanism=type(order.noise).__name__,
+            delta=order.delta,
+            candidates=self.choices.description(),
+            error_bound=float(order.error_bound(CONFIDENCE)),
+            arguments=self.arguments(),
+            counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
+        )
+
+    @abstractmethod
+    def each_drawn(self) -> Terms:
+        """The terms of a draw for each value."""
+
+    def drawn_once(self, order: NoisyOrder, summary: CandidateCounts) -> Drawn:
+        """The selected candidates, best first, and their noisy counts; negative ones are released as 0."""
+        ranked = order.select(summary.counts, rarest=self.rarest)
+        counts = [min(max(0, count), LARGEST_COUNT) for count in ranked.counts]
+        answer: list[Value] = [self.choices[position] for position in ranked.positions]
+        return Drawn(answer if self.gives_list else answer[0], counted=counts)
+
+
+_ROUND_PROOFS = {
+    "PermuteAndFlip": "proofs/permute_and_flip.md",
+    "ExponentialMechanism": "proofs/exponential_mechanism.md",
+    "ExponentialNoiseTopK": "proofs/exponential_once.md",
+}
+"""The proof page of one draw, for questions with several winners."""
+
+
+def top_k_plan(question: Any, epsilon: float, moved: Sensitivity) -> TopKPlan:
+    """How its `k` winners are drawn: the mechanism of a round, the number of rounds, and the total cost."""
+    return mechanisms.plan_top_k(
+        len(question.choices),
+        question.answers,
+        epsilon=epsilon,
+        delta=question.delta,
+        sensitivity=moved.value,
+        monotonic=moved.monotonic,
+        neighbours=moved.neighbours,
+    )
+
+
+def terms_of_plan(question: Any, moved: Sensitivity, arguments: dict[str, Any]) -> Terms:
+    """What a certificate of several winners will contain.
+
+    Proof: ``proofs/top_k.md`` (the rounds), and the page of the plan's mechanism (each draw).
+    """
+    plan: TopKPlan = question.plan
+    drawn_by = type(plan.mechanism).__name__
+    return question.stated(
+        moved,
+        *([] if plan.is_at_once else ["proofs/top_k.md"]),
+        _ROUND_PROOFS[drawn_by],
+        mechanism=drawn_by,
+        rounds=plan.rounds,
+        delta=plan.delta,
+        candidates=question.choices.description(),
+        error_bound=plan.error_bound(confidence=CONFIDENCE),
+        arguments=arguments,
+    )
 
 
 class Best(Counted):
@@ -48,44 +190,31 @@ class Best(Counted):
             neighbours=moved.neighbours,
         )
 
-    @cached_property
-    def terms(self) -> Terms:
-        """What the certificate will contain."""
-        if self.once is not None:
-            return self.terms_once(self.once)
-        mechanism, choices = cast("PermuteAndFlip", self.mechanism), self.choices
-        return Terms(
-            task=self.name,
-            mechanism=type(mechanism).__name__,
-            epsilon=mechanism.epsilon,
-            sensitivity=self.moved,
+    def each_drawn(self) -> Terms:
+        choices = self.choices
+        return self.stated(
+            self.moved,
+            "proofs/permute_and_flip.md",
             candidates=choices.description(),
-            error_bound=mechanism.error_bound(len(choices), confidence=CONFIDENCE),
-            proofs=("proofs/permute_and_flip.md",),
+            error_bound=cast("PermuteAndFlip", self.mechanism).error_bound(len(choices), confidence=CONFIDENCE),
             arguments=self.arguments(),
         )
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
-        """How many units have each candidate."""
-        return [*self.counts(rows, groups)]
-
-    def released(self, summary: Any, /) -> Drawn:
-        """See `Priced.released`. With noise once on all counts, that of the answer is known, too."""
+    def released(self, summary: CandidateCounts, /) -> Drawn:
         if self.once is not None:
-            drawn: Any = self.drawn_once(self.once, summary)
-            return drawn._replace(answer=drawn.answer[0])
-        mechanism: Any = self.mechanism
-        return Drawn(self.choices[mechanism.select(self.scores(summary).values)])
+            return self.drawn_once(self.once, summary)
+        return Drawn(self.choices[cast("PermuteAndFlip", self.mechanism).select(self.scores(summary))])
 
-    def scores(self, summary: CandidateCounts) -> Scores:
-        """How good each candidate is."""
-        score = rarity_scores if self.rarest else count_scores
-        return score(summary, self.neighbours)
+    def scores(self, summary: CandidateCounts) -> NDArray[int64]:
+        """How good each candidate is: its count, or for the rarest its negative."""
+        return -summary.counts if self.rarest else summary.counts
+
+    best: ClassVar[str] = "the count of the released {column} is within {bound:,} of the best"
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`. Counts are whole numbers, and so are the distances between them."""
-        return f"the count of the released {release.column} is within {math.floor(bound):,} of the best"
+        """Counts are whole numbers, and so are the distances between them."""
+        return cls.best.format(column=release.column, bound=math.floor(bound))
 
 
 class MostCommon(Best, name="most_common"):
@@ -118,10 +247,6 @@ class MostCommon(Best, name="most_common"):
     max_values_per_unit: MaxValues = None
     with_counts: WithCounts = False
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
-        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
-
 
 class LeastCommon(MostCommon, name="least_common"):
     """The rarest value in `column`: the candidate that the fewest units have.
@@ -143,22 +268,13 @@ class LeastCommon(MostCommon, name="least_common"):
     does = "Find the rarest value. A value that nobody has is the rarest of all."
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
 
-    draws_in_place: ClassVar[bool] = False
     rarest: ClassVar[bool] = True
-
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`. All candidates are listed here: none is drawn where the scores are."""
-        return replace(self, candidates=columns.listed(self.candidates), neighbours=neighbours)
+    best: ClassVar[str] = "the count of the released {column} is within {bound:,} of the lowest"
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """See `Question.accepts_usable_epsilon`. Few units have the rarest value, whatever else can be read."""
+        """Few units have the rarest value, whatever else can be read."""
         return True
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
-        return f"the count of the released {release.column} is within {math.floor(bound):,} of the lowest"
 
 
 class BestDate(Best, name="best_date"):
@@ -193,26 +309,116 @@ class BestDate(Best, name="best_date"):
 
     label: ClassVar[str] = "answer"
 
+    best: ClassVar[str] = "the count of the released date is within {bound:,} of the best"
+
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
         public = summaries.public_dates(self.dates, bounds=self.bounds, step=self.step)
         return replace(self, dates=public, bounds=None, step=1, neighbours=neighbours)
 
-    @property
+    @cached_property
     def choices(self) -> PublicCandidates:
-        """The dates."""
         return cast("PublicCandidates", self.dates)
 
     def counts(self, rows: RowReader, groups: PublicGroups | None) -> list[CandidateCounts]:
-        """How many units are free on each date."""
         return rows.count(self.choices, groups, argument="dates")
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
-        return f"the count of the released date is within {math.floor(bound):,} of the best"
+    def origin(cls, release: Planned) -> str:
+        return f"out of {counted(release.candidates['count'], 'date')} given by the caller"
+
+
+class TopK(Counted, name="top_k"):
+    """The `k` most common values in `column`, best first.
+
+    Without candidates, `delta` is needed, values are read as the column's type has them (in CSV as text), and there may
+    be fewer than `k`. The rules that decide how to draw are `dpselect.planning.order_noise` and `unknown_noise`.
+
+    Returns:
+        A list of different candidates.
+
+    Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates ``proofs/unknown_candidates.md`` and
+    ``proofs/stop_candidate.md``.
+
+    >>> import dpselect as dps
+    >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
+    >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
+    [6, 3, 11]
+    >>> visits.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
+    [6, 3, 11]
+    """
+
+    asks = "What are the ten most common values, and how many have each?"
+    does = "Find the K most common values, best first."
+    example = ("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1 --with-counts")
+    also = (
+        ("And without a list of candidates?", ("clicks.parquet page 10", "--unit session --epsilon 1 --delta 1e-6")),
+    )
+    positional = ("k",)
+    value = "list[Any]"
+
+    column: Values
+    k: K
+    candidates: CandidatesIfAny = None
+    epsilon: Epsilon
+    delta: DeltaIfLess = 0.0
+    with_counts: WithCounts = False
+    max_values_per_unit: MaxValues = None
+
+    gives_list: ClassVar[bool] = True
+
+    def check_usable(self, usable_epsilon: object, /) -> None:
+        from dpselect.questions.values import check_countable
+
+        if self.candidates is None:
+            check_countable(1 if self.max_values_per_unit is None else self.max_values_per_unit, usable_epsilon)
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> TopK | TopUnknown:  # pyright: ignore
+        """Without a list it is another question."""
+        if self.candidates is not None:
+            return super().known(columns, neighbours)
+        from dpselect.questions.values import TopUnknown
+
+        check_unlisted(self.delta)
+        given = {each: getattr(self, each) for each in ("column", "k", "epsilon", "delta", "with_counts")}
+        kind, most = columns.name_kind(self.column, None), self.max_values_per_unit
+        return TopUnknown(**given, max_values_per_unit=1 if most is None else most, kind=kind, neighbours=neighbours)
+
+    @property
+    def answers(self) -> int:
+        return positive_count(self.k, "k", at_most=len(self.choices), at_most_what="the number of candidates")
+
+    @cached_property
+    def plan(self) -> TopKPlan:
+        """The mechanism of a round, the number of rounds, and the total cost; if noise is not added `once`."""
+        return top_k_plan(self, self.of_selection, self.moved)
+
+    @property
+    def mechanism(self) -> TopKPlan | NoisyOrder:
+        """What draws, at the whole cost."""
+        return self.plan if self.once is None else self.once
+
+    def each_drawn(self) -> Terms:
+        return terms_of_plan(self, self.moved, self.arguments(self.plan))
+
+    def released(self, summary: CandidateCounts, /) -> Drawn:
+        if self.once is not None:
+            return self.drawn_once(self.once, summary)
+        return Drawn([self.choices[position] for position in self.plan.select(summary.counts)])
 
     @classmethod
-    def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
-        return f"out of {counted(release.candidates['count'], 'date')} given by the caller"
+    def within(cls, release: Planned, bound: float) -> str:
+        return f"each count is within {math.floor(bound):,} of the best one left when it was selected"
+
+
+def check_unlisted(delta: object) -> None:
+    """Refuse a question without candidates that has no delta either, with both ways out.
+
+    Raises:
+        InvalidCandidatesError: `delta` is 0.
+    """
+    if delta == 0:
+        hint = (
+            "Which values occur is private. Give a range, a code book or a catalogue; or give a delta, such as 1e-6 for"
+        )
+        hint += " up to about 10,000 units, to select among the values that enough units have."
+        raise InvalidCandidatesError("candidates", None, "the public list of values to choose from, or a delta", hint)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpselect import mechanisms, summaries
 from dpselect.arguments import Candidates, Clip, Epsilon, Numbers, Scale, Summed, Values, WithCounts
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.declared import Question
-from dpselect.questions.list_question import ListQuestion
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms, clipped
-from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
+from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
+from dpselect.questions.question import ListQuestion, Question
+from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, as_text
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism, PermuteAndFlip
-    from dpselect.questions.question import Planned, RowReader
+    from dpselect.questions.question import RowReader
     from dpselect.summaries import CandidateTotals, PublicClip, PublicGroups
 
 _MOST_ERROR = 10**15
@@ -55,7 +54,7 @@ class Sum(Question, name="sum"):
     epsilon: Epsilon
     scale: Scale = 1.0
 
-    error_units: ClassVar[tuple[str, ...]] = ("sum",)
+    measured_in = "sum"
     measure: ClassVar[str] = "sum of {column}"
     is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
@@ -81,14 +80,10 @@ class Sum(Question, name="sum"):
         Proof: ``proofs/clipped_sums.md`` (the sensitivity) and ``proofs/geometric_mechanism.md`` (the draw).
         """
         moved = sum_sensitivity(self.amounts, self.neighbours)
-        return Terms(
-            task=self.name,
-            mechanism=type(self.mechanism).__name__,
-            epsilon=self.mechanism.epsilon,
-            sensitivity=replace(moved, value=self.amounts.in_units(moved.value)),
-            candidates={},
+        return self.stated(
+            replace(moved, value=self.amounts.in_units(moved.value)),
+            "proofs/geometric_mechanism.md",
             error_bound=self.amounts.error_in_units(float(self.mechanism.error_bound(CONFIDENCE))),
-            proofs=("proofs/geometric_mechanism.md",),
             arguments=self.amounts.description(),
         )
 
@@ -107,21 +102,18 @@ class Sum(Question, name="sum"):
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         return f"the released sum is within {f'{bound:,}'.removesuffix('.0')} of the total {release.column}"
 
     @classmethod
     def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
         return f", counting {clipped(release)} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return f"adding {clipped(release)} for each {release.unit}"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`. Scaled, a sum is a whole number, as far as doubles can tell."""
+        """Scaled, a sum is a whole number, as far as doubles can tell."""
         (value,), scale = values, self.amounts.scale
         if scale == 1:
             return type(value) is int
@@ -163,7 +155,7 @@ class BestBy(ListQuestion, name="best_by"):
     epsilon: Epsilon
     with_counts: WithCounts = False
 
-    error_units: ClassVar[tuple[str, ...]] = ("sum",)
+    measured_in = "sum"
 
     @cached_property
     def amounts(self) -> PublicClip:
@@ -185,14 +177,11 @@ class BestBy(ListQuestion, name="best_by"):
         """What the certificate will contain; sensitivity and error bound are in the unit of the summed column."""
         moved = sum_sensitivity(self.amounts, self.neighbours)
         whole = self.mechanism.error_bound(len(self.choices), confidence=CONFIDENCE)
-        return Terms(
-            task=self.name,
-            mechanism=type(self.mechanism).__name__,
-            epsilon=self.mechanism.epsilon,
-            sensitivity=replace(moved, value=self.amounts.in_units(moved.value)),
+        return self.stated(
+            replace(moved, value=self.amounts.in_units(moved.value)),
+            "proofs/permute_and_flip.md",
             candidates=self.choices.description(),
             error_bound=self.amounts.error_in_units(whole),
-            proofs=("proofs/permute_and_flip.md",),
             arguments=self.amounts.description(),
         )
 
@@ -205,34 +194,79 @@ class BestBy(ListQuestion, name="best_by"):
         return rows.units(summaries.PublicCondition(candidates=self.choices, summed=self.sum), groups)
 
     def released(self, summary: CandidateTotals, /) -> Drawn:
-        """See `Priced.released`: one of the candidates, by what the units' amounts add up to."""
-        scores = sum_scores(summary, self.amounts, self.neighbours)
-        return Drawn(self.choices[self.mechanism.select(scores.values)])
+        """One of the candidates, by what the units' amounts add up to."""
+        return Drawn(self.choices[self.mechanism.select(summary.totals)])
 
     label: ClassVar[str] = "answer"
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """See `Question.keys`."""
         return ["best"]
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """See `Question.accepts_usable_epsilon`. Counts are of units with a candidate, with or without an amount."""
+        """Counts are of units with a candidate, with or without an amount."""
         return True
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         total = f"the total {release.arguments['sum']}"
         return f"{total} of the released {release.column} is within {f'{bound:,}'.removesuffix('.0')} of the best"
 
     @classmethod
     def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
         return f", counting {clipped(release)} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return f"{super().origin(release)}, each {release.unit} adding {clipped(release)} to one"
+
+
+def clipped(release: Planned) -> str:
+    """How much one unit may add to a sum, in the unit of the column."""
+    low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
+    return f"from {low} to {high}"
+
+
+def sum_sensitivity(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Sensitivity:
+    """How much one unit can change any sum, in scaled whole numbers.
+
+    A unit adds an amount from `lower` to `upper` to some candidates and nothing to the others. If one unit is added
+    that is the larger of the two bounds' magnitudes, and monotone if they have one sign; if one is replaced, sums also
+    move by the distance from one amount to another, and 0 is an amount, too.
+
+    Proof: ``proofs/clipped_sums.md``.
+
+    >>> from dpselect.summaries import PublicClip
+    >>> sum_sensitivity(PublicClip.given("paid", (-2, 5))).value
+    5.0
+    >>> sum_sensitivity(PublicClip.given("paid", (-2, 5)), Neighbours.REPLACE_ONE).value
+    7.0
+    """
+    relation = neighbouring_relation(neighbours)
+    if relation is Neighbours.REPLACE_ONE:
+        return Sensitivity(float(_spread(clip)), monotonic=False, neighbours=relation, proof="proofs/clipped_sums.md")
+    most = max(abs(clip.lower), abs(clip.upper))
+    one_way = clip.lower >= 0 or clip.upper <= 0
+    return Sensitivity(float(most), monotonic=one_way, neighbours=relation, proof="proofs/clipped_sums.md")
+
+
+def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> int:
+    """How much one unit can change the difference between two sums, in scaled whole numbers; the noise is scaled to it.
+
+    It is less than twice the sensitivity if the bounds have opposite signs: one sum then gains at most `upper`, and
+    another loses at most the magnitude of `lower`.
+
+    Proof: ``proofs/clipped_sums.md``.
+
+    >>> from dpselect.summaries import PublicClip
+    >>> clip = PublicClip.given("paid", (-2, 5))
+    >>> sum_range(clip), sum_range(clip, Neighbours.REPLACE_ONE)
+    (7, 14)
+    """
+    return _spread(clip) * (1 if neighbouring_relation(neighbours) is Neighbours.ADD_REMOVE else 2)
+
+
+def _spread(clip: PublicClip) -> int:
+    """The width of the range of amounts that a unit may add to a candidate, including 0."""
+    return max(clip.upper, 0) - min(clip.lower, 0)

@@ -1,4 +1,4 @@
-"""Which values enough units have, where no list is public; and what such questions have in common."""
+"""Which values enough units have, and which of them the most, where no list is public."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import mechanisms, summaries
-from dpselect.arguments import Delta, Epsilon, Kind, MaxValuesCounted
+from dpselect.arguments import Delta, DeltaIfLess, Epsilon, K, Kind, MaxValues, MaxValuesCounted, WithCounts
 from dpselect.arguments import Values as ColumnOfValues
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.declared import Columns, Question
-from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted
+from dpselect.questions.question import Columns, Question
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, counted
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection
+    from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
     from dpselect.mechanisms.partition_selection import UnlistedValues
     from dpselect.mechanisms.threshold_counts import UnlistedNoise
-    from dpselect.questions.question import Planned, RowReader
+    from dpselect.questions.question import RowReader
     from dpselect.summaries import NameCounts, PublicGroups
-
-PAGE = "proofs/unknown_candidates.md"
-"""The page that proves how much one unit can change the counts of unknown values."""
 
 
 class Unlisted(Question):
@@ -47,8 +44,20 @@ class Unlisted(Question):
 
         Proof: ``proofs/unknown_candidates.md``, claim 1.
         """
-        relation = self.mechanism.neighbours
-        return Sensitivity(1.0, monotonic=relation is Neighbours.ADD_REMOVE, neighbours=relation, proof=PAGE)
+        return Sensitivity.one_way(1.0, self.mechanism.neighbours, proof="proofs/unknown_candidates.md")
+
+    def named(self, *proofs: str, arguments: dict[str, Any], **more: Any) -> Terms:
+        """The contents of the certificate, except the answer."""
+        mechanism = self.mechanism
+        return self.stated(
+            self.sensitivity,
+            *proofs,
+            delta=mechanism.delta,
+            candidates={"origin": "rows", "kind": str(self.kind)},
+            error_bound=float(mechanism.count_needed(CONFIDENCE)),
+            arguments=arguments,
+            **more,
+        )
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[NameCounts]:
         """How many units count for each value that occurs."""
@@ -70,13 +79,11 @@ class Unlisted(Question):
 
     @classmethod
     def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
         most = counted(release.arguments["max_values_per_unit"], "value")
         return f", counting at most {most} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        """See `Question.origin`."""
         return "out of all values that occur, without a list of candidates"
 
 
@@ -118,7 +125,6 @@ class Values(Unlisted, name="values"):
         check_countable(self.max_values_per_unit, usable_epsilon)
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """See `Question.known`."""
         return replace(self, kind=columns.name_kind(self.column, self.kind), neighbours=neighbours)
 
     @cached_property
@@ -144,15 +150,8 @@ class Values(Unlisted, name="values"):
         """
         rule, mechanism = self._chosen.rule, self.mechanism
         is_coin = isinstance(mechanism, mechanisms.PartitionSelection)
-        return Terms(
-            task=self.name,
-            mechanism=type(mechanism).__name__,
-            epsilon=mechanism.epsilon,
-            delta=mechanism.delta,
-            sensitivity=self.sensitivity,
-            candidates={"origin": "rows", "kind": str(self.kind)},
-            error_bound=float(mechanism.count_needed(CONFIDENCE)),
-            proofs=("proofs/partition_selection.md" if is_coin else "proofs/discrete_gaussian.md",),
+        return self.named(
+            "proofs/partition_selection.md" if is_coin else "proofs/discrete_gaussian.md",
             arguments={
                 "max_values_per_unit": mechanism.max_values_per_unit,
                 "half_named_at": mechanism.count_needed(0.5),
@@ -167,23 +166,129 @@ class Values(Unlisted, name="values"):
 
     @classmethod
     def ending(cls, release: Planned, count: int) -> str:
-        """See `Question.ending`."""
         return "" if count else nothing_named(release)
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """See `Question.within`."""
         return f"a value that at least {bound:,.0f} units ({release.unit}) have is named"
 
     @classmethod
     def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
         half = f"at {counted(release.arguments['half_named_at'], 'unit')} the probability reaches one half"
         return f"{super().counting(release)}; {half}"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """See `Question.possible`. All different and sorted: another order would reveal something."""
+        """All different and sorted: another order would reveal something."""
         return self.may_hold(values) and values == sorted(values)
+
+
+class TopUnknown(Unlisted, name="top_unknown"):
+    """The `k` most common values where there is no list: those that enough units have."""
+
+    label: ClassVar[str] = "rank"
+    bounds_every_count: ClassVar[bool] = False
+
+    column: ColumnOfValues
+    k: K
+    epsilon: Epsilon
+    delta: DeltaIfLess
+    with_counts: WithCounts = False
+    max_values_per_unit: MaxValues = 1
+    kind: Any
+
+    @cached_property
+    def _chosen(self) -> UnlistedNoise:
+        """The mechanism, and the rule by which it was chosen."""
+        from dpselect.mechanisms.threshold_counts import unknown_noise
+
+        return unknown_noise(
+            self.k,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            max_values_per_unit=checked_most(self.kind, self.max_values_per_unit),
+            with_counts=self.with_counts,
+            neighbours=self.neighbours,
+        )
+
+    @property
+    def mechanism(self) -> ThresholdCounts | GaussianThresholdCounts | StopCandidate:
+        """What selects them, at the whole cost."""
+        return self._chosen.mechanism
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/unknown_candidates.md`` (counts and threshold) and the page of the noise, or
+        ``proofs/stop_candidate.md``.
+        """
+        mechanism = self.mechanism
+        has_counts = not isinstance(mechanism, mechanisms.StopCandidate)
+        reached = (
+            {"threshold": mechanism.threshold} if has_counts else {"half_released_at": mechanism.count_needed(0.5)}
+        )
+        return self.named(
+            _PROOFS[type(mechanism).__name__],
+            rounds=1 if has_counts else self.k,
+            arguments={
+                "k": self.k,
+                "max_values_per_unit": mechanism.max_values_per_unit,
+                **({"with_counts": True} if self.with_counts else {}),
+                **reached,
+                "rule": self._chosen.rule,
+            },
+            counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
+        )
+
+    def released(self, summary: NameCounts, /) -> Drawn:
+        """Of equal noisy counts the smaller value comes first: the order of rows is private."""
+        if isinstance(self.mechanism, mechanisms.StopCandidate):
+            return Drawn(summary.names.take(self.mechanism.select(summary.counts)).to_pylist())
+        positions, noisy = self.mechanism.draw(summary.counts)
+        if positions.size > self.k:
+            import numpy as np
+
+            reached = noisy >= np.partition(noisy, -self.k)[-self.k]
+            positions, noisy = positions[reached], noisy[reached]
+        names = summary.names.take(positions).to_pylist()
+        ranked = sorted(zip((-noisy).tolist(), names, strict=True))[: self.k]
+        return Drawn([name for _, name in ranked], counted=[min(-count, LARGEST_COUNT) for count, _ in ranked])
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        given, having = release.arguments, f"a value that at least {bound:,.0f} units ({release.unit}) have"
+        if "threshold" not in given:
+            half = f"at {given['half_released_at']:,} units the probability passes one half"
+            return f"{having} is drawn before the answer stops, or the answer has {given['k']:,} others ({half})"
+        at = f"{given['threshold']:,}"
+        reached = f"reaches the threshold of {at} (at {at} units the probability passes one half)"
+        return f"the noisy count of {having} {reached}"
+
+    @classmethod
+    def counts_within(cls, release: Planned, within: int) -> str:
+        """How many values there are is private, so no bound covers all of them."""
+        return (
+            f"the count of a value fixed beforehand (selected ones tend to be high) is within {within:,} of the truth"
+        )
+
+    @classmethod
+    def ending(cls, release: Planned, count: int) -> str:
+        asked = release.arguments["k"]
+        if count == asked:
+            return ""
+        has_threshold = "threshold" in release.arguments
+        why = "No other noisy count reaches the threshold" if has_threshold else "The stop candidate was drawn next"
+        more = "" if count else f" {nothing_named(release)}"
+        return f"Released: {count:,} of {asked:,}. {why}.{more}"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """None below the threshold; the most common first, of equal ones the smaller."""
+        if len(values) > self.k or not self.may_hold(values):
+            return False
+        if counts is None:
+            return True
+        ranked = [(-count, value) for count, value in zip(counts, values, strict=True)]
+        return ranked == sorted(ranked) and all(count >= self.terms.arguments["threshold"] for count in counts)
 
 
 def checked_most(kind: object, max_values_per_unit: object) -> int:
@@ -210,3 +315,9 @@ _POSSIBLE = {
     "dates": ((date.max - date.min).days + 1, "the number of days in the years 1 to 9999"),
 }
 """Kinds with few values, of which no unit can have more."""
+
+_PROOFS = {
+    "ThresholdCounts": "proofs/geometric_mechanism.md",
+    "GaussianThresholdCounts": "proofs/discrete_gaussian.md",
+    "StopCandidate": "proofs/stop_candidate.md",
+}

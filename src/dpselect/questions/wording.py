@@ -8,12 +8,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
-from dpselect.questions.question import as_text, counted
+from dpselect.questions.words import as_text, counted, members
 
 if TYPE_CHECKING:
     from dpselect.privacy import Guarantee
-    from dpselect.questions.declared import Question
-    from dpselect.questions.question import Answered, Planned, Value
+    from dpselect.questions.question import Question
+    from dpselect.questions.words import Answered, Planned, Value
 
     Kind = type[Question]
 
@@ -34,15 +34,6 @@ _LARGE_DELTA = 1e-3
 
 _MOST_NAMED = 5
 """Groups named in a sentence."""
-
-
-def error_bound(kind: Kind, release: Planned) -> dict[str, Any] | None:
-    """The error bound as in a certificate: ``within`` is None if it does not fit into a double."""
-    if release.error_bound is None:
-        return None
-    within = release.error_bound if math.isfinite(release.error_bound) else None
-    of = kind.error_unit(release)
-    return {"within": within, "confidence": release.confidence} | ({"unit": of} if of else {})
 
 
 def cost(release: Planned, epsilon: float) -> str:
@@ -250,8 +241,6 @@ def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
 def _condition(held: Mapping[str, Any]) -> str:
     column, values = held["column"], held.get("values")
     if values is not None:
-        from dpselect.questions.words import members
-
         values = members(values)
         listed = ", ".join(map(as_text, values[:_FEW])) + (", ..." if len(values) > _FEW else "")
         return f"{column} {listed}" if len(values) == 1 else f"{column} one of {listed}"
@@ -267,12 +256,6 @@ def _condition(held: Mapping[str, Any]) -> str:
 
 _FEW = 5
 """Values of a condition named in a sentence."""
-
-
-def rule(release: Planned) -> str:
-    """How the noise was chosen, in one sentence; empty if there was no choice."""
-    said = str(release.arguments.get("rule", ""))
-    return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
 def html_table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]], *notes: str) -> str:

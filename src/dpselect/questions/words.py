@@ -1,19 +1,232 @@
-"""A question's arguments in words: what certificates, ledgers and plans hold, the same however they were given."""
+"""What certificates, ledgers and plans hold of a question: its arguments in words, the same however they were given,
+and the terms that it follows from them.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from numbers import Number
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from dpselect import summaries
 from dpselect.arguments import REQUIRED, Argument
 from dpselect.checks import decimal_fraction
 from dpselect.errors import InvalidCertificateError, Shown
+from dpselect.privacy import Guarantee, Neighbours, Sensitivity
+
+if TYPE_CHECKING:
+    from dpselect.accounting.events import Event
+
+CONFIDENCE = 0.99
+"""Confidence level of the error bound that releases state."""
+
+Value = int | float | str | bool | date
+"""A candidate, or a number."""
+
+Group = Value | tuple[Any, ...]
+"""The name of a group; of a cross table a tuple."""
+
+Answered = Value | list[Value] | dict[Group, "Value | list[Value]"]
+"""One value, several in order, or either of these for each group."""
+
+Numbers = int | list[int] | dict[Group, "int | list[int]"]
+"""A number of units for each answer, in the same shape; or one for each list of answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyUnits:
+    """Noisy numbers of units that are released together with an answer.
+
+    As ``release.usable``: the number of units that the question could use, from which to see whether the answer is
+    about anything. A unit is counted if at least one of its rows can be used: it has, as the question needs, one of the
+    candidates, a number, and one of the groups. As ``release.counted``: the number of units with each selected
+    candidate.
+
+    Attributes:
+        count: the number, at least 0; a list for a list of selected candidates; with groups, a dictionary with such a
+            number or list for each group. None before the draw.
+        within: with `confidence` all of them (in one group, with groups) are at most this far from the truth.
+        epsilon: the part of the release's epsilon that was spent on them; None if they came with the answer, at no
+            cost.
+        answer_epsilon: the part that was spent on the answer; None likewise.
+
+    Proof: ``proofs/usable_units.md`` and ``proofs/noisy_order.md``.
+    """
+
+    count: Numbers | None = None
+    within: int
+    epsilon: float | None = None
+    answer_epsilon: float | None = None
+
+    @property
+    def confidence(self) -> float:
+        """Confidence level of `within`."""
+        return CONFIDENCE
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Its accuracy, and its cost if it cost anything, as in a certificate."""
+        accuracy = {"within": self.within, "confidence": self.confidence}
+        if self.epsilon is None:
+            return accuracy
+        return {**accuracy, "epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What of `Planned` follows from a question alone; `proofs` are without the page of the sensitivity."""
+
+    task: str
+    mechanism: str
+    rounds: int = 1
+    epsilon: float
+    delta: float = 0.0
+    sensitivity: Sensitivity
+    candidates: Mapping[str, Any]
+    error_bound: float | None
+    proofs: tuple[str, ...]
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    groups: Mapping[str, Any] | None = None
+    usable: NoisyUnits | None = None
+    counted: NoisyUnits | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What is known of an answer before it is drawn: all of its certificate but the answer, its time and its receipt.
+
+    Attributes:
+        task: the question: the name of a method of `Dataset`; also ``"unbounded_quantile"``, ``"top_unknown"`` and
+            ``"best_features"``.
+        column: the column the answer is about.
+        unit: the column that identifies who is protected.
+        mechanism: name of the mechanism that drew the answer, as exported by `dpselect.mechanisms`.
+        rounds: number of draws; 1 unless several candidates were selected.
+        epsilon: privacy loss of the whole release.
+        delta: probability with which epsilon may fail; 0 is pure differential privacy.
+        sensitivity: the most by which one unit changes any one count; for a quantile any one rank, for a price any one
+            revenue; for several quantiles the number of values on the wrong side of an answer (halving: at each of
+            them). For ``best_by`` any one sum, for a mean the mean, in the unit of the column.
+        monotonic: adding or removing one unit changes all of them in the same direction.
+        neighbours: which data sets the guarantee compares.
+        candidates: the origin, number and kind of the candidates.
+        error_bound: with probability `confidence` the count of each selected candidate is at most this far below the
+            largest count left when it was selected. For ``least_common`` it is at most this far above the lowest count;
+            for ``best_by`` the sum is at most this far below the best. For a quantile, the rank of the released number
+            is at most this far from the target rank, with all values rounded to the grid. For a price, its revenue is
+            at most this far below the best. For a mean, a variance and a density see their methods of `Dataset`. With
+            groups, it holds in each group. It is known before the data is seen, infinite if it does not fit into a
+            double, and None if no bound holds for all data: for a quantile without a grid, for several quantiles and
+            for a price between bounds.
+        confidence: confidence level of `error_bound`.
+        error_unit: what it is measured in, if not in units: ranks, revenue, a sum.
+        proofs: pages of this project's repository that prove the guarantee.
+        event: what the release costs, for accounting.
+        error_unit: what the error is measured in, if not in units: ranks, revenue, a sum.
+        arguments: other arguments of the question; for quantiles the levels, for quantiles and prices the maximum
+            number of rows per unit.
+        groups: for a question about groups: the column of groups, their number and kind, how many of them one unit
+            takes part in, and the cost of one group. None: all rows together.
+        question: the question in words, as it was asked; checked by asking it again.
+        facts: what had to be known of the columns' types to plan it.
+        usable: the noisy number of units that the question could use, if one is released: see `NoisyUnits`.
+        counted: the noisy number of units with each selected candidate, if released, with its accuracy and its part of
+            epsilon: see `NoisyUnits`.
+    """
+
+    task: str
+    column: str
+    unit: str
+    mechanism: str
+    rounds: int
+    epsilon: float
+    delta: float
+    sensitivity: float
+    monotonic: bool
+    neighbours: Neighbours
+    candidates: Mapping[str, Any]
+    error_bound: float | None
+    confidence: float = CONFIDENCE
+    proofs: tuple[str, ...]
+    event: Event
+    error_unit: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    groups: Mapping[str, Any] | None = None
+    question: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    usable: NoisyUnits | None = None
+    counted: NoisyUnits | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each unit, unless a release is seeded: then nothing is."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def where(self) -> Sequence[Mapping[str, Any]]:
+        """The conditions that rows have to meet to be looked at, each with its column."""
+        return self.question.get("where", ())
+
+    @property
+    def rule(self) -> str:
+        """How the noise is chosen, in one sentence; empty if there is no choice: see `planning.order_noise`."""
+        said = str(self.arguments.get("rule", ""))
+        return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+class Drawn(NamedTuple):
+    """What was drawn.
+
+    Attributes:
+        answer: the answer.
+        usable: the noisy number of units in each group, one without groups; None if none was released.
+        counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
+    """
+
+    answer: Answered
+    usable: list[int] | None = None
+    counted: list[int] | None = None
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a finite number as JSON has it."""
+    return type(value) in (int, float) and abs(cast("float", value)) <= sys.float_info.max
+
+
+LARGEST_COUNT = 2**62
+"""Noisy counts beyond this are released as this."""
+
+
+def is_noisy_count(value: object) -> bool:
+    """Whether it is a whole number that a noisy count can be."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
+
+
+def as_text(value: object) -> str:
+    """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0.
+
+    >>> as_text(0.1 + 0.2), as_text(37.0), as_text("37.0")
+    ('0.30000000000000004', '37', '37.0')
+    """
+    if isinstance(value, tuple):  # a group of a cross table
+        return ", ".join(map(as_text, cast("tuple[object, ...]", value)))
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with a noun, in the singular for one.
+
+    >>> counted(1, "row"), counted(1000, "price"), counted(0, "rank")
+    ('1 row', '1,000 prices', '0 ranks')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
 
 Words = dict[str, Any]
 
@@ -60,6 +273,8 @@ def written(value: Any, kind: object) -> Any:
 
 def number_written(value: Any) -> int | float | str:
     """A number: as JSON has it where that is exactly what the caller means, else as a fraction."""
+    if type(value) is int and abs(value) < 10**40:
+        return value
     if type(value) is float:  # from 2^52 on as it is: see `whole_or_double_bounds`
         return int(value) if value.is_integer() and abs(value) < _WHOLE_DOUBLES else value
     exact = decimal_fraction(value, "number", expected="a finite number")
@@ -90,7 +305,7 @@ def _numbers(held: object, name: str) -> Any:
     return tuple(_number(each, name) for each in _list(held, name))
 
 
-def _text(held: object, name: str) -> str:
+def a_text(held: object, name: str) -> str:
     if not isinstance(held, str) or not held:
         raise wrong(name, "a text")
     return held
@@ -128,7 +343,7 @@ def members(held: object, name: str = "list") -> Any:
     elif set(about) == {"dates"}:
         return [_date(each, name) for each in _list(about["dates"], name)]
     elif set(about) == {"count", "kind", "sha256"}:
-        kind, hash = about["kind"], _text(about["sha256"], name)
+        kind, hash = about["kind"], a_text(about["sha256"], name)
         if kind in [*summaries.CandidateKind] and re.fullmatch("[0-9a-f]{64}", hash):
             return summaries.UnlistedCandidates.stated_as(
                 summaries.CandidateKind(kind), _whole(about["count"], name), hash
@@ -138,7 +353,7 @@ def members(held: object, name: str = "list") -> Any:
 
 def _date(held: object, name: str) -> date:
     try:
-        read = date.fromisoformat(_text(held, name))
+        read = date.fromisoformat(a_text(held, name))
     except ValueError:
         raise wrong(name, "dates such as 2026-11-21") from None
     if read.isoformat() != held:
@@ -147,7 +362,7 @@ def _date(held: object, name: str) -> date:
 
 
 def _ends(held: object, name: str) -> Any:
-    return tuple(_text(each, name) for each in _list(held, name))
+    return tuple(a_text(each, name) for each in _list(held, name))
 
 
 def _numbers_or_dates(held: object, name: str) -> Any:
@@ -159,8 +374,8 @@ def _prices(held: object, name: str) -> Any:
 
 
 _READ: dict[object, Callable[[object, str], Any]] = {
-    "text": _text,
-    "any text": _text,
+    "text": a_text,
+    "any text": a_text,
     "whole": _whole,
     "number": _number,
     "exact": _number,
@@ -191,7 +406,7 @@ def read(words: Words, arguments: Iterable[Argument], *, within: str = "question
     found: Words = {}
     for name, each in known.items():
         if name in words:
-            value = _READ.get(each.kind, _text)(words[name], f"{within}.{name}")
+            value = _READ.get(each.kind, a_text)(words[name], f"{within}.{name}")
             found[name] = value if each.check is None else each.check(value, name)
         elif each.default is REQUIRED:
             _missing(within, name)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, did_you_mean, typed
 from dpselect.privacy import Neighbours
-from dpselect.questions.declared import Question
 from dpselect.questions.query import Query
-from dpselect.session.paying import Payer, TableFacts, TableQuestion
+from dpselect.questions.question import Question
+from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows
 from dpselect.summaries import CandidateKind, PublicGroups
 
@@ -36,7 +36,7 @@ class Asking(metaclass=QuestionsFirst):
     _groups: PublicGroups | None
     _neighbours: Neighbours
     _rows: Rows
-    _spending: Payer[Any]
+    _spending: Payer[Any] | None
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in _NO_QUESTIONS]
@@ -129,10 +129,11 @@ class Asking(metaclass=QuestionsFirst):
         return self._rows.candidate_kinds(column)
 
     def _answer(self, question: Question, usable_epsilon: float | None, request: str | None) -> Any:
-        """The reply to a question."""
-        return self._spending.answer(self._planned(question, usable_epsilon, request))
+        """The reply to a question: the question as it will be asked, if there is nobody to answer it."""
+        planned = self._planned(question, usable_epsilon, request)
+        return planned if self._spending is None else self._spending.answer(planned)
 
-    def _planned(self, question: Question, usable_epsilon: float | None, request: str | None) -> TableQuestion[Any]:
+    def _planned(self, question: Question, usable_epsilon: float | None, request: str | None) -> TableQuestion:
         """The question as it will be asked of the rows."""
         asked = Query.planned(
             question,
@@ -142,10 +143,11 @@ class Asking(metaclass=QuestionsFirst):
             where=[each.words for each in self._rows.conditions],
             usable_epsilon=usable_epsilon,
         )
-        rows = self._rows.of(question.column)  # a column that is not there is refused before anything is charged
-        about = TableFacts(self._rows.unit, rows.column.shown, self._rows.origin, self._rows.format, self._rows.named)
+        table = self._rows
+        rows = table.of(question.column)  # a column that is not there is refused before anything is charged
+        about: dict[str, Any] = {"origin": table.origin, "format": table.format, "named": table.named}
         return TableQuestion(
-            asked=asked, gather=lambda: asked.priced.read(rows), rows=rows, table=about, request=request
+            asked=asked, rows=rows, unit=table.unit, column=rows.column.shown, request=request, **about
         )
 
 

@@ -12,8 +12,8 @@ from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow
 from dpselect.questions.counts import listed_values
-from dpselect.questions.question import counted
 from dpselect.questions.wording import scope
+from dpselect.questions.words import counted
 from dpselect.rows.columns import Needed, check_match, check_numeric
 from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.inspect import Sought, inspected

@@ -137,7 +137,7 @@ class Dataset(PlainQuestions):
         (37.0, True)
         """
         table = Planner(self)
-        asked: list[TableQuestion[Any]] = []
+        asked: list[TableQuestion] = []
         listed = cast(
             "list[Mapping[str, Any]]", members_in_order(questions, "questions", expected="a list of dictionaries")
         )
@@ -157,7 +157,7 @@ class Dataset(PlainQuestions):
         about = [
             ("table", self._rows.shown),
             ("protects", f"each {self._rows.unit}: one is {relation}"),
-            ("account", self._spending.account or "none; the costs of releases add up"),
+            ("account", cast("Spending", self._spending).account or "none; the costs of releases add up"),
         ]
         return html_table(("data set", ""), about, "Its rows are not shown. Ask it: dir(dataset) lists the questions.")
 

@@ -9,10 +9,10 @@ from typing import Any, cast
 from dpselect import arguments
 from dpselect.arguments import OF_VIEWS, REQUIRED, Argument
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
-from dpselect.questions.declared import BY_NAME
+from dpselect.questions.question import BY_NAME
 from dpselect.session.asking import Asking, neighbours_of, rows_of
 from dpselect.session.methods import PlainQuestions
-from dpselect.session.paying import Collecting, TableQuestion
+from dpselect.session.paying import TableQuestion
 
 ASK = "ask"
 """The key that names the method."""
@@ -31,8 +31,7 @@ class Planner(PlainQuestions):
     __slots__ = ()
 
     def __init__(self, table: Asking) -> None:
-        self._rows, self._neighbours, self._spending = rows_of(table), neighbours_of(table), Collecting()
-        self._groups = None
+        self._rows, self._neighbours, self._groups, self._spending = rows_of(table), neighbours_of(table), None, None
 
 
 def arguments_of(method: str) -> dict[str, Argument]:
@@ -139,7 +138,7 @@ def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> 
         raise type(error)(f"{place}.{error.name}", error.got, error.expected, error.hint) from None
 
 
-def refuse_shared_requests(questions: Iterable[TableQuestion[Any]]) -> None:
+def refuse_shared_requests(questions: Iterable[TableQuestion]) -> None:
     """Refuse a request id that two of the questions have; it would be found out only after the first was paid for."""
     seen: set[str] = set()
     for place, each in enumerate(questions):

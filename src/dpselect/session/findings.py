@@ -13,7 +13,7 @@ from typing import Any
 
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
 from dpselect.formats import Format
-from dpselect.questions.question import counted
+from dpselect.questions.words import counted
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.cells import as_read, compared

@@ -1,34 +1,40 @@
-"""What a question would cost and how accurate it would be, from public arguments, before any data is touched."""
+"""All questions, without a row: what they would cost and how accurate they would be, from public arguments."""
 
 from __future__ import annotations
 
+import glob
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from dpselect.accounting import Event
-from dpselect.accounting.events import encode
+from dpselect.certificates.release import claims
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
+from dpselect.formats import Format, declared
 from dpselect.ledger.records import epsilon_left
-from dpselect.privacy import Guarantee
-from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
-from dpselect.questions.query import Query
-from dpselect.questions.question import as_text
+from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import Planned, as_text
+from dpselect.rows.opening import open_table, origin_of
+from dpselect.rows.table import Table
+from dpselect.session.asking import Asking
+from dpselect.session.methods import with_questions
 from dpselect.session.paying import Payer, TableQuestion
-from dpselect.session.rows import NothingRead
+from dpselect.session.rows import NothingRead, Rows, UnopenedTable, UnreadEngine
+
+if TYPE_CHECKING:
+    from dpselect.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
-    """What the certificate of an answer would contain, except the answer.
+class Forecast(Planned):
+    """What the certificate of an answer would contain, except the answer; its fields are those of a `Release`.
 
     Attributes:
-        asked: the question, planned.
-        column: the column it is about.
-        unit: the column that identifies who is protected.
-        event: what would be charged.
         account: name of the account that would be charged, or None.
         left: the epsilon left in this account, or None.
         set_aside_left: the delta left in it for questions that have a delta of their own, or None.
@@ -41,10 +47,6 @@ class Forecast:
     True
     """
 
-    asked: Query
-    column: str
-    unit: str
-    event: Event
     account: str | None = None
     left: float | None = None
     set_aside_left: float | None = None
@@ -52,84 +54,19 @@ class Forecast:
     fits: bool | None = None
 
     @property
-    def terms(self) -> Terms:
-        """The part of a certificate that the question determines."""
-        return self.asked.priced.terms
-
-    @property
-    def question(self) -> Mapping[str, Any]:
-        """The question in words."""
-        return self.asked.words
-
-    @property
-    def where(self) -> Sequence[Mapping[str, Any]]:
-        """The conditions that rows would have to meet to be looked at."""
-        return self.asked.where
-
-    @property
-    def candidates(self) -> Mapping[str, Any]:
-        """What the answer would be drawn from."""
-        return self.terms.candidates
-
-    @property
-    def arguments(self) -> Mapping[str, Any]:
-        """Other arguments of the question."""
-        return self.terms.arguments
-
-    @property
-    def groups(self) -> Mapping[str, Any] | None:
-        """The groups, for a question about groups."""
-        return self.terms.groups
-
-    @property
-    def usable(self) -> NoisyUnits | None:
-        """The accuracy and the cost of a noisy number of units, if one would be released."""
-        return self.terms.usable
-
-    @property
-    def counted(self) -> NoisyUnits | None:
-        """The accuracy and the cost of noisy counts of the answers, if they would be released."""
-        return self.terms.counted
-
-    @property
-    def task(self) -> str:
-        """The name of the question."""
-        return self.terms.task
-
-    @property
-    def error_bound(self) -> float | None:
-        """See `dpselect.Release`."""
-        return self.terms.error_bound
-
-    @property
-    def confidence(self) -> float:
-        """Confidence level of `error_bound`."""
-        return CONFIDENCE
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What would be promised to each unit."""
-        return Guarantee(self.terms.epsilon, self.terms.delta, self.terms.sensitivity.neighbours, self.unit)
-
-    @property
     def accuracy(self) -> str:
         """The error bound in one sentence."""
-        return wording.accuracy(QUESTIONS[self.terms.task], self)
+        return wording.accuracy(QUESTIONS[self.task], self)
 
     @property
     def basis(self) -> str:
         """The noisy number of units that would be released, with a warning if delta is large; else empty."""
-        return " ".join(filter(None, (wording.basis_planned(self), wording.large_delta(self, self.terms.delta))))
+        return " ".join(filter(None, (wording.basis_planned(self), wording.large_delta(self, self.delta))))
 
     @property
     def count_accuracy(self) -> str:
         """The noisy counts of the answers that would be released, in one sentence; empty if there would be none."""
         return wording.counts_planned(self)
-
-    @property
-    def rule(self) -> str:
-        """How the noise is chosen, in one sentence; empty if there is no choice."""
-        return wording.rule(self)
 
     @property
     def charge(self) -> str:
@@ -139,36 +76,20 @@ class Forecast:
         if self.is_answered:
             return f"Answered before under this request: account {self.account} would be charged nothing."
         verb = "accept" if self.fits else "refuse"
-        if self.set_aside_left is not None and self.terms.delta > self.set_aside_left and not self.fits:
+        if self.set_aside_left is not None and self.delta > self.set_aside_left and not self.fits:
             aside = f"delta = {self.set_aside_left!r} left of what it sets aside for such questions"
-            said = f"Account {self.account} would {verb} it: it has {aside}, and this needs {self.terms.delta!r}."
+            said = f"Account {self.account} would {verb} it: it has {aside}, and this needs {self.delta!r}."
             return f"{said} An account with more of it is opened by: dpselect ledger open ... --delta --set-aside."
         return f"Account {self.account} would {verb} it: it has {epsilon_left(self.left or 0.0)} left."
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values: what `to_json` writes."""
-        guarantee, sensitivity = self.guarantee, self.terms.sensitivity
         return {
-            "question": dict(self.question),
-            "guarantee": {
-                "epsilon": guarantee.epsilon,
-                "delta": guarantee.delta,
-                "neighbours": str(guarantee.neighbours),
-                "unit": guarantee.unit,
-            },
-            "event": encode(self.event),
-            "mechanism": {
-                "name": self.terms.mechanism,
-                "rounds": self.terms.rounds,
-                "sensitivity": sensitivity.value,
-                "monotonic": sensitivity.monotonic,
-            },
-            "candidates": dict(self.candidates),
+            **claims(self),
             "arguments": dict(self.arguments),
             "groups": None if self.groups is None else dict(self.groups),
             **({} if self.usable is None else {"usable": self.usable.description}),
             **({} if self.counted is None else {"counts": self.counted.description}),
-            "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
             "account": self.account,
             "left": self.left,
             "is_answered": self.is_answered,
@@ -181,10 +102,10 @@ class Forecast:
 
     def _repr_html_(self) -> str:
         about = [
-            ("question", f"{self.terms.task.replace('_', ' ')} of {self.column}"),
-            ("epsilon", wording.cost(self, self.terms.epsilon)),
-            *([("delta", as_text(self.terms.delta))] if self.terms.delta else []),
-            ("mechanism", self.terms.mechanism),
+            ("question", f"{self.task.replace('_', ' ')} of {self.column}"),
+            ("epsilon", wording.cost(self, self.epsilon)),
+            *([("delta", as_text(self.delta))] if self.delta else []),
+            ("mechanism", self.mechanism),
         ]
         return wording.html_table(
             ("forecast", "not an answer"), about, wording.promise(self, self.guarantee), *self._sentences, self.charge
@@ -192,12 +113,12 @@ class Forecast:
 
     @property
     def _sentences(self) -> tuple[str, ...]:
-        missing = wording.basis_missing(QUESTIONS[self.terms.task], self, verb="would not be")
+        missing = wording.basis_missing(QUESTIONS[self.task], self, verb="would not be")
         return wording.scope(self.where), self.accuracy, self.count_accuracy, self.rule, self.basis, missing
 
     def __str__(self) -> str:
-        drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
-        origin = wording.provenance(QUESTIONS[self.terms.task], self)
+        drawn = self.mechanism + (f", {self.rounds} rounds" if self.rounds > 1 else "")
+        origin = wording.provenance(QUESTIONS[self.task], self)
         last = f"To be drawn by {drawn}, {origin}. {self.charge}"
         return "\n".join(filter(None, (wording.promise(self, self.guarantee), *self._sentences, last)))
 
@@ -207,16 +128,16 @@ class Forecasting(Payer[Forecast]):
 
     __slots__ = ()
 
-    def answer(self, asked: TableQuestion[Any]) -> Forecast:
+    def answer(self, asked: TableQuestion) -> Forecast:
         """The forecast, once the columns are checked; nothing is gathered."""
         with suppress(NothingRead):
-            asked.gather()
-        table, request, run = asked.table, asked.request, asked.run
-        forecast = Forecast(asked=asked.asked, column=table.column, unit=table.unit, event=run.event)
+            asked.asked.read(asked.rows)
+        request, run = asked.request, asked.run
+        forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
         ledger = self.ledger_for(request)
         if ledger is None:
             return forecast
-        if request is not None and not table.origin:
+        if request is not None and not asked.origin:
             expected = "the source of the Dataset, because a request is given"
             raise InvalidParameterError("source", None, expected)
         known, fits = None, True
@@ -233,3 +154,82 @@ class Forecasting(Payer[Forecast]):
             is_answered=known is not None and known.release is not None,
             fits=fits,
         )
+
+
+class DryRun(Asking):
+    """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
+
+    It reads no row and writes to no ledger. Its results are not private: they follow from the arguments and from the
+    types of the columns.
+
+    Args:
+        unit: name of the column that would identify whom a row belongs to.
+        ledger: a `dpselect.Ledger` or its URL, which is only read. Requires `account`.
+        account: name of the account that would be charged.
+        neighbours: as for `dpselect.Dataset`.
+        source, table: as for the `dpselect.Dataset`. Of a file or a frame the columns are then checked as for an
+            answer: their names and, where the format has types, the types. A server is not asked. Needed only with a
+            `request`, to find out whether it was answered.
+        format: as for the `dpselect.Dataset`.
+
+    Attributes:
+        unchecked: why no column is checked: there is no source, no such file, or it is on a server. Empty if they are.
+
+    Raises:
+        InvalidParameterError: only one of `ledger` and `account` is given, or `neighbours` is unknown.
+        InvalidDataError: there is such a file, but it is not what its name implies, or has no such column.
+
+    >>> forecast = DryRun(unit="session").most_common("page", candidates=range(1, 41271), epsilon=0.5)
+    >>> print(forecast)
+    Differentially private: epsilon = 0.5, when one session is added or removed.
+    With 99% confidence the count of the released page is within 29 of the best.
+    How many units (session) had usable rows would not be released: usable_epsilon=0.05 would tell.
+    To be drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. Nothing would be charged to a ledger;
+    the costs of releases on the same data add up.
+    """
+
+    __slots__ = ("unchecked",)
+
+    def __init__(
+        self,
+        *,
+        unit: str | EachRow,
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+        neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
+        source: object = None,
+        table: str | None = None,
+        format: Format | None = None,
+    ) -> None:
+        self._groups, self._neighbours = None, neighbouring_relation(neighbours)
+        self._spending = Forecasting(ledger, account)
+        origin = "" if source is None else origin_of(source, table=table)
+        said = declared(format)
+        self.unchecked = _unchecked(source)
+        if self.unchecked:
+            columns: Table = UnopenedTable()
+        else:
+            columns = Table(UnreadEngine.over(open_table(source, table=table, format=said).engine))
+        self._rows = Rows(columns, origin=origin, unit=unit, format=said)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, question: str) -> Callable[..., Forecast]: ...
+
+    def __repr__(self) -> str:
+        return f"DryRun(unit={self._rows.unit!r})"
+
+
+with_questions(DryRun, of="DryRun", returns=Forecast)
+
+
+def _unchecked(source: object) -> str:
+    """Why there are no columns to check; empty if there are."""
+    if source is None:
+        return "no source is given"
+    if not isinstance(source, str | Path) or "\0" in str(source):
+        return ""  # a frame, or what is refused when it is opened
+    text = str(source)
+    if text.startswith(("postgresql://", "postgres://")):
+        return "no server is asked"
+    return "" if os.path.exists(text) or glob.glob(text, recursive=True) else "there is no such file"

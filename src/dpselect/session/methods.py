@@ -13,7 +13,7 @@ from typing import Any
 
 from dpselect.arguments import IN_PYTHON, OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
 from dpselect.errors import OTHER_WORDS, did_you_mean, words_meant
-from dpselect.questions.declared import BY_NAME, Question
+from dpselect.questions.question import BY_NAME, Question
 from dpselect.session.asking import Asking, GroupedQuestions
 
 _RAISES = """\

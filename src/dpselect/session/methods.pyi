@@ -7,7 +7,7 @@ from inspect import Signature
 from typing import Any, Literal, overload
 
 from dpselect.certificates.release import Release
-from dpselect.questions.declared import Question
+from dpselect.questions.question import Question
 from dpselect.session.asking import Asking
 
 def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]: ...
@@ -246,9 +246,6 @@ class PlainQuestions(Asking):
         bounds: tuple[float, float],
         bins: int,
         epsilon: float,
-        method: Literal["counts", "sample"] = "counts",
-        units: int | None = None,
-        sample_size: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[float]]: ...
@@ -499,9 +496,6 @@ class GroupedQuestions(Asking):
         bounds: tuple[float, float],
         bins: int,
         epsilon: float,
-        method: Literal["counts", "sample"] = "counts",
-        units: int | None = None,
-        sample_size: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, list[float]]]: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -18,34 +18,39 @@ from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidPara
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
 from dpselect.questions.words import identity_text
-from dpselect.session.shared_passes import read_all
+from dpselect.rows.statements import Found, Statement
+from dpselect.session.rows import ColumnRows, UnreadEngine
 
 if TYPE_CHECKING:
     from dpselect.formats import Format
     from dpselect.ledger import Ledger, Receipt
-    from dpselect.questions.query import Query
-    from dpselect.questions.question import Priced
+    from dpselect.questions.query import Gathered, Query
+    from dpselect.rows.columns import Progress
     from dpselect.rows.table import Table
-    from dpselect.session.rows import ColumnRows
 
-Gathered = TypeVar("Gathered")
 Reply = TypeVar("Reply", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class TableFacts:
-    """What certificates and ledgers say of a table.
+@dataclass(frozen=True, kw_only=True)
+class TableQuestion:
+    """A planned question about a table, with all that is needed to answer it.
 
     Attributes:
+        asked: what is asked.
+        rows: what it reads: of a table, `ColumnRows`.
         unit: the column that says whose a row is.
         column: the column asked about.
+        request: id of the request, or None.
         origin: where the table is, for a ledger.
         format: how its cells are written, if that was declared.
         named: what certificates say of the table: a label, which makes no other question of it.
     """
 
+    asked: Query
+    rows: Any
     unit: str
     column: str
+    request: str | None
     origin: str = ""
     format: Format | None = None
     named: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -55,43 +60,17 @@ class TableFacts:
         """The words of the format that differ from the default; None: none do."""
         return None if self.format is None else self.format.words or None
 
-
-@dataclass(frozen=True, kw_only=True)
-class TableQuestion(Generic[Gathered]):
-    """A planned question about a table, with all that is needed to answer it.
-
-    Attributes:
-        asked: what is asked.
-        gather: reads the rows and returns the summary that the question needs.
-        table: what is said of the table.
-        request: id of the request, or None.
-        rows: the rows that `gather` reads, if they can be read in one pass with those of other questions.
-    """
-
-    asked: Query
-    gather: Callable[[], Gathered]
-    table: TableFacts
-    request: str | None
-    rows: ColumnRows | None = None
-
-    @property
-    def question(self) -> Priced[Gathered]:
-        """The question as it will be answered."""
-        return self.asked.priced
-
     @cached_property
     def run(self) -> Run:
         """The run that a ledger records for it."""
-        terms = self.question.terms
+        terms = self.asked.terms
         relation = terms.sensitivity.neighbours
-        event = self.question.event
-        return Run(event=event, mechanism=terms.mechanism, neighbours=relation, unit=self.table.unit)
+        return Run(event=self.asked.event, mechanism=terms.mechanism, neighbours=relation, unit=self.unit)
 
     @cached_property
     def text(self) -> str:
         """The question in public words, for a ledger."""
-        table = self.table
-        return identity_text(self.asked.words, unit=table.unit, source=table.origin, format=table.format_words)
+        return identity_text(self.asked.words, unit=self.unit, source=self.origin, format=self.format_words)
 
 
 class Payer(ABC, Generic[Reply]):
@@ -115,7 +94,7 @@ class Payer(ABC, Generic[Reply]):
         self.account = "" if account is None else account
 
     @abstractmethod
-    def answer(self, asked: TableQuestion[Any]) -> Reply:
+    def answer(self, asked: TableQuestion) -> Reply:
         """The reply to the question."""
 
     def ledger_for(self, request: str | None) -> Ledger | None:
@@ -123,19 +102,6 @@ class Payer(ABC, Generic[Reply]):
         if self._ledger is None and request is not None:
             raise InvalidParameterError("request", typed(request), "a ledger and an account together with it")
         return self._ledger
-
-
-class Collecting(Payer[TableQuestion[Any]]):
-    """Answers nothing: returns each question as it was planned."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        super().__init__(None, None)
-
-    def answer(self, asked: TableQuestion[Any]) -> TableQuestion[Any]:
-        """The question itself."""
-        return asked
 
 
 class Spending(Payer[Release]):
@@ -147,7 +113,7 @@ class Spending(Payer[Release]):
         super().__init__(ledger, account)
         self._times = times_shown(times)
 
-    def answer(self, asked: TableQuestion[Any]) -> Release:
+    def answer(self, asked: TableQuestion) -> Release:
         """The answer: charged, drawn and stored, or the stored one for the request.
 
         Raises:
@@ -159,7 +125,7 @@ class Spending(Payer[Release]):
         return self.answers([asked])[0]
 
     @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
-    def answers(self, questions: Sequence[TableQuestion[Any]]) -> list[Release]:
+    def answers(self, questions: Sequence[TableQuestion]) -> list[Release]:
         """The answers to all questions, in order; the account is charged only if all of them fit together.
 
         All rows are read and all certificates written, without their answers, before the first charge. Reading comes
@@ -181,7 +147,7 @@ class Spending(Payer[Release]):
                     error.add_note(str(_lost(last, "It was interrupted.")))
             raise
 
-    def _answers(self, questions: Sequence[TableQuestion[Any]]) -> list[Release]:
+    def _answers(self, questions: Sequence[TableQuestion]) -> list[Release]:
         time = public_time(datetime.now(UTC), self._times)
         for each in questions:
             self.ledger_for(each.request)
@@ -191,12 +157,11 @@ class Spending(Payer[Release]):
         looked = self._looked(questions)
         known = [None if each is None or each.release is None else Release.from_json(each.release) for each in looked]
         new = [place for place, release in enumerate(known) if release is None]
-        gathered = _gathered([questions[place] for place in new])
         drafts: list[_Draft] = []
-        for place, values in zip(new, gathered, strict=True):
+        for place, found in zip(new, gathered([questions[place] for place in new]), strict=True):
             ahead = looked[place]  # charged before a crash, on the day on which it was asked
             since = time if ahead is None else datetime.fromisoformat(ahead.time)
-            drafts.append(_draft(questions[place], values, time=since, seeded=seeded_before))
+            drafts.append(_draft(questions[place], found, time=since, seeded=seeded_before))
         if len(questions) > 1:
             self._looked(questions)  # reading may have taken long, and others charge meanwhile
             self._charge_ahead(drafts)
@@ -215,7 +180,7 @@ class Spending(Payer[Release]):
             ],
         )
 
-    def _looked(self, questions: Sequence[TableQuestion[Any]]) -> list[Receipt | None]:
+    def _looked(self, questions: Sequence[TableQuestion]) -> list[Receipt | None]:
         """What the ledger has of each. Raises what charging all others together would raise now."""
         if self._ledger is None:
             return [None] * len(questions)
@@ -263,39 +228,92 @@ class _Draft:
     `seeded_before` is the number of draws in seeded blocks that this thread had made before it.
     """
 
-    asked: TableQuestion[Any]
-    values: Any
+    asked: TableQuestion
+    found: Gathered
     undrawn: Release
     certificate: str
     seeded_before: int
 
 
-def _gathered(questions: Sequence[TableQuestion[Any]]) -> list[Any]:
-    """The summaries of the questions, from one pass over the rows if possible."""
-    shared = [each.rows for each in questions if each.rows is not None]
+def gathered(questions: Sequence[TableQuestion]) -> list[Gathered]:
+    """What is found of the rows for the questions, in as few passes over them as the questions allow."""
+    shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
     table = shared[0].rows.table if len(shared) == len(questions) > 1 else None
     if table is None or any(each.rows.table is not table for each in shared):
-        return [each.gather() for each in questions]
-    readers = [partial(_read_from, each.question, rows) for each, rows in zip(questions, shared, strict=True)]
+        return [each.asked.read(each.rows) for each in questions]
+    readers = [partial(_read_from, each.asked, rows) for each, rows in zip(questions, shared, strict=True)]
     return read_all(readers, table, progress=shared[0].rows.progress)
 
 
-def _read_from(question: Priced[Any], rows: ColumnRows, table: Table) -> Any:
-    return question.read(rows.over(table))
+def _read_from(asked: Query, rows: ColumnRows, table: Table) -> Gathered:
+    return asked.read(rows.over(table))
 
 
-def _draft(asked: TableQuestion[Any], values: Any, *, time: datetime, seeded: int) -> _Draft:
+def read_all(readers: Sequence[Callable[[Table], Any]], table: Table, *, progress: Progress | None) -> list[Any]:
+    """What each reader makes of the rows, in order, in as few passes as they allow.
+
+    A reader may look at one answer before it asks for the next. Here its engine first only notes what it asks for. When
+    every reader waits for an answer, all of these are found in one pass; then each reads again from the start, and gets
+    the answers that are known. Until then it does the same as before: reading leaves nothing to chance but what is in
+    the answers.
+
+    Proof: ``proofs/one_pass.md``.
+    """
+    known: list[list[Found]] = [[] for _ in readers]
+    found: dict[int, Any] = {}
+    while len(found) < len(readers):
+        wanted: dict[int, Statement] = {}
+        for at, read in enumerate(readers):
+            if at in found:
+                continue
+            try:
+                engine = replace(_Known.over(table.engine), known=iter(known[at]))
+                found[at] = read(replace(table, engine=engine))
+            except _MissingAnswer as missing:
+                wanted[at] = missing.statement
+        if wanted:
+            answers = table.engine.answers([*wanted.values()], progress)
+            for at, answer in zip(wanted, answers, strict=True):
+                known[at].append(answer)
+    return [found[at] for at in range(len(readers))]
+
+
+class _MissingAnswer(Exception):  # noqa: N818 - nothing is wrong
+    """A question waits for the answer to this statement."""
+
+    def __init__(self, statement: Statement) -> None:
+        super().__init__()
+        self.statement = statement
+
+
+@dataclass(frozen=True, slots=True)
+class _Known(UnreadEngine):
+    """An engine that gives the answers that are known, in the order in which they are asked for.
+
+    Raises:
+        _MissingAnswer: by the first request for another one.
+    """
+
+    known: Iterator[Found] = field(default_factory=lambda: iter(()))
+
+    def answers(self, asked: Sequence[Statement], progress: object) -> list[Found]:
+        """The next one."""
+        for answer in self.known:
+            return [answer]
+        raise _MissingAnswer(asked[0])
+
+
+def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: int) -> _Draft:
     """Write the certificate without its answer, once the rows are read."""
-    table = asked.table
-    undrawn = certified(asked.asked, column=table.column, unit=table.unit, time=time)
-    undrawn = replace(undrawn, format=table.format_words, source=dict(table.named) or None)
-    return _Draft(asked, values, undrawn, undrawn.question_hash(), seeded)
+    undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=time)
+    undrawn = replace(undrawn, format=asked.format_words, source=dict(asked.named) or None)
+    return _Draft(asked, found, undrawn, undrawn.question_hash(), seeded)
 
 
 def _drawn(draft: _Draft) -> Release:
     """The answer, marked if this thread was in a seeded block at any draw since the question was asked."""
     began_seeded, _ = seeded_draws()
-    release = draft.undrawn.answered(draft.asked.question.released(draft.values))
+    release = draft.undrawn.answered(draft.asked.asked.released(draft.found))
     return replace(release, seeded=began_seeded or seeded_draws() != (False, draft.seeded_before))
 
 

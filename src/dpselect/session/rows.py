@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Sized
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -11,7 +12,7 @@ import numpy as np
 from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms.seeding import seeded_draws
-from dpselect.privacy import EACH_ROW, ROWS, is_each_row
+from dpselect.privacy import EACH_ROW, is_each_row
 from dpselect.rows.columns import (
     Amount,
     Column,
@@ -99,14 +100,9 @@ class Rows:
         return self._with(self.table.filtered(found), (*self.conditions, *found))
 
     def _with(self, table: Table, conditions: tuple[Condition, ...]) -> Rows:
-        about: dict[str, Any] = {"format": self.format, "named": self.named, "conditions": conditions}
-        return Rows(
-            table,
-            origin=self.origin,
-            unit=ROWS if self.unit_column.each_row else self.unit_column.name,
-            progress=self.progress,
-            **about,
-        )
+        seen = copy(self)
+        seen.table, seen.conditions = table, conditions
+        return seen
 
     def _condition(self, name: str, given: object) -> Condition:
         column = self.check(name, argument="where")

@@ -20,13 +20,13 @@ from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.features import BestFeatures, settings_hash
+from dpselect.questions.features import BestFeatures
 from dpselect.questions.query import Query
 from dpselect.rows.frames import check_distinct_names
 from dpselect.server_urls import may_hold_password
-from dpselect.session.paying import Spending, TableFacts, TableQuestion
+from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import column, numbers, positions
-from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
+from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names, settings_hash
 from dpselect.summaries import RuleCounts
 from dpselect.summaries.private import PublicFeatures
 
@@ -150,8 +150,8 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         )
         asked = Query.planned(question, None, neighbours=relation)
 
-        def tally() -> RuleCounts:
-            return features.tally((column(table, place) for place in range(len(table.columns))), classes)
+        def tally() -> list[RuleCounts]:
+            return [features.tally((column(table, place) for place in range(len(table.columns))), classes)]
 
         spending = Spending(without_password(self.ledger), self.account)
         if self.ledger is None and hasattr(self, "release_"):
@@ -160,7 +160,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
                 stacklevel=2,
             )
         self.release_: Release = spending.answer(
-            TableQuestion(asked=asked, gather=tally, table=TableFacts(self.unit, question.column), request=self.request)
+            TableQuestion(asked=asked, rows=tally, unit=self.unit, column=question.column, request=self.request)
         )
         place_of = {names[place]: place for place in range(len(names))}
         self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)

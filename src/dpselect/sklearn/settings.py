@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from math import inf
 from numbers import Real
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError, Shown, describe
@@ -144,3 +146,15 @@ def _is_pair(given: object) -> bool:
         return True  # whatever it is, it is refused as a pair
     pair = cast("Sequence[object]", given)
     return not any(isinstance(end, (list, tuple, np.ndarray)) for end in pair) and len(pair) == 2
+
+
+def settings_hash(*settings: object) -> str:
+    """Of public settings, which a certificate does not list: of arrays all numbers count."""
+    return sha256(repr([_exact(each) for each in settings]).encode()).hexdigest()
+
+
+def _exact(setting: Any) -> Any:
+    if isinstance(setting, np.ndarray):
+        numbers = cast("NDArray[Any]", setting)
+        return str(numbers.dtype), numbers.shape, numbers.tobytes()
+    return [_exact(each) for each in cast("list[Any]", setting)] if isinstance(setting, list | tuple) else setting

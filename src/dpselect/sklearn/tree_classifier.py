@@ -20,13 +20,12 @@ from dpselect.accounting import Run
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.features import settings_hash
 from dpselect.questions.words import identity_text
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.frames import check_distinct_names
 from dpselect.sklearn.reading import Features, column, numbers, positions
 from dpselect.sklearn.select_k_best import without_password
-from dpselect.sklearn.settings import Bins, distinct_classes, feature_bins, feature_names
+from dpselect.sklearn.settings import Bins, distinct_classes, feature_bins, feature_names, settings_hash
 
 
 class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):

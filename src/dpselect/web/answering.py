@@ -21,7 +21,7 @@ from dpselect.plans.report import in_words, is_drawn, rows_of
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.questions import wording
-from dpselect.questions.question import as_text
+from dpselect.questions.words import as_text
 from dpselect.web.forms import conditions
 from dpselect.web.pages import Pages, route
 from dpselect.web.planning import on_page, why

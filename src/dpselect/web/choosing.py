@@ -16,11 +16,10 @@ from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import SelectionError
 from dpselect.plans.report import in_words
-from dpselect.questions import BY_NAME
-from dpselect.questions.declared import Question
-from dpselect.session import Forecast
+from dpselect.questions.question import BY_NAME, Question
 from dpselect.session.check import check
 from dpselect.session.findings import WARNING
+from dpselect.session.forecast import Forecast
 from dpselect.web import planning
 from dpselect.web.forms import START, Form
 from dpselect.web.pages import Pages, route

@@ -11,10 +11,10 @@ from dpselect import arguments, public
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of, words_of
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
-from dpselect.questions.declared import Question
-from dpselect.questions.question import as_text, counted
-from dpselect.session import Forecast
+from dpselect.questions.question import Question
+from dpselect.questions.words import as_text, counted
 from dpselect.session.described import seen
+from dpselect.session.forecast import Forecast
 from dpselect.summaries import CandidateKind
 from dpselect.web.site import NOBODY, Site
 
@@ -27,7 +27,7 @@ _MOST_EPSILON = 1000.0
 _LONGEST = 200_000
 """Characters of one field."""
 
-_MORE = frozenset({"lower", "units", "method", "sample_size", "scale", "kind", "max_rows_per_unit", "where"})
+_MORE = frozenset({"lower", "units", "method", "scale", "kind", "max_rows_per_unit", "where"})
 """Arguments that few need."""
 
 _AT_FILE = re.compile(r"(or )?@file(( with one per line,)? or @codes\.csv:column)?(?=\.)")
@@ -335,7 +335,7 @@ def _shortened(text: str) -> str:
 def in_few_words(about: type[Question]) -> str:
     """What a question is called in few words, beside its title.
 
-    >>> from dpselect.questions import BY_NAME
+    >>> from dpselect.questions.question import BY_NAME
     >>> [in_few_words(BY_NAME[name]) for name in ("mean", "quantile")]
     ['average', 'percentile']
     """
@@ -345,7 +345,7 @@ def in_few_words(about: type[Question]) -> str:
 def title(about: type[Question], arguments: Mapping[str, Any] | None = None) -> str:
     """The question as a heading; with the arguments as far as they are known.
 
-    >>> from dpselect.questions import BY_NAME
+    >>> from dpselect.questions.question import BY_NAME
     >>> title(BY_NAME["top_k"])
     'What are the most common values?'
     >>> title(BY_NAME["top_k"], {"k": 5, "with_counts": True})

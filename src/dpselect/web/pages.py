@@ -19,9 +19,9 @@ from starlette.routing import Route
 
 from dpselect import __version__
 from dpselect.ledger import Account
-from dpselect.questions.question import as_text
 from dpselect.questions.wording import rounded_up
-from dpselect.session import Forecast
+from dpselect.questions.words import as_text
+from dpselect.session.forecast import Forecast
 from dpselect.web.forms import in_few_words, title
 from dpselect.web.planning import Budget, Curves, Latest, budget_of, left_text
 from dpselect.web.releasing import Questions

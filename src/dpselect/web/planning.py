@@ -18,10 +18,10 @@ from typing import Generic, TypeVar
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger.records import Account, as_written, with_few_digits
 from dpselect.mechanisms.exact_coins import first_count
-from dpselect.questions import QUESTIONS, wording
-from dpselect.questions.question import as_text
+from dpselect.questions import wording
 from dpselect.questions.wording import rounded_up
-from dpselect.session import Forecast
+from dpselect.questions.words import as_text
+from dpselect.session.forecast import Forecast
 from dpselect.web.forms import START, Form
 
 Made = TypeVar("Made")
@@ -274,7 +274,7 @@ def on_page(sentence: str) -> str:
 
 def error_unit(forecast: Forecast) -> str:
     """What the error is counted in."""
-    return QUESTIONS[forecast.terms.task].error_unit(forecast) or f"units ({forecast.unit})"
+    return forecast.error_unit or f"units ({forecast.unit})"
 
 
 def left_text(left: float) -> str:
@@ -298,5 +298,5 @@ def shown_error(bound: float, sentence: str) -> str:
 
 def why(forecast: Forecast) -> str:
     """Which mechanism draws the answer, and by which rule, if there is a choice."""
-    rounds = f", in {forecast.terms.rounds} rounds" if forecast.terms.rounds > 1 else ""
-    return f"Drawn by {forecast.terms.mechanism}{rounds}. {forecast.rule}".rstrip()
+    rounds = f", in {forecast.rounds} rounds" if forecast.rounds > 1 else ""
+    return f"Drawn by {forecast.mechanism}{rounds}. {forecast.rule}".rstrip()
