@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dpselect.accounting import Filter, Odometer, PureEvent
-from dpselect.accounting.running import Running
+from dpselect.accounting.odometer import Running
 from dpselect.errors import LimitExceededError
 
 THREADS, EACH = 8, 40
@@ -24,14 +24,16 @@ EVENT = PureEvent(epsilon=1 / 32)
 @pytest.fixture(autouse=True)
 def restless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Threads take turns as often as they can, also between a sum and its keeping: without a lock charges get lost."""
-    after, before = Running.after, sys.getswitchinterval()
+    before = sys.getswitchinterval()
+    for kind, name in ((Running, "after"), (Filter, "_after")):
+        after = getattr(kind, name)
 
-    def slowly(self: Running, event: Any) -> Running:
-        total = after(self, event)
-        time.sleep(1e-4)
-        return total
+        def slowly(self: Any, event: Any, after: Callable[..., Any] = after) -> Any:
+            total = after(self, event)
+            time.sleep(1e-4)
+            return total
 
-    monkeypatch.setattr(Running, "after", slowly)
+        monkeypatch.setattr(kind, name, slowly)
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
@@ -72,8 +74,8 @@ def test_an_odometer_loses_no_charge_in_many_threads() -> None:
 def test_without_the_lock_charges_are_lost() -> None:
     class Careless(Filter):
         def spend(self, event: Any) -> None:
-            after = self._spent.after(event)
-            if not self._holds(after):
+            after = self._after(event)
+            if not self._limits.allow(self._limit, after[0]):
                 raise LimitExceededError(self.epsilon, self.delta, self.basic)
             self._spent = after
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dpselect.accounting.exact_rounds import planned_epsilon as planned_epsilon
     from dpselect.accounting.exact_rounds import rounds_epsilon as rounds_epsilon
     from dpselect.accounting.filter import Filter as Filter
+    from dpselect.accounting.interchange import from_dp_accounting as from_dp_accounting
+    from dpselect.accounting.interchange import to_dp_accounting as to_dp_accounting
     from dpselect.accounting.odometer import Odometer as Odometer
     from dpselect.accounting.profiles import bounded_range_epsilon as bounded_range_epsilon
     from dpselect.accounting.profiles import bounded_range_renyi as bounded_range_renyi
@@ -46,6 +48,7 @@ else:
             ),
             "dpselect.accounting.exact_rounds": "calibrate_rounds planned_epsilon rounds_epsilon",
             "dpselect.accounting.filter": "Filter",
+            "dpselect.accounting.interchange": "from_dp_accounting to_dp_accounting",
             "dpselect.accounting.odometer": "Odometer",
             "dpselect.accounting.profiles": (
                 "bounded_range_epsilon bounded_range_renyi calibrate_bounded_range calibrate_laplace_profile "

@@ -28,6 +28,14 @@ _MOST_PLACES = 10**6
 _STEPS = 64
 
 
+def package(module: str) -> Any:
+    """A module of dp-accounting."""
+    try:
+        return import_module(f"dp_accounting.{module}")
+    except ImportError:
+        raise MissingExtraError("dp-accounting", "pld") from None
+
+
 class LossDistribution:
     """The loss of everything that ran, as a dp-accounting distribution.
 
@@ -36,10 +44,7 @@ class LossDistribution:
     """
 
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
-        try:
-            distributions: Any = import_module("dp_accounting.pld.privacy_loss_distribution")
-        except ImportError:
-            raise MissingExtraError("privacy loss distributions", "pld") from None
+        distributions = package("pld.privacy_loss_distribution")
         basic = float(sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0)))
         step = max(min(event.epsilon for event in counts) / _STEPS, basic / _MOST_PLACES)
         directions = (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)

@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpselect.accounting.divergence import Divergences
 from dpselect.accounting.events import Event, Run
+from dpselect.accounting.filter import Locked
+from dpselect.accounting.leaves import leaves_of
 from dpselect.accounting.rounding import fraction_up
-from dpselect.accounting.running import Locked, Running, nothing
 from dpselect.checks import delta_below_one
 
 _LARGEST = 1e290
 """A larger sum is returned unchanged: its divergences would overflow, and would not be smaller."""
 
 _ORDERS = 1.0 + np.exp(np.linspace(math.log(0.125), math.log(2048.0), 29))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Running:
+    """What was spent so far: divergences at `_ORDERS`, rounded up; exact sums; and a run that says whom it protects."""
+
+    divergences: NDArray[np.float64]
+    basic: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    run: Run | None = None
+
+    def after(self, event: Event | Run) -> Running:
+        if self.run is not None:
+            leaves_of([event, self.run])  # refuses runs that do not add up
+        leaves = leaves_of([event])
+        with np.errstate(over="ignore"):
+            divergences = (self.divergences + Divergences(leaves.counts)(_ORDERS)) * (1.0 + 2.0**-52)
+        run = event if isinstance(event, Run) else self.run
+        return Running(divergences, self.basic + leaves.basic, self.delta + leaves.delta, run)
 
 
 class Odometer(Locked):
@@ -47,7 +71,7 @@ class Odometer(Locked):
     def __init__(self, *, delta: float) -> None:
         super().__init__()
         self.delta = delta_below_one(delta)
-        self._spent = nothing(_ORDERS)
+        self._spent = Running(np.zeros_like(_ORDERS))
 
     def spend(self, event: Event | Run) -> None:
         """Add one event, before it runs.

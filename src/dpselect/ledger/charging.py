@@ -31,10 +31,11 @@ from dpselect.accounting.events import (
     to_json,
 )
 from dpselect.accounting.events.kinds import has_direction
+from dpselect.accounting.filter import Cost
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, Cost, State, described
+from dpselect.ledger.accounts import AccountTerms, State, described
 from dpselect.ledger.arguments import any_text, hash_text, short_text
 from dpselect.ledger.chain import question_digest, readable
 from dpselect.ledger.records import Receipt, as_written, epsilon_left, question_of, receipt_of, with_few_digits
@@ -231,7 +232,7 @@ def _allows(terms: AccountTerms, state: State, event: Event, factor: Fraction) -
         smaller = scaled(event, factor)
     except InvalidParameterError:  # too small for a double
         return False
-    return terms.allow(state.epsilon, state.total + terms.cost(smaller))
+    return terms.allow(state.epsilon, terms.charged(state.epsilon, state.total, [smaller])[1])
 
 
 def scaled(event: Event, factor: Fraction) -> Event:

@@ -12,9 +12,9 @@ from typing import Protocol, TypeVar, cast
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run, SequenceEvent
+from dpselect.accounting.filter import Cost
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import store
-from dpselect.ledger.accounts import Cost
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
 from dpselect.ledger.charging import AHEAD, ChargeRequest, beginning, charged_ahead, refusal, refuse_seeded_release
 from dpselect.ledger.managed import ManagedLedger
@@ -187,9 +187,8 @@ class Ledger(ManagedLedger):
             if not unpaid:
                 heads.append(store.head_of(row.terms, row.state, row.head))
                 return
-            self._allowed(row, *(charge for charge, _ in unpaid))
-            for charge, time in unpaid:
-                cost = row.terms.cost(charge.event)
+            prices, _ = self._allowed(row, *(charge for charge, _ in unpaid))
+            for (charge, time), cost in zip(unpaid, prices, strict=True):
                 body = self._stamp("charge") | {"public_time": as_utc_text(time)} | charge.entry_fields
                 after = row.state.charged(row.state.total + cost, unit=charge.unit)
                 head = store.append(connection, row, after, {**body, "cost": cost.to_list(), AHEAD: True})
@@ -218,7 +217,7 @@ class Ledger(ManagedLedger):
                 return attempt.commits(waiting[0], (head.sequence, head.hash))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
-            cost, total = self._allowed(row, charge)
+            (cost,), total = self._allowed(row, charge)
             now = datetime.now(UTC)
             body = self._stamp("charge", now) | {"public_time": hour or day_text(now.date())}
             body |= {"note": attempt.note} if attempt.note else {}
@@ -322,18 +321,17 @@ class Ledger(ManagedLedger):
         waiting, _ = charged_ahead(connection, row, charge, ledger=self._database.shown)
         return waiting[0] if waiting else None
 
-    def _allowed(self, row: store.AccountRow, *charges: ChargeRequest) -> tuple[Cost, Cost]:
-        """The cost of the charges together, and the total with it, if the account allows it."""
+    def _allowed(self, row: store.AccountRow, *charges: ChargeRequest) -> tuple[list[Cost], Cost]:
+        """What the charges cost, one after another, and the total with them, if the account allows all of them."""
         self._refuse_closed(row)
         for charge in charges:
             charge.check_for(row.terms, row.state)
         events = tuple(charge.event for charge in charges)
-        event = SequenceEvent(events=events) if events[1:] else events[0]
-        cost = row.terms.cost(event)
-        total = row.state.total + cost
+        prices, total = row.terms.charged(row.state.epsilon, row.state.total, events)
         if not row.terms.allow(row.state.epsilon, total):
-            raise refusal(event, cost, row.terms, row.state, ledger=self._database.shown)
-        return cost, total
+            event = SequenceEvent(events=events) if events[1:] else events[0]
+            raise refusal(event, sum(prices, row.terms.nothing), row.terms, row.state, ledger=self._database.shown)
+        return prices, total
 
 
 class _Looking(Protocol[Found]):

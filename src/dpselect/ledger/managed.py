@@ -279,7 +279,9 @@ class ManagedLedger(ReadableLedger):
             if name in noted:
                 refuse_missing_accounts([], [name], ledger=self._database.shown)
             number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
-            terms = AccountTerms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
+            terms = AccountTerms.new(
+                epsilon=limit, delta=whole, set_aside=own, number=number, name=name, neighbours=relation
+            )
             state = State.opened(terms, epsilon=limit, unit=unit)
             body = {"terms": terms.to_text(), "epsilon": str(limit), "unit": unit}
             text = canonical({**self._stamp("open"), **body, "account": name, "sequence": 0})

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Run, from_json
+from dpselect.accounting.filter import Cost
 from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, Cost, State
+from dpselect.ledger.accounts import AccountTerms, State, cost_from
 from dpselect.ledger.anchor import FileAnchor
 from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import (
@@ -285,8 +286,8 @@ def _begun(body: Mapping[str, Any], state: State) -> State:
 def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
     run = from_json(body["event"])
     event = run.event if isinstance(run, Run) else run
-    cost, true = Cost.from_list(body["cost"]), terms.cost(event)
-    if (cost.pure, cost.delta) != (true.pure, true.delta) or not _close(cost.renyi, true.renyi):
+    cost, true = cost_from(body["cost"]), terms.cost(event)
+    if not (_is_at_least(cost, true) or (not state.total.pure and _is_planned(cost, terms.planned_cost(event)))):
         raise _WrongEntryError("costs less than its event")
     total = state.total + cost
     if not terms.allow(state.epsilon, total):
@@ -296,7 +297,16 @@ def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> Stat
     return state.charged(total, unit=run.unit if isinstance(run, Run) else None)
 
 
-def _close(charged: tuple[int, ...], true: tuple[int, ...]) -> bool:
+def _is_at_least(cost: Cost, true: Cost) -> bool:
     """Whether no divergence was understated by more than one unit and `_BITS`; in whole numbers, for speed."""
-    pairs = zip(charged, true, strict=True)
-    return all((mine + 1) << _BITS >= theirs * (2**_BITS - 1) for mine, theirs in pairs)
+    pairs = zip(cost.renyi, true.renyi, strict=True)
+    return (cost.pure, cost.delta) == (true.pure, true.delta) and all(
+        (mine + 1) << _BITS >= theirs * (2**_BITS - 1) for mine, theirs in pairs
+    )
+
+
+def _is_planned(cost: Cost, planned: Cost | None) -> bool:
+    """Whether an account's first charge costs what it was planned at, to `_BITS`, and closes the orders."""
+    if planned is None or (cost.delta, cost.renyi) != (planned.delta, planned.renyi):
+        return False
+    return cost.pure * 2**_BITS >= planned.pure * (2**_BITS - 1)
