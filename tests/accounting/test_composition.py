@@ -26,9 +26,9 @@ from dpselect.accounting import (
     compose,
     rounds_epsilon,
 )
+from dpselect.accounting.divergence import rho_of
 from dpselect.accounting.events import SingleEvent
 from dpselect.accounting.profiles import logistic_profile_renyi, pure_renyi
-from dpselect.accounting.zcdp import rho_of
 from dpselect.errors import InvalidParameterError
 from tests.accounting.worlds import delta_of, together, two_points, worlds_of
 

@@ -26,7 +26,7 @@ from dpselect.accounting import (
     PureEvent,
     events,
 )
-from dpselect.accounting.candidates import expected_runs
+from dpselect.accounting.events.kinds import expected_runs
 from dpselect.errors import ChargeRefusedError, InvalidCandidatesError, InvalidEventError, InvalidParameterError
 from dpselect.mechanisms.run_counts import GivenRunCount, RunCount, gamma_for, negative_binomial, poisson
 from tests.laws.goodness_of_fit import NEVER, p_value

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from dpselect.accounting.composition import Composition as Composition
     from dpselect.accounting.composition import Explanation as Explanation
     from dpselect.accounting.composition import compose as compose
+    from dpselect.accounting.dp_package import from_dp_accounting as from_dp_accounting
+    from dpselect.accounting.dp_package import to_dp_accounting as to_dp_accounting
     from dpselect.accounting.events import ApproximateEvent as ApproximateEvent
     from dpselect.accounting.events import BoundedRangeEvent as BoundedRangeEvent
     from dpselect.accounting.events import ComposedEvent as ComposedEvent
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from dpselect.accounting.exact_rounds import planned_epsilon as planned_epsilon
     from dpselect.accounting.exact_rounds import rounds_epsilon as rounds_epsilon
     from dpselect.accounting.filter import Filter as Filter
-    from dpselect.accounting.interchange import from_dp_accounting as from_dp_accounting
-    from dpselect.accounting.interchange import to_dp_accounting as to_dp_accounting
-    from dpselect.accounting.odometer import Odometer as Odometer
     from dpselect.accounting.profiles import bounded_range_epsilon as bounded_range_epsilon
     from dpselect.accounting.profiles import bounded_range_renyi as bounded_range_renyi
     from dpselect.accounting.profiles import calibrate_bounded_range as calibrate_bounded_range
@@ -48,8 +47,7 @@ else:
             ),
             "dpselect.accounting.exact_rounds": "calibrate_rounds planned_epsilon rounds_epsilon",
             "dpselect.accounting.filter": "Filter",
-            "dpselect.accounting.interchange": "from_dp_accounting to_dp_accounting",
-            "dpselect.accounting.odometer": "Odometer",
+            "dpselect.accounting.dp_package": "from_dp_accounting to_dp_accounting",
             "dpselect.accounting.profiles": (
                 "bounded_range_epsilon bounded_range_renyi calibrate_bounded_range calibrate_laplace_profile "
                 "laplace_profile_epsilon laplace_profile_renyi"

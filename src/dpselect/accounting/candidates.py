@@ -14,6 +14,7 @@ import numpy as np
 
 from dpselect.accounting.composition import compose
 from dpselect.accounting.events import Event
+from dpselect.accounting.events.kinds import expected_runs
 from dpselect.accounting.rounding import fraction_down, fraction_up
 
 _UP = 1.0 + 2.0**-46
@@ -108,15 +109,3 @@ def finite_candidates_epsilon(law: Sequence[tuple[int, float]], epsilon: float) 
         heapq.heapreplace(cells, (-bound(low, middle), low, middle))
         heapq.heappush(cells, (-bound(middle, high), middle, high))
     return math.nextafter((epsilon - cells[0][0]) * _UP + 2.0**-40, math.inf)
-
-
-def expected_runs(eta: float, gamma: float) -> float:
-    r"""The mean of K: :math:`\eta (1 - \gamma) / (\gamma (1 - \gamma^\eta))`, and its limit at 0.
-
-    >>> expected_runs(1.0, 0.25), round(expected_runs(0.0, 0.25), 3)
-    (4.0, 2.164)
-    """
-    log = -math.log(gamma)
-    if eta == 0.0:
-        return (1.0 - gamma) / (gamma * log)
-    return eta * (1.0 - gamma) / (gamma * -math.expm1(-eta * log))

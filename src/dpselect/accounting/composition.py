@@ -10,16 +10,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from dpselect.accounting.divergence import Divergences
+from dpselect.accounting.divergence import Divergences, rho_of
+from dpselect.accounting.dp_package import LossDistribution
 from dpselect.accounting.events import BoundedRangeEvent, Event, NonAdaptiveEvent, PureEvent, Run
 from dpselect.accounting.exact_rounds import rounds_curve, rounds_epsilon
 from dpselect.accounting.leaves import Leaves, leaves_of
-from dpselect.accounting.loss_distribution import LossDistribution
 from dpselect.accounting.non_adaptive import MOST, non_adaptive_delta, non_adaptive_epsilon
 from dpselect.accounting.renyi import best_epsilon, best_log_delta
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
-from dpselect.accounting.zcdp import rho_of
 from dpselect.checks import boolean, delta_below_one, target_error
 from dpselect.errors import InvalidParameterError
 
@@ -112,7 +111,7 @@ def compose(
     """The joint cost of `events`, in any order, even if each mechanism was chosen in view of earlier results.
 
     Every bound holds for *adaptively* chosen mechanisms, as long as the events themselves were fixed in advance. If
-    epsilons or their number are chosen adaptively, use `Odometer` or `Filter`.
+    epsilons or their number are chosen adaptively, use `Filter`.
 
     Args:
         events: a list of events (``mechanism.event``) or of `Run`; an empty list means that nothing was spent.

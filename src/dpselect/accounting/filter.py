@@ -264,21 +264,7 @@ class Limits:
         return most
 
 
-class Locked:
-    """Has a lock of its own, which copies and pickles do not contain: a copy goes on separately from the same state."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=threading.Lock())
-
-
-class Filter(Locked):
+class Filter:
     r"""Admits events one by one as long as their total stays within (`epsilon`, `delta`), however they are chosen.
 
     The mechanisms, their epsilons and when to stop may all depend on earlier results: everything admitted is
@@ -307,13 +293,20 @@ class Filter(Locked):
     """
 
     def __init__(self, *, epsilon: float, delta: float, set_aside: float = 0.0) -> None:
-        super().__init__()
+        self._lock = threading.Lock()
         self.epsilon = positive_epsilon(epsilon)
         self.delta = delta_below_one(delta)
         self.set_aside = min(delta_below_one(set_aside, "set_aside"), self.delta)
         self._limit = Fraction(self.epsilon)
         self._limits = Limits.new(epsilon=self._limit, delta=Fraction(self.delta), set_aside=Fraction(self.set_aside))
         self._spent: tuple[Cost, Run | None] = self._limits.nothing, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:  # which a copy does not contain: it goes on separately from the same state
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
 
     def admits(self, event: Event | Run) -> bool:
         """Whether `event` may run next; spends nothing. With several threads only `spend` decides: see what it raises.

@@ -6,6 +6,9 @@ the worst mechanism adds up over adaptive runs, and `dpselect.accounting.renyi` 
 Durfee & Rogers (2020) for *non-adaptive* composition is smaller but does not hold here: a peeled round depends on the
 earlier winners.
 
+Each function named ``_renyi`` takes an epsilon > 0 or several, shape ``(n, 1)``, and orders > 1, shape ``(m,)``; it
+returns nats, shape ``(m,)`` or ``(n, m)``.
+
 Proofs: ``proofs/top_k.md``, ``proofs/noisy_max.md``, ``proofs/composition.md``. Sources: Dong, Durfee & Rogers (2020)
 for the bounded-range property; Mironov (2017) for the divergence of the Laplace mechanism.
 """
@@ -98,13 +101,6 @@ def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> F
 
     .. math:: R_a = \frac{\ell((2a - 1)\varepsilon) - \ell(\varepsilon)}{a - 1} \le \frac{a \varepsilon^2}{6}.
 
-    Args:
-        epsilon: > 0; of several, shape ``(n, 1)``.
-        orders: shape ``(m,)``, each > 1.
-
-    Returns:
-        Shape ``(m,)`` or ``(n, m)``, in nats.
-
     Proof: ``proofs/composition.md``.
 
     >>> logistic_profile_renyi(1.0, np.array([2.0, 8.0])).round(4)
@@ -127,13 +123,6 @@ def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
 
     .. math:: R_a = \frac{1}{a-1} \ln\Bigl(\cosh d + \tanh\frac{\varepsilon}{2} \sinh d\Bigr)
         \le \min\Bigl(\frac{a \varepsilon^2}{2},\ \varepsilon\Bigr).
-
-    Args:
-        epsilon: > 0; of several, shape ``(n, 1)``.
-        orders: shape ``(m,)``, each > 1.
-
-    Returns:
-        Shape ``(m,)`` or ``(n, m)``, in nats.
 
     Proof: ``proofs/composition.md``.
 
@@ -163,14 +152,6 @@ def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, or
 
     If an allowance for rounding makes that larger than the divergence for bounded range :math:`b + c`, or for pure
     privacy at the larger end, the smallest of these is returned.
-
-    Args:
-        below: > 0; of several, shape ``(n, 1)``.
-        above: > 0, of the same shape.
-        orders: shape ``(m,)``, each > 1.
-
-    Returns:
-        Shape ``(m,)`` or ``(n, m)``, in nats.
 
     Proof: ``proofs/above_threshold.md``, claim 5.
 

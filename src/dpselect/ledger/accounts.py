@@ -53,11 +53,7 @@ class AccountTerms(Limits):
     @staticmethod
     @functools.lru_cache(maxsize=256)
     def from_text(text: str) -> AccountTerms:
-        """What `to_text` wrote.
-
-        Raises:
-            ValueError: the proof of the account's limit does not allow such terms.
-        """
+        """What `to_text` wrote."""
         held = json.loads(text)
         terms = AccountTerms(
             number=held["number"],
@@ -128,11 +124,7 @@ class State:
 
     @classmethod
     def from_text(cls, text: str) -> State:
-        """What `to_text` wrote.
-
-        Raises:
-            ValueError: `text` is not what `to_text` writes.
-        """
+        """What `to_text` wrote."""
         held: dict[str, Any] = json.loads(text)
         count, unit = held["entries"], held["unit"]
         is_count = isinstance(count, int) and not isinstance(count, bool)

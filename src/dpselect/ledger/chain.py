@@ -38,9 +38,6 @@ _LONGEST = 8000
 def fraction_of(text: object) -> Fraction:
     """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long.
 
-    Raises:
-        ValueError: `text` is not what ``str`` writes for a fraction.
-
     >>> fraction_of("-3/10")
     Fraction(-3, 10)
     """
@@ -105,11 +102,7 @@ def damaged_text(ledger: str) -> LedgerDamagedError:
 
 
 def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
-    """Check the types in rows of entries, because SQLite stores anything in any column.
-
-    Raises:
-        LedgerDamagedError: a value has another type than the ledger writes. The error names the first such entry.
-    """
+    """Check the types in rows of entries, because SQLite stores anything in any column."""
     for row in rows:
         texts = all(isinstance(row[name], str) for name in _TEXTS)
         texts_or_none = all(isinstance(row[name], (str, type(None))) for name in _TEXTS_OR_NONE)
@@ -121,11 +114,7 @@ def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> It
 
 @contextmanager
 def readable(ledger: str, account: str, place: object) -> Generator[None]:
-    """A block in which the text of an entry is read.
-
-    Raises:
-        LedgerDamagedError: in place of any error that comes from a text that no ledger wrote.
-    """
+    """A block in which the text of an entry is read: if no ledger wrote it, whatever it raises becomes damage."""
     try:
         yield
     except LedgerError:

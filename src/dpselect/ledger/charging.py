@@ -72,11 +72,7 @@ class ChargeRequest:
     def of(
         cls, account: object, what: object, *, request: object, question: object, certificate: object = None
     ) -> ChargeRequest:
-        """The request from a caller's arguments.
-
-        Raises:
-            InvalidParameterError: an argument that has to be text is not, or `what` is not an event.
-        """
+        """The request from a caller's arguments."""
         name = short_text(account, "account")
         if not isinstance(what, (Event, Run)):  # a union of classes: no type is narrowed by it
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")

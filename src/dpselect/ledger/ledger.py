@@ -73,7 +73,7 @@ class Ledger(ManagedLedger):
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Path | None]]:
-        return _opened, (*self._database.address, None if self._anchor is None else self._anchor.path)
+        return _opened, (self._url, self._wait, None if self._anchor is None else self._anchor.path)
 
     @property
     def last_charge(self) -> Receipt | None:
@@ -194,7 +194,6 @@ class Ledger(ManagedLedger):
                 head = store.append(connection, row, after, {**body, "cost": cost.to_list(), AHEAD: True})
                 row = replace(row, state=after, head=head.hash)
                 heads[:] = [head]
-            self._database.refuse_another_file(connection)
 
     def _charged(self, attempt: Attempt, hour: str | None, *, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
@@ -213,7 +212,6 @@ class Ledger(ManagedLedger):
                 after = row.state.charged(row.state.total, unit=None)
                 head = store.append(connection, row, after, now | beginning(charge, waiting[0]))
                 heads.append(head)
-                self._database.refuse_another_file(connection)
                 return attempt.commits(waiting[0], (head.sequence, head.hash))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
@@ -224,7 +222,6 @@ class Ledger(ManagedLedger):
             after = row.state.charged(total, unit=charge.unit)
             head = store.append(connection, row, after, {**body, **charge.entry_fields, "cost": cost.to_list()})
             heads.append(head)
-            self._database.refuse_another_file(connection)
             receipt = charge.receipt(head.sequence, head.hash, body["public_time"], ledger=self._id)
             return attempt.commits(receipt, (head.sequence, head.hash))
 

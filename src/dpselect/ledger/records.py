@@ -240,11 +240,7 @@ def as_written(exact: Fraction) -> float:
 
 
 def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
-    """The entry of a row of the entries.
-
-    Raises:
-        LedgerDamagedError: no ledger wrote such a row.
-    """
+    """The entry of a row of the entries."""
     with readable(ledger, account, row["sequence"]):
         return _entry_of(row)
 

@@ -58,12 +58,7 @@ class Expected(NamedTuple):
 
 
 def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head | None, *, ledger: str) -> None:
-    """Compare an account with the head that was noted of it.
-
-    Raises:
-        LedgerRolledBackError: it has not come as far.
-        LedgerForkedError: it came there by another way.
-    """
+    """Compare an account with the head that was noted of it."""
     if noted is None:
         return
     if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
@@ -84,12 +79,7 @@ def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head 
 def refuse_unless_there(
     connection: sa.Connection, row: store.AccountRow, expected: Iterable[Expected], *, ledger: str
 ) -> None:
-    """Look up entries of one account that are known from elsewhere.
-
-    Raises:
-        LedgerRolledBackError: one is missing.
-        LedgerForkedError: one is another.
-    """
+    """Look up entries of one account that are known from elsewhere."""
     name = row.terms.name
     for each in expected:
         if each.sequence >= row.state.entries:
@@ -102,11 +92,7 @@ def refuse_unless_there(
 
 
 def refuse_missing_accounts(held: Iterable[str], noted: Iterable[str], *, ledger: str) -> None:
-    """Accounts that are known from elsewhere have to be there.
-
-    Raises:
-        LedgerRolledBackError: one is not.
-    """
+    """Accounts that are known from elsewhere have to be there."""
     there = set(held)
     missing = sorted(name for name in noted if name not in there)
     if missing:
@@ -126,14 +112,7 @@ def verified(
     anchor: FileAnchor | None,
     only_new: bool,
 ) -> list[Verified]:
-    """Check one account, or all accounts and that none is missing, also against the heads that the anchor has `noted`.
-
-    Raises:
-        LedgerDamagedError: an entry is not what was written. The error names the first account and entry.
-        LedgerRolledBackError: an account has fewer entries than noted.
-        LedgerForkedError: a noted entry, or the state after it, is a different one here.
-        AnchorError: the anchor had noted more once.
-    """
+    """Check one account, or all and that none is missing, also against the heads that the anchor has `noted`."""
     if not only_new:
         refuse_unsound_file(connection, ledger=ledger)
         _refuse_orphans(connection, ledger=ledger)
@@ -159,12 +138,7 @@ def verified(
 
 
 def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
-    """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again.
-
-    Raises:
-        LedgerDamagedError: a page or an index is damaged.
-        LedgerUnavailableError: the disk could not be read.
-    """
+    """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again."""
     if connection.dialect.name != "sqlite":
         return
     found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())

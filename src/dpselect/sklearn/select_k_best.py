@@ -25,8 +25,15 @@ from dpselect.questions.query import Query
 from dpselect.rows.frames import check_distinct_names
 from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableFacts, TableQuestion
-from dpselect.sklearn.reading import column, numbers, positions
-from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
+from dpselect.sklearn.reading import (
+    class_weights,
+    column,
+    distinct_classes,
+    feature_bins,
+    feature_names,
+    numbers,
+    positions,
+)
 from dpselect.summaries import PublicFeatures, RuleCounts
 
 
@@ -152,12 +159,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         def tally() -> RuleCounts:
             return features.tally((column(table, place) for place in range(len(table.columns))), classes)
 
-        spending = Spending(without_password(self.ledger), self.account)
-        if self.ledger is None and hasattr(self, "release_"):
-            warnings.warn(
-                "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones",
-                stacklevel=2,
-            )
+        spending = Spending(ledger_of(self, fitted="release_"), self.account)
         self.release_: Release = spending.answer(
             TableQuestion(asked=asked, gather=tally, table=TableFacts(self.unit, question.column), request=self.request)
         )
@@ -179,9 +181,21 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         return tags
 
 
-def without_password(ledger: Ledger | str | Path | None) -> Ledger | str | Path | None:
-    """Parameters are shown by the estimator's ``repr`` and kept by its pickles."""
+def ledger_of(estimator: Any, *, fitted: str) -> Ledger | None:
+    """The ledger to which a fit is charged. Without one it warns if the estimator was `fitted`, as an attribute tells.
+
+    Parameters are shown by the estimator's ``repr`` and kept by its pickles, so a URL has no password.
+    """
+    ledger, account = estimator.ledger, estimator.account
+    if (ledger is None) != (account is None):
+        missing = "ledger" if ledger is None else "account"
+        raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+    if ledger is None:
+        if hasattr(estimator, fitted):
+            said = "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones"
+            warnings.warn(said, stacklevel=3)
+        return None
     if isinstance(ledger, str) and ledger.startswith("postgres") and may_hold_password(ledger):
         hint = "The estimator's repr would show it. Give dpselect.Ledger(url) instead, whose repr does not."
         raise InvalidParameterError("ledger", Shown("<URL with a password>"), "a URL without one", hint)
-    return ledger
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)

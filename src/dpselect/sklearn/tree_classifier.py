@@ -17,16 +17,23 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Run
-from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions.features import settings_hash
 from dpselect.questions.words import identity_text
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.frames import check_distinct_names
-from dpselect.sklearn.reading import Features, column, numbers, positions
-from dpselect.sklearn.select_k_best import without_password
-from dpselect.sklearn.settings import Bins, distinct_classes, feature_bins, feature_names
+from dpselect.sklearn.reading import (
+    Bins,
+    Features,
+    column,
+    distinct_classes,
+    feature_bins,
+    feature_names,
+    numbers,
+    positions,
+)
+from dpselect.sklearn.select_k_best import ledger_of
 
 
 class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -143,7 +150,12 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
             neighbours=neighbouring_relation(self.neighbours),
         )
         codes = self._codes(table)
-        self._charge(planned, labels)
+        ledger = ledger_of(self, fitted="tree_")
+        if ledger is not None:
+            settings = {name: value for name, value in self.get_params().items() if name not in ("ledger", "account")}
+            question = {"ask": "tree", "settings": settings_hash(sorted(settings.items()), labels)}
+            run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
+            ledger.charge(str(self.account), run, question=identity_text(question, unit=self.unit))
         self.tree_: GrownTree = planned.grow(codes, classes)
         self.event_ = planned.event
         self.classes_ = np.array(labels)
@@ -168,24 +180,6 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
             values = column(table, place)
             codes[:, place] = np.where(np.isnan(values), cut.count, cut.places(values))
         return codes
-
-    def _charge(self, planned: DecisionTree, labels: tuple[object, ...]) -> None:
-        if (self.ledger is None) != (self.account is None):
-            missing = "ledger" if self.ledger is None else "account"
-            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
-        if self.ledger is None or self.account is None:
-            if hasattr(self, "tree_"):
-                warnings.warn(
-                    "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones",
-                    stacklevel=3,
-                )
-            return
-        without_password(self.ledger)
-        ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
-        settings = {name: value for name, value in self.get_params().items() if name not in ("ledger", "account")}
-        question = {"ask": "tree", "settings": settings_hash(sorted(settings.items()), labels)}
-        run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
-        ledger.charge(self.account, run, question=identity_text(question, unit=self.unit))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

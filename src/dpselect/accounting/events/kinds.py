@@ -198,6 +198,18 @@ def shape_of_runs(eta: object) -> float:
     return float(eta)
 
 
+def expected_runs(eta: float, gamma: float) -> float:
+    r"""The mean of K: :math:`\eta (1 - \gamma) / (\gamma (1 - \gamma^\eta))`, and its limit at 0.
+
+    >>> expected_runs(1.0, 0.25), round(expected_runs(0.0, 0.25), 3)
+    (4.0, 2.164)
+    """
+    log = -math.log(gamma)
+    if eta == 0.0:
+        return (1.0 - gamma) / (gamma * log)
+    return eta * (1.0 - gamma) / (gamma * -math.expm1(-eta * log))
+
+
 SingleEvent = (
     BoundedRangeEvent
     | LogisticProfileEvent
