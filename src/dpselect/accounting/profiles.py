@@ -236,15 +236,7 @@ def calibrate_bounded_range(*, epsilon: float, delta: float, count: int) -> floa
 def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     r"""Total epsilon, at `delta`, of `count` adaptive runs below the Laplace profile at `epsilon`, rounded up.
 
-    The smaller of basic composition and the Rényi bound at its best order.
-
-    Args:
-        epsilon: of each run, > 0.
-        count: number of runs, >= 1.
-        delta: from 0 (pure privacy: basic composition) to below 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
+    Arguments and errors as of `bounded_range_epsilon`.
 
     Proof: ``proofs/noisy_max.md``.
 
@@ -259,18 +251,7 @@ def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> floa
 def calibrate_laplace_profile(*, epsilon: float, delta: float, count: int) -> float:
     r"""The largest epsilon a run that keeps `count` adaptive runs below the Laplace profile within both totals.
 
-    Never below ``epsilon / count``, which basic composition allows.
-
-    Args:
-        epsilon: total, > 0.
-        delta: total, from 0 to below 1.
-        count: number of runs, >= 1.
-
-    Returns:
-        Epsilon of each run; `laplace_profile_epsilon` of it is at most `epsilon`.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `epsilon` is too small to be divided by `count`.
+    Arguments, result and errors as of `calibrate_bounded_range`.
 
     Proof: ``proofs/noisy_max.md``.
 

@@ -262,7 +262,8 @@ class Ledger(ManagedLedger):
             row = store.account_row(connection, account, ledger=self._database.shown)
             self._refuse_behind(connection, row)
             known = [
-                self._answered(connection, row, charge, wait_for_others) or self._ahead(connection, row, charge)
+                self._answered(connection, row, charge, wait_for_others)
+                or next(iter(charged_ahead(connection, row, charge, ledger=self._database.shown)[0]), None)
                 for charge in charges
             ]
             unpaid = [
@@ -312,11 +313,6 @@ class Ledger(ManagedLedger):
         self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, wait_for_others: bool
     ) -> Receipt | None:
         return answered(connection, row, charge, wait_for_others=wait_for_others, ledger=self._database.shown)
-
-    def _ahead(self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest) -> Receipt | None:
-        """The receipt of a charge that was made ahead and not drawn for, or None."""
-        waiting, _ = charged_ahead(connection, row, charge, ledger=self._database.shown)
-        return waiting[0] if waiting else None
 
     def _allowed(self, row: store.AccountRow, *charges: ChargeRequest) -> tuple[list[Cost], Cost]:
         """What the charges cost, one after another, and the total with them, if the account allows all of them."""

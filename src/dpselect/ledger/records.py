@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, cast
@@ -198,17 +198,8 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""
-        return {
-            "sequence": self.sequence,
-            "kind": self.kind,
-            "time": self.time,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "what": self.what,
-            "request": self.request,
-            "note": self.note,
-            "hash": self.hash,
-        }
+        names = ("sequence", "kind", "time", "epsilon", "delta", "what", "request", "note", "hash")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +218,7 @@ class Verified:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""
-        return {"account": self.account, "entries": self.entries, "head": self.head}
+        return asdict(self)
 
 
 def as_written(exact: Fraction) -> float:
