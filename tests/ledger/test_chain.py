@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.accounting import PureEvent
-from dpselect.accounting.events import from_json, to_json
+from dpselect.accounting.codec import from_json, to_json
 from dpselect.accounting.filter import cost_of
 from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError

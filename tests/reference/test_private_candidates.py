@@ -10,7 +10,7 @@ import pytest
 
 from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, ComposedEvent, PrivateCandidatesEvent, compose
 from dpselect.accounting.candidates import candidates_epsilon, finite_candidates_epsilon
-from dpselect.accounting.events.kinds import expected_runs
+from dpselect.accounting.events import expected_runs
 from tests.reference import private_candidates as model
 
 HALF, TWO = Fraction(1, 2), Fraction(2)

@@ -6,6 +6,8 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.accounting.calibration import calibrate as calibrate
+    from dpselect.accounting.codec import from_json as from_json
+    from dpselect.accounting.codec import to_json as to_json
     from dpselect.accounting.composition import Bound as Bound
     from dpselect.accounting.composition import Composition as Composition
     from dpselect.accounting.composition import Explanation as Explanation
@@ -39,6 +41,7 @@ else:
         __name__,
         {
             "dpselect.accounting.calibration": "calibrate",
+            "dpselect.accounting.codec": "from_json to_json",
             "dpselect.accounting.composition": "Bound Composition Explanation compose",
             "dpselect.accounting.events": (
                 "ApproximateEvent BoundedRangeEvent ComposedEvent Event LaplaceProfileEvent "

@@ -13,8 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpselect.accounting.composition import compose
-from dpselect.accounting.events import Event
-from dpselect.accounting.events.kinds import expected_runs
+from dpselect.accounting.events import Event, expected_runs
 from dpselect.accounting.rounding import fraction_down, fraction_up
 
 _UP = 1.0 + 2.0**-46

@@ -16,8 +16,13 @@ from typing import Any
 import numpy as np
 
 from dpselect.accounting import events as ours
-from dpselect.accounting.events import BoundedRangeEvent, LogisticProfileEvent, LossIntervalEvent, SingleEvent
-from dpselect.accounting.events.kinds import expected_runs
+from dpselect.accounting.events import (
+    BoundedRangeEvent,
+    LogisticProfileEvent,
+    LossIntervalEvent,
+    SingleEvent,
+    expected_runs,
+)
 from dpselect.accounting.rounding import product_up
 from dpselect.accounting.tight import loss_masses
 from dpselect.errors import InvalidEventError, MissingExtraError, Shown

@@ -12,7 +12,8 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from dpselect.accounting.events import Event, encode
+from dpselect.accounting.codec import encode
+from dpselect.accounting.events import Event
 from dpselect.certificates.tables import columns, plotted
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
+from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import (
     ComposedEvent,
     Event,
@@ -28,9 +29,8 @@ from dpselect.accounting.events import (
     PrivateCandidatesEvent,
     Run,
     SequenceEvent,
-    to_json,
+    has_direction,
 )
-from dpselect.accounting.events.kinds import has_direction
 from dpselect.accounting.filter import Cost
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError

@@ -10,7 +10,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, cast
 
-from dpselect.accounting.events import Run, from_json
+from dpselect.accounting.codec import from_json
+from dpselect.accounting.events import Run
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.ledger.chain import FIRST, canonical, fraction_of, readable
 from dpselect.privacy import Neighbours

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from dpselect.accounting.events import Run, from_json
+from dpselect.accounting.codec import from_json
+from dpselect.accounting.events import Run
 from dpselect.accounting.filter import Cost
 from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
 from dpselect.ledger import store

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpselect.accounting import Event
-from dpselect.accounting.events import encode
+from dpselect.accounting.codec import encode
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee

@@ -1,4 +1,11 @@
-"""What events are: the privacy property of one run, groups of events, and a run with its words for people."""
+"""Events: what ran, and nothing about the data it ran on.
+
+A mechanism emits an event; accountants interpret it. An event names a *privacy property* that was proved, not a
+mechanism, so that two mechanisms with the same property are accounted for in the same way. What ran, for people, is a
+`Run`: an event with the mechanism's name, the neighbouring relation and the unit. Both are frozen and comparable by
+value; `dpselect.accounting.codec` writes them as JSON. Kinds are never removed and never change meaning:
+``docs/events.md``.
+"""
 
 from __future__ import annotations
 
