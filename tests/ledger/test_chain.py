@@ -13,7 +13,7 @@ from dpselect.accounting.filter import cost_of
 from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger import Ledger
-from dpselect.ledger.chain import account_seal, canonical, entry_hash
+from dpselect.ledger.accounts import account_seal, canonical, entry_hash
 from dpselect.ledger.store import releases
 from tests.ledger.tampering import by_hand, engine_of
 

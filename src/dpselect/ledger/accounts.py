@@ -1,21 +1,133 @@
-"""The terms that an account was opened with and the state that it is in, and the texts of both in a ledger.
+"""An account in a ledger: its terms, its state, their texts, and the chain of hashes that shows what was changed.
 
 What events cost an account, and whether one more charge fits, `dpselect.accounting.filter` decides.
+
+Each hash covers an entry's exact text and the hash before it, so that no entry can be changed, left out or moved
+without changing every later hash. The account's seal covers its running total and the last hash.
+
+Whoever can write the database can also rewrite a whole chain, or put back an older copy of it: no file can prove its
+own age. A hash kept elsewhere can, and every receipt contains one.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from dpselect.accounting.filter import Cost, Limits, Order
-from dpselect.ledger.chain import canonical, fraction_of
-from dpselect.ledger.records import Account
+from dpselect.errors import LedgerDamagedError, LedgerError, SelectionError
 from dpselect.privacy import Neighbours
+
+FIRST = "0" * 64
+"""The hash before an account's first entry."""
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def canonical(held: dict[str, Any]) -> str:
+    """JSON that is the same text for equal objects: one line, keys sorted."""
+    return _ENCODER.encode(held)
+
+
+_FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
+_LONGEST = 8000
+"""Characters. A limit has at most 4000 bits above and below the bar, a sum of doubles fewer."""
+
+
+def fraction_of(text: object) -> Fraction:
+    """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long.
+
+    >>> fraction_of("-3/10")
+    Fraction(-3, 10)
+    """
+    if not isinstance(text, str) or len(text) > _LONGEST or not _FRACTION.fullmatch(text):
+        raise ValueError("not a fraction of a ledger")
+    return Fraction(text)
+
+
+def entry_hash(previous: str, body: str) -> str:
+    """The hash of an entry, given the hash before it."""
+    return _digest("entry", previous, body)
+
+
+def release_hash(entry: str, body: str) -> str:
+    """The hash of a stored release, given the hash of its charge."""
+    return _digest("release", entry, body)
+
+
+def account_seal(number: int, name: str, terms: str, state: str, head: str) -> str:
+    """The hash of everything in an account's row."""
+    return _digest("account", str(number), name, terms, state, head)
+
+
+def anchor_check(held: str) -> str:
+    """The checksum of a line of an anchor."""
+    return _digest("anchor", held)
+
+
+def question_digest(*parts: str) -> str:
+    """The hash of a question, stored in place of its words."""
+    return _digest("question", *parts)
+
+
+def _digest(*parts: str) -> str:
+    """Each part is preceded by its length, so that different lists never give the same bytes."""
+    encoded = [part.encode() for part in parts]
+    joined = b"".join([b"%d:%b" % (len(each), each) for each in encoded])
+    return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()
+
+
+_TEXTS = ("body", "hash")
+_TEXTS_OR_NONE = ("request", "release", "release_hash")
+_UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
+
+
+def damaged_account(ledger: str, name: str) -> LedgerDamagedError:
+    """The error for an account whose row is not the one that the ledger wrote."""
+    text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
+    return LedgerDamagedError(ledger, text)
+
+
+def damaged_entry(ledger: str, account: str, place: object) -> LedgerDamagedError:
+    """The error for an entry that no ledger wrote."""
+    place = place if isinstance(place, int) else "?"
+    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
+
+
+def damaged_text(ledger: str) -> LedgerDamagedError:
+    """The error for a file whose description of its own tables is not text."""
+    text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
+    return LedgerDamagedError(ledger, text)
+
+
+def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
+    """Check the types in rows of entries, because SQLite stores anything in any column."""
+    for row in rows:
+        texts = all(isinstance(row[name], str) for name in _TEXTS)
+        texts_or_none = all(isinstance(row[name], (str, type(None))) for name in _TEXTS_OR_NONE)
+        pair = (row["release"] is None) == (row["release_hash"] is None)
+        if not (texts and texts_or_none and pair and isinstance(row["sequence"], int)):
+            raise damaged_entry(ledger, account, row["sequence"])
+        yield row
+
+
+@contextmanager
+def readable(ledger: str, account: str, place: object) -> Generator[None]:
+    """A block in which the text of an entry is read: if no ledger wrote it, whatever it raises becomes damage."""
+    try:
+        yield
+    except LedgerError:
+        raise
+    except _UNREADABLE:
+        raise damaged_entry(ledger, account, place) from None
 
 
 def cost_from(held: list[str]) -> Cost:
@@ -137,20 +249,3 @@ class State:
             entries=held["entries"],
             total=cost_from(held["total"]),
         )
-
-
-def described(terms: AccountTerms, state: State, head: str) -> Account:
-    """The account as callers see it."""
-    return Account(
-        name=terms.name,
-        unit=state.unit,
-        neighbours=terms.neighbours,
-        epsilon=state.epsilon,
-        delta=terms.delta,
-        set_aside=terms.set_aside,
-        spent=terms.spent(state.total),
-        set_aside_spent=state.total.delta,
-        is_open=state.is_open,
-        entries=state.entries,
-        head=head,
-    )

@@ -22,9 +22,8 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import State
+from dpselect.ledger.accounts import State, anchor_check, canonical
 from dpselect.ledger.arguments import names_a_server
-from dpselect.ledger.chain import anchor_check, canonical
 from dpselect.ledger.records import Head
 from dpselect.ledger.sqlite_file import folder_to_disk, to_disk
 from dpselect.server_urls import HIDDEN

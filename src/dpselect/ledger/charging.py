@@ -35,10 +35,17 @@ from dpselect.accounting.filter import Cost
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, State, described
+from dpselect.ledger.accounts import AccountTerms, State, question_digest, readable
 from dpselect.ledger.arguments import any_text, hash_text, short_text
-from dpselect.ledger.chain import question_digest, readable
-from dpselect.ledger.records import Receipt, as_written, epsilon_left, question_of, receipt_of, with_few_digits
+from dpselect.ledger.records import (
+    Receipt,
+    as_written,
+    described,
+    epsilon_left,
+    question_of,
+    receipt_of,
+    with_few_digits,
+)
 from dpselect.privacy import Neighbours
 
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again

@@ -23,8 +23,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from dpselect.errors import LedgerBusyError, LedgerError, LedgerUnavailableError, MissingExtraError
+from dpselect.ledger.accounts import damaged_text
 from dpselect.ledger.arguments import Address
-from dpselect.ledger.chain import damaged_text
 from dpselect.ledger.sqlite_file import (
     FileConnection,
     Identity,

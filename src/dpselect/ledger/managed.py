@@ -18,12 +18,11 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import boolean, positive_count
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, State, described
+from dpselect.ledger.accounts import FIRST, AccountTerms, State, account_seal, canonical, entry_hash
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
-from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.database import SqliteDatabase, database_at, has_table
-from dpselect.ledger.records import Account, Entry, Head, Verified, entry_of, exported
+from dpselect.ledger.records import Account, Entry, Head, Verified, described, entry_of, exported
 from dpselect.ledger.sqlite_file import copy_of, new_place
 from dpselect.ledger.store import (
     accounts,

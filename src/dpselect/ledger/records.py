@@ -13,7 +13,7 @@ from typing import Any, cast
 from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.ledger.chain import FIRST, canonical, fraction_of, readable
+from dpselect.ledger.accounts import FIRST, AccountTerms, State, canonical, fraction_of, readable
 from dpselect.privacy import Neighbours
 
 _DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
@@ -161,6 +161,23 @@ class Account:
             "entries": self.entries,
             "head": self.head,
         }
+
+
+def described(terms: AccountTerms, state: State, head: str) -> Account:
+    """The account as callers see it."""
+    return Account(
+        name=terms.name,
+        unit=state.unit,
+        neighbours=terms.neighbours,
+        epsilon=state.epsilon,
+        delta=terms.delta,
+        set_aside=terms.set_aside,
+        spent=terms.spent(state.total),
+        set_aside_spent=state.total.delta,
+        is_open=state.is_open,
+        entries=state.entries,
+        head=head,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

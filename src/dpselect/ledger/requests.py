@@ -38,7 +38,7 @@ from dpselect.errors import (
     Shown,
 )
 from dpselect.ledger import store
-from dpselect.ledger.chain import readable, release_hash
+from dpselect.ledger.accounts import readable, release_hash
 from dpselect.ledger.charging import ChargeRequest
 from dpselect.ledger.records import Receipt, question_of, receipt_of
 

@@ -12,8 +12,16 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 from dpselect.errors import InvalidAccountError, LedgerDamagedError, LedgerVersionError, did_you_mean, typed
-from dpselect.ledger.accounts import AccountTerms, State
-from dpselect.ledger.chain import account_seal, canonical, damaged_account, entry_hash, readable, sound
+from dpselect.ledger.accounts import (
+    AccountTerms,
+    State,
+    account_seal,
+    canonical,
+    damaged_account,
+    entry_hash,
+    readable,
+    sound,
+)
 from dpselect.ledger.database import has_table, raw_of, schema_of
 from dpselect.ledger.records import Head
 

@@ -15,19 +15,21 @@ from dpselect.accounting.events import Run
 from dpselect.accounting.filter import Cost
 from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, State, cost_from
-from dpselect.ledger.anchor import FileAnchor
-from dpselect.ledger.arguments import short_text
-from dpselect.ledger.chain import (
+from dpselect.ledger.accounts import (
     FIRST,
+    AccountTerms,
+    State,
     account_seal,
     canonical,
+    cost_from,
     damaged_account,
     entry_hash,
     fraction_of,
     readable,
     release_hash,
 )
+from dpselect.ledger.anchor import FileAnchor
+from dpselect.ledger.arguments import short_text
 from dpselect.ledger.records import Head, Verified
 from dpselect.ledger.store import accounts, entries, ledger_id, releases
 

@@ -24,8 +24,8 @@ from dpselect.ledger import Ledger
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.sklearn.configured import all_combinations, check_all, configured
+from dpselect.sklearn.estimators import ledger_of
 from dpselect.sklearn.parts import checked_labels, checked_rows, divided, rows_right, sum_of_scores, taken, unit_of_rows
-from dpselect.sklearn.select_k_best import ledger_of
 
 _STEPS = 1024
 """Scores of a row between 0 and 1 are rounded to multiples of 1/1024, so that their sums are exact."""
