@@ -77,16 +77,6 @@ def _best_k() -> Iterator[Line]:
                 unit="x",
                 at_most=2.0 if delta else 1.0,
             )
-        noisy = dps.ExponentialNoiseTopK(epsilon=peers.EPSILON, sensitivity=peers.SENSITIVITY, k=K)
-        yield Line.of(
-            ratio(partial(noisy.select_with_gaps, scores), peers.numpy_argpartition(scores, K)),
-            what="k = 100 with gaps, n = 10^6 / `np.argpartition`",
-            case=f"exponential noise once, {shape}",
-            n=n,
-            dtype="float64",
-            unit="x",
-            at_most=1.5,
-        )
         for name, mechanism in MECHANISMS.items():
             yield Line.of(
                 ratio(partial(mechanism.select_with_gap, scores), partial(mechanism.select, scores)),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from cyclopts import App
 
-from dpselect.cli.app import ALIASES, QUESTIONS, app
+from dpselect.cli.app import QUESTIONS, app
 
 Line = tuple[str, str]
 """An argument or an option, and what it means."""
@@ -53,8 +53,7 @@ def _head(name: str, command: App) -> list[str]:
     arguments = [each for each in command.assemble_argument_collection() if each.is_positional_only()]
     positional = [each.name if each.required else f"[{each.name}]" for each in arguments]
     called = " ".join([name, *positional])
-    alias = f" Also called `{ALIASES[name]}`." if name in ALIASES else ""
-    return [f"### `{called}`", " ".join(command.help.partition("\n\n")[0].split()) + alias]
+    return [f"### `{called}`", " ".join(command.help.partition("\n\n")[0].split())]
 
 
 def _lines(command: App) -> Iterator[Line]:

@@ -107,7 +107,7 @@ def _of_type(annotation: str) -> Schema:
         if part == "None":
             continue
         if part.startswith("tuple["):
-            each = _NUMBER if "float" in part else {}
+            each = _NUMBER if "float" in part else {"type": "string"} if "str" in part else {}
             found.append({"type": "array", "items": each, "minItems": 2, "maxItems": 2})
         elif part.startswith("Literal["):
             found.append({"enum": literal_eval(part.removeprefix("Literal"))})

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from inspect import Parameter
 from pathlib import Path
 
+from dpselect.arguments import arguments_of
 from dpselect.questions import BY_NAME
 from dpselect.questions.declared import Question
 from dpselect.session.methods import signature_of
@@ -24,7 +25,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from fractions import Fraction
 from inspect import Signature
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from dpselect.certificates.release import Release
 from dpselect.questions.declared import Question
@@ -53,8 +54,21 @@ def text() -> str:
 
 
 def _class(name: str, returns: Callable[[str], str]) -> str:
-    methods = "".join(_method(each, returns(each.value)) for each in BY_NAME.values())
+    methods = "".join(_methods(each, returns) for each in BY_NAME.values())
     return f"class {name}(Asking):\n{methods}"
+
+
+def _methods(question: type[Question], returns: Callable[[str], str]) -> str:
+    """The method; twice if its bounds are numbers or dates, because the answer then is as they are."""
+    if not any(each.kind == "numbers or dates" for each in arguments_of(question)):
+        return _method(question, returns(question.value))
+    of_numbers = _method(question, returns(question.value)).replace(OF_DATES, "")
+    of_dates = _method(question, returns(question.value.replace("float", "date")))
+    of_dates = of_dates.replace(f"{OF_NUMBERS}", "").replace(f"{OF_DATES[3:]} | None = None", OF_DATES[3:])
+    return f"    @overload\n{of_numbers}    @overload\n{of_dates}"
+
+
+OF_NUMBERS, OF_DATES = "tuple[float, float] | ", " | tuple[date | str, date | str]"
 
 
 def _method(question: type[Question], returns: str) -> str:

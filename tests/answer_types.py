@@ -9,6 +9,7 @@ from dpselect.session.methods import GroupedQuestions
 
 def one_answer(data: dps.Dataset) -> None:
     assert_type(data.median("age", bounds=(0, 120), step=1, epsilon=1.0), dps.Release[float])
+    assert_type(data.median("born", bounds=(date(1900, 1, 1), "2026-01-01"), epsilon=1.0), dps.Release[date])
     assert_type(data.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0).value, float)
     assert_type(data.quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=1.0).value, list[float])
     assert_type(data.mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0).value, float)

@@ -53,7 +53,7 @@ def test_nobody_is_answered_about_nothing(case: Case, tmp_path: Path, capsys: py
     if case.outcome == "answered":
         assert status == 0
         assert said.strip() in answers
-        assert "Nothing looks wrong." in found or "occur in no row" in found
+        assert "Nothing looks wrong." in found
         return
     if case.outcome == "refused":
         assert status == 2

@@ -14,7 +14,7 @@ import pytest
 import dpselect as dps
 from dpselect.mechanisms import PriceListMechanism, PriceMechanism
 from dpselect.public_time import public_time
-from dpselect.rows.table import EngineTable
+from dpselect.rows.table import Table
 from tests.rows.tables import gather, write_csv, write_parquet
 
 ADULT = Path(__file__).parents[1] / "examples" / "data" / "adult.csv"
@@ -32,7 +32,7 @@ def drawn_from(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
 
     def spy(mechanism: PriceListMechanism, offers: Any) -> Any:
         thresholds = [float(price) for price in mechanism.prices]
-        multiples = mechanism._listed.multiples
+        multiples = mechanism._multiples
         calls.append([int(each) for each in mechanism._revenues(offers) // multiples])
         assert calls[-1] == [int((np.asarray(offers) >= threshold).sum()) for threshold in thresholds]
         return next(iter(mechanism.prices))
@@ -141,7 +141,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_bad_questions_read_nothing(
     adult: dps.Dataset, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], kind: type[Exception], reason: str
 ) -> None:
-    monkeypatch.setattr(EngineTable, "gather", None)  # not even called
+    monkeypatch.setattr(Table, "gather", None)  # not even called
     with pytest.raises(kind) as caught:
         adult.best_price(**{"column": "capital_gain", "prices": [1, 2], "epsilon": 1.0, **changes})
     assert reason in str(caught.value)

@@ -206,7 +206,7 @@ def test_draws_from_scores_that_are_overwritten_end(child: Child, law: str, call
     assert outcomes <= {"answer", "InvalidScoresError"}
 
 
-@pytest.mark.parametrize("part", ["winners()", "so_far()", "to_bytes()", "merged(partial)"])
+@pytest.mark.parametrize("part", ["winners()", "to_bytes()", "merged(partial)"])
 def test_threads_that_ask_for_a_state_that_is_used_all_get_an_error(child: Child, part: str) -> None:
     # Every refusal builds an exception in Python, where the interpreter may hand over to another thread.
     script = f"""

@@ -19,8 +19,8 @@ import dpselect as dps
 from dpselect.public_time import public_time
 from dpselect.questions import BY_NAME, Quantile
 from dpselect.questions.declared import FAMILIES
-from dpselect.rows.duckdb import embedded
-from dpselect.rows.table import EngineTable
+from dpselect.rows.duckdb import engine
+from dpselect.rows.table import Table
 from dpselect.session.asking import Asking
 from dpselect.session.methods import GroupedQuestions, PlainQuestions, signature_of, with_questions
 from dpselect.summaries import CandidateKind
@@ -133,7 +133,7 @@ def test_bad_quantiles_read_and_draw_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(EngineTable, "gather", refuse)
+    monkeypatch.setattr(Table, "gather", refuse)
     asked = {"column": "age", "level": 0.5, "bounds": (0, 120), "step": 1, "epsilon": 1.0, **changes}
     with pytest.raises(kind) as caught:
         adult.quantile(**asked)
@@ -145,7 +145,7 @@ def test_bad_quantiles_read_and_draw_nothing(
 
 
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EngineTable, "gather", None)  # not even called
+    monkeypatch.setattr(Table, "gather", None)  # not even called
     data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
     with pytest.raises(dps.errors.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         data.median("value", bounds=(0, 1), continuous=True, epsilon=1.0)
@@ -179,7 +179,7 @@ def test_bad_questions_read_and_draw_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(EngineTable, "count", refuse)
+    monkeypatch.setattr(Table, "count", refuse)
     asked = {"column": "page", "candidates": PAGES, "epsilon": 1.0, **changes}
     column = asked.pop("column")
     for ask in (lambda: clicks.most_common(column, **asked), lambda: clicks.top_k(column, 1, **asked)):
@@ -219,13 +219,13 @@ def test_which_candidates_a_column_asks_for(tmp_path: Path, clicks: dps.Dataset)
 
 def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
-    real = embedded.answer
+    real = engine.answer
 
     def spy(*arguments: Any, memory_limit: object, **options: Any) -> Any:
         seen.append(memory_limit)
         return real(*arguments, memory_limit=memory_limit, **options)
 
-    monkeypatch.setattr(embedded, "answer", spy)
+    monkeypatch.setattr(engine, "answer", spy)
     for limit in ("100MB", 2**27, None):
         data = dps.Dataset(CLICKS, unit="session", memory_limit=limit)
         data.most_common("page", candidates=PAGES, epsilon=1.0)
@@ -236,7 +236,7 @@ def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
-    real = EngineTable.count
+    real = Table.count
 
     def spy(*arguments: Any, progress: object, **options: Any) -> Any:
         seen.append(progress)
@@ -245,7 +245,7 @@ def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def report(fraction: float) -> None:
         raise AssertionError(fraction)
 
-    monkeypatch.setattr(EngineTable, "count", spy)
+    monkeypatch.setattr(Table, "count", spy)
     dps.Dataset(CLICKS, unit="session", progress=report).most_common("page", candidates=PAGES, epsilon=1.0)
     assert seen == [report]
 

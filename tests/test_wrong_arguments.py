@@ -150,9 +150,9 @@ EXAMPLES: dict[str, Any] = {
 }
 
 MADE_INSIDE = {
-    *("BestRun", "Lead", "Leads", "Release", "Answers", "PlanForecast", "Forecast"),
-    *("Bound", "Composition", "Explanation", "OrderNoise", "NamingNoise", "UnknownNoise", "Optimum", "Recommendation"),
-    *("TopKRecommendation", "Bounds", "WorstCaseScores", "GrownTree"),
+    *("BestRun", "Lead", "Release", "Answers", "PlanForecast", "Forecast"),
+    *("Bound", "Composition", "Explanation", "OrderNoise", "Recommendation"),
+    *("Bounds", "GrownTree"),
 }
 """Classes whose values the package makes; nobody else calls them."""
 
@@ -177,12 +177,9 @@ LINES = {"breakpoints": [0.0, 1.0, 2.0], "scores": [0.0, 1.0, 0.0]}
 SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.mechanisms.BestOfRuns": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
     "dpselect.ClippingBoundMechanism.pmf": {"above": [0] * 51},
-    **{f"dpselect.mechanisms.ConcaveMechanism.{each}": CURVE for each in ("cdf", "draw", "pdf", "plan")},
-    "dpselect.mechanisms.CurveMechanism": {"bounds": [(0, 10), (0, 10)]},
-    "dpselect.mechanisms.CurveMechanism.draw": {"values": [[1.0, 2.0], [3.0, 4.0]]},
+    **{f"dpselect.mechanisms.ConcaveMechanism.{each}": CURVE for each in ("draw", "law", "plan")},
     "dpselect.mechanisms.MarginalsMechanism": {"bounds": [(0, 10), (0, 10)]},
     "dpselect.mechanisms.MarginalsMechanism.draw": {"values": [[1.0, 2.0], [3.0, 4.0]]},
-    "dpselect.mechanisms.DensityMechanism.distance": {"sample": [1, 0, 1]},
     "dpselect.DiscreteGaussianMechanism": {"squared_sensitivity": 1},
     "dpselect.Format.check": {"allowed": [], "source": "frames"},
     **{
@@ -194,10 +191,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.AboveThreshold.pmf": {"queries": [1.0, 9.0]},
     "dpselect.ExponentialMechanism": {"weights": [1, 2, 3]},
     "dpselect.DiscreteGaussianMechanism.draw_many": {"values": [1, 2]},
-    **{
-        f"dpselect.mechanisms.IntervalMechanism.{each}": PIECES
-        for each in ("cdf", "draw", "pdf", "interval_probabilities", "plan")
-    },
+    **{f"dpselect.mechanisms.IntervalMechanism.{each}": PIECES for each in ("cdf", "draw", "interval_probabilities")},
     "dpselect.mechanisms.MeanMechanism.error_bound": {"n": 3},
     "dpselect.PartialSelection.of": {"mechanism": FLIP},
     "dpselect.PartialSelection.from_bytes": {"mechanism": FLIP},
@@ -227,6 +221,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "accounting.Run": {"mechanism": "m", "neighbours": "add_remove", "unit": "who"},
     "accounting.calibrate": {"sensitivity": 1},
     **{f"planning.{each}": {"scores": [3.0, 1.0, 2.0]} for each in ("epsilon_for", "error_curve", "plot_error")},
+    "planning.lead_shown": {"mechanism": FLIP, "gap": 1.0},
     "planning.plot_pmf": {"mechanism": FLIP, "scores": [3.0, 1.0, 2.0]},
     "planning.epsilon_for": {"scores": [3.0, 1.0, 2.0], "expected_error": 0.5},
     **{f"planning.{each}": {"levels": 3} for each in ("optimal_error", "optimal_ratio")},

@@ -2,12 +2,12 @@
 
 Scores you computed yourself: `select`, `top_k`, `select_lazily`, and the mechanisms `PermuteAndFlip`,
 `ExponentialMechanism`, `ReportNoisyMax`; with a sensitivity for each score: `GeneralizedSelection`; the k best as a
-set: `TopKSet`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`, `LaplaceMechanism`,
-`GeometricMechanism`. Streams: `AboveThreshold`. Tuning: `best_of_runs`. All other mechanisms: `mechanisms`. Tables:
-`Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that
-are written in another way; `ROWS` if each row is another person; `verify` a certificate. Several questions with one
-budget: `Plan`; a page about answers: `report`. Before spending: `planning`. What was spent: `accounting`. Trees,
-synthetic tables and networks: `recipes`. All errors: `errors`.
+set: `TopKSet`; in several places: `PartialSelection`. Numbers: `LaplaceMechanism`, `GeometricMechanism`. Streams:
+`AboveThreshold`. Tuning: `best_of_runs`. All other mechanisms: `mechanisms`. Tables: `Dataset`, whose answers are
+each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way;
+`ROWS` if each row is another person; `verify` a certificate. Several questions with one budget: `Plan`; a page about
+answers: `report`. Before spending: `planning`. What was spent: `accounting`. Trees, synthetic tables and networks:
+`recipes`. All errors: `errors`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -46,11 +46,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import ReportNoisyMax as ReportNoisyMax
     from dpselect.mechanisms import TopKSet as TopKSet
     from dpselect.mechanisms.best_of_runs import best_of_runs as best_of_runs
-    from dpselect.mechanisms.different_sensitivities import select as select
-    from dpselect.mechanisms.lazy_selection import select_lazily as select_lazily
-    from dpselect.mechanisms.quantile import median as median
-    from dpselect.mechanisms.quantile import quantile as quantile
-    from dpselect.mechanisms.quantiles import quantiles as quantiles
+    from dpselect.mechanisms.permute_and_flip import select as select
+    from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
     from dpselect.mechanisms.top_k import top_k as top_k
     from dpselect.plans.answers import Answers as Answers
     from dpselect.plans.plan import Plan as Plan
@@ -80,10 +77,7 @@ else:
                 "RandomizedResponse ReportNoisyMax TopKSet"
             ),
             "dpselect.mechanisms.best_of_runs": "best_of_runs",
-            "dpselect.mechanisms.lazy_selection": "select_lazily",
-            "dpselect.mechanisms.different_sensitivities": "select",
-            "dpselect.mechanisms.quantile": "median quantile",
-            "dpselect.mechanisms.quantiles": "quantiles",
+            "dpselect.mechanisms.permute_and_flip": "select select_lazily",
             "dpselect.mechanisms.top_k": "top_k",
             "dpselect.plans.answers": "Answers",
             "dpselect.plans.plan": "Plan",

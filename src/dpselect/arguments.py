@@ -7,8 +7,10 @@ forms; lists and conditions, which need the table's columns, in `dpselect.public
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
+from datetime import date
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
@@ -30,6 +32,7 @@ Written = Literal[
     "flag",
     "bounds",
     "ends",
+    "numbers or dates",
     "levels",
     "prices",
     "dates",
@@ -39,8 +42,9 @@ Written = Literal[
     "json",
 ]
 """How a value is written: text, text that may begin with a dash, a whole number, a number, one that is taken exactly,
-nothing (a flag), two numbers, two dates as text, several shares, public prices, dates, values of the column, candidates
-or conditions on rows; "json" is the flag of that name. A tuple or an enumeration instead: one of these words."""
+nothing (a flag), two numbers, two dates as text, either of these, several shares, public prices, dates, values of the
+column, candidates or conditions on rows; "json" is the flag of that name. A tuple or an enumeration instead: one of
+these words."""
 
 Exact = float | Fraction
 """A number that is taken exactly: a float stands for the shortest decimal that denotes it."""
@@ -76,7 +80,7 @@ class Argument:
 
 WrittenAs = Written | tuple[str, ...] | type[StrEnum]
 
-_WORDS: dict[WrittenAs, int] = {"flag": 0, "json": 0, "bounds": 2, "ends": 2}
+_WORDS: dict[WrittenAs, int] = {"flag": 0, "json": 0, "bounds": 2, "ends": 2, "numbers or dates": 2}
 
 
 def words_of(kind: WrittenAs) -> int:
@@ -104,8 +108,16 @@ def read(kind: WrittenAs, name: str, *words: str) -> Any:
     match kind:
         case "flag" | "json":
             return True
+        case "numbers or dates" if all(map(_DATE.fullmatch, words)):
+            return words
         case "bounds":
             return tuple(read("exact", name, each) for each in words)
+        case "numbers or dates":
+            try:
+                return read("bounds", name, *words)
+            except InvalidParameterError as error:
+                expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
+                raise InvalidParameterError(name, error.got, expected) from None
         case "ends":
             return words
         case "whole" | "number" | "exact" | "levels":
@@ -116,6 +128,9 @@ def read(kind: WrittenAs, name: str, *words: str) -> Any:
                 raise InvalidParameterError(name, typed(words[0]), expected) from None
         case _:
             return words[0]
+
+
+_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def words_for(kind: tuple[str, ...] | type[StrEnum]) -> dict[str, str]:
@@ -163,7 +178,13 @@ def _written(type_: object) -> str:
     """A type as a stub writes it."""
     if isinstance(type_, type):
         return type_.__name__
-    return str(type_).replace("typing.", "").replace("collections.abc.", "").replace("fractions.", "")
+    return (
+        str(type_)
+        .replace("typing.", "")
+        .replace("collections.abc.", "")
+        .replace("fractions.", "")
+        .replace("datetime.", "")
+    )
 
 
 _LIST = "1..100, red,green,blue, @file or @codes.csv:column"
@@ -188,6 +209,7 @@ Epsilon = Annotated[
 ]
 Values = Annotated[str, Argument("text", "Column with the values.")]
 Numbers = Annotated[str, Argument("text", "Column of numbers.")]
+NumbersOrDates = Annotated[str, Argument("text", "Column of numbers, or of dates.")]
 Dates = Annotated[str, Argument("text", "Column of dates.")]
 Offers = Annotated[str, Argument("text", "Column of numbers: the most that each unit would pay.")]
 ColumnIfAny = Annotated[str | None, Argument("text", "Column of the condition. Without one, every unit is counted.")]
@@ -275,13 +297,22 @@ Bounds = Annotated[
         " bound. If none is known, ask for an upper bound first.",
     ),
 ]
-BoundsIfKnown = Annotated[
-    tuple[float, float] | None,
+_OF_DATES = "Of dates: the first and the last date, such as 2026-01-01 2026-12-31; --step is in days, by default 1."
+QuantileBounds = Annotated[
+    tuple[float, float] | tuple[date | str, date | str],
     Argument(
-        "bounds",
+        "numbers or dates",
         "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-        " bound. Without them, --lower is the smallest, and answers that grow apart are tested in order, with a larger"
-        " error.",
+        f" bound. {_OF_DATES}",
+    ),
+]
+BoundsIfKnown = Annotated[
+    tuple[float, float] | tuple[date | str, date | str] | None,
+    Argument(
+        "numbers or dates",
+        "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
+        f" bound. {_OF_DATES} Without them, --lower is the smallest, and answers that grow apart are tested in order,"
+        " with a larger error.",
     ),
 ]
 Lower = Annotated[Exact, Argument("exact", "Smallest possible answer. Public; smaller values count as this.")]

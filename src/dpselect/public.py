@@ -15,9 +15,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
+from dpselect.arguments import Argument, read
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
-from dpselect.summaries.texts import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
+from dpselect.summaries.kinds import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 from dpselect.written_numbers import decimal
 
 Listed = TypeVar("Listed", bound=Sequence[Member])
@@ -195,6 +196,36 @@ def _dates(text: str, private: str) -> range | Sequence[Member]:
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="dates")
     listed = _members(text, private=private, argument="dates") if column is None else column
     return _several(listed, text, "dates")
+
+
+def value_of(
+    argument: Argument,
+    words: Sequence[str],
+    kinds: Callable[[str], Sequence[CandidateKind]],
+    column: str | None,
+    *,
+    kind: CandidateKind | None = None,
+    private: str,
+    may_be_one: bool = False,
+) -> Any:
+    """The value of any argument of a question that is written in these words.
+
+    Args:
+        argument: of the question.
+        words: one, two for a pair, or each condition on rows.
+        kinds: the types that a column can match.
+        column: that the members of a list are compared with; None: it is not known yet.
+        kind, private, may_be_one: see `listed`.
+
+    Raises:
+        InvalidParameterError: it is no such value.
+    """
+    if argument.kind == "where":
+        return conditions(words, kinds, private=private)
+    if not argument.names_members:
+        return read(argument.kind, argument.name, *words)
+    fitting = () if argument.kind in ("prices", "dates") or column is None else kinds(column)
+    return listed(words[0], argument.name, kind=kind, fitting=fitting, private=private, may_be_one=may_be_one)
 
 
 def conditions(

@@ -42,6 +42,10 @@ def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[st
 def test_candidates_and_groups_are_looked_for(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,Rome"]) == 0
     assert "- Try --ignore-case: with it 98 more rows can count, all others as now." in capsys.readouterr().out
+    assert (
+        main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,oslo", "--where", "city=Oslo"]) == 0
+    )
+    assert "city, for 2 values: 2 of 2 rows count." in capsys.readouterr().out
     assert main(["check", table, "paid", "--unit", "customer", "--by", "city", "--groups", "Oslo,Rome"]) == 0
     assert "city: 98 of 100 rows (98.0%): a value that is not listed" in capsys.readouterr().out
 
@@ -75,7 +79,7 @@ def test_bad_input_is_one_line(asked: list[str], said: str, table: str, capsys: 
 
 
 def test_options_of_counts_and_sums_are_understood(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["check", table, "city", "--unit", "customer", "--values", "oslo"]
+    asked = ["check", table, "city", "--unit", "customer", "--candidates", "oslo"]
     assert main(asked) == 0
     assert "city, for 1 value: 98 of 100 rows count." in capsys.readouterr().out
     asked = ["check", table, "paid", "--unit", "customer", "--thousands", ","]

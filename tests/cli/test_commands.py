@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect
-from dpselect.cli import main
-from dpselect.cli import progress as progress_module
+from dpselect.cli import main, streams
 from tests.rows.tables import write_csv, write_parquet
 
 CLICKS = str(Path(__file__).parents[2] / "examples" / "data" / "clicks.parquet")
@@ -265,7 +264,7 @@ def test_help_and_version(capsys: Captured) -> None:
     assert "most-common" in out
     assert "dpselect top-k clicks.parquet page 10" in out
     for command in ("most-common", "top-k"):
-        status, out, err = run(capsys, command, "--help")
+        status, out, err = run(capsys, command, "--help-all")
         assert (status, err) == (0, "")
         assert f"dpselect {command} clicks.parquet page" in out
         for option in ("--unit", "--candidates", "--epsilon", "--json"):
@@ -273,7 +272,7 @@ def test_help_and_version(capsys: Captured) -> None:
 
 
 def test_help_of_a_price(capsys: Captured) -> None:
-    status, out, err = run(capsys, "price", "--help")
+    status, out, err = run(capsys, "best-price", "--help-all")
     assert (status, err) == (0, "")
     assert "dpselect best-price adult.csv capital_gain" in out
     for option in ("--unit", "--prices", "--bounds", "--epsilon", "--max-rows-per-unit", "--json"):
@@ -284,7 +283,7 @@ def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypat
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("SENTINEL row of ann")
 
-    monkeypatch.setattr("dpselect.rows.table.EngineTable.count", fail)
+    monkeypatch.setattr("dpselect.rows.table.Table.count", fail)
     status, out, err = run(capsys, "most-common", CLICKS, "page", *COMMON)
     assert (status, out) == (1, "")
     assert err == "dpselect: unexpected RuntimeError; nothing was shown. Please report it.\n"
@@ -294,20 +293,20 @@ def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpselect.rows.table.EngineTable.count", interrupt)
+    monkeypatch.setattr("dpselect.rows.table.Table.count", interrupt)
     assert run(capsys, "most-common", CLICKS, "page", *COMMON) == (130, "", "")
 
 
 def test_the_bar_waits_for_patience_and_a_terminal(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    with progress_module.scan_progress() as advance:
+    with streams.scan_progress() as advance:
         assert advance is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with progress_module.scan_progress() as advance:
+    with streams.scan_progress() as advance:
         assert advance is not None
         advance(0.5)
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(progress_module, "_PATIENCE_SECONDS", 0.0)
-    with progress_module.scan_progress() as advance:
+    monkeypatch.setattr(streams, "_PATIENCE_SECONDS", 0.0)
+    with streams.scan_progress() as advance:
         assert advance is not None
         advance(0.25)
         advance(1.0)

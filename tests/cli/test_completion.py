@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpselect.cli import main
-from dpselect.cli.completion import completion
+from dpselect.cli.app import completion
 
 Captured = pytest.CaptureFixture[str]
 _ASK = """

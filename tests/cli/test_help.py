@@ -10,6 +10,9 @@ from rich.console import Console
 
 from dpselect.cli import main
 from dpselect.cli.app import QUESTIONS, app
+from dpselect.cli.plain import option_name
+from dpselect.cli.shared_options import options_of
+from dpselect.questions import BY_NAME
 
 Captured = pytest.CaptureFixture[str]
 PARTS = ["Arguments", "Required options", "Options for some rows, or one answer per group", "Options of every question"]
@@ -20,8 +23,8 @@ def commands() -> Iterator[tuple[str, ...]]:
     yield from (("ledger", name) for name in app["ledger"] if not name.startswith("-"))
 
 
-def helped(capsys: Captured, *command: str) -> str:
-    assert main([*command, "--help"]) == 0
+def helped(capsys: Captured, *command: str, all: bool = False) -> str:
+    assert main([*command, "--help-all" if all else "--help"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     return out
@@ -34,7 +37,7 @@ def test_whatever_is_required_comes_first(
     command: tuple[str, ...], columns: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app, "_console", Console(width=int(columns)))  # the parser keeps the first one it made
-    options = helped(capsys, *command)
+    options = helped(capsys, *command, all=True)
     options = options[options.index("╭") :]
     found = {True: [0], False: [len(options)]}
     for argument in _app_of(command).assemble_argument_collection():
@@ -49,11 +52,24 @@ def test_whatever_is_required_comes_first(
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_help_of_a_question_has_its_parts_in_order(name: str, capsys: Captured) -> None:
-    out = helped(capsys, name)
+    out = helped(capsys, name, all=True)
     places = [out.index(f"─ {part} ─") for part in PARTS]
     assert places == sorted(places)
     own = out.find("─ Options of this question ─")
     assert own == -1 or places[1] < own < places[2]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_help_of_a_question_fits_on_a_screen(name: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it needs and takes itself; control: everything does not fit."""
+    monkeypatch.setattr(app, "_console", Console(width=80))
+    brief, whole = helped(capsys, name), helped(capsys, name, all=True)
+    assert 24 <= len(brief.splitlines()) <= 40
+    assert len(whole.splitlines()) > 80
+    assert brief.rstrip().endswith(f"dpselect {name} --help-all")
+    own = [each for part in ("needed", "question") for each in options_of(BY_NAME[name.replace("-", "_")])[part]]
+    assert all(f"{option_name(each)} " in brief for each in own)
+    assert whole.partition("╭")[0].strip() == brief.partition("╭")[0].strip()
 
 
 @pytest.mark.sampled(3)

@@ -12,7 +12,7 @@ import pytest
 
 from dpselect.arguments import REQUIRED, Argument
 from dpselect.cli import asking, plain
-from dpselect.cli.app import app, as_parsed
+from dpselect.cli.app import run
 from dpselect.cli.plain import option_name
 from dpselect.cli.shared_options import filled, options_of
 from dpselect.questions import BY_NAME
@@ -30,6 +30,7 @@ WRITTEN: dict[str, list[list[str]]] = {
     "json": [[]],
     "bounds": [["0", "120"], ["1/3", "0.5"]],
     "ends": [["2026-12-01", "2026-12-31"]],
+    "numbers or dates": [["0", "120"], ["2026-12-01", "2026-12-31"]],
     "levels": [["0.25,0.5"], ["@levels.txt"]],
     "prices": [["1..4"], ["1,2.5"]],
     "dates": [["2026-12-01,2026-12-02"]],
@@ -58,7 +59,6 @@ STRANGE: list[tuple[str, str]] = [
     ("-h", ""),
     ("--help", ""),
     ("--version", ""),
-    ("--show-columns", ""),
     ("--table", "--quiet"),
 ]
 
@@ -73,7 +73,7 @@ def words_of(option: Argument, turn: int) -> list[str]:
 
 def typed(about: type[Question], turn: int) -> list[str]:
     """A command with its required options and every second or third other one, in another order at each turn."""
-    options = [each for part in options_of(about).values() for each in part if each.name != "show_columns"]
+    options = [each for part in options_of(about).values() for each in part]
     chosen = [each for at, each in enumerate(options) if each.default is REQUIRED or (at + turn) % (2 + turn % 2) == 0]
     chosen = chosen[turn % len(chosen) :] + chosen[: turn % len(chosen)]
     named = [[option_name(each), *words_of(each, turn)] for each in chosen]
@@ -88,7 +88,7 @@ def to_the_parser(arguments: list[str]) -> tuple[str, str, str | None, dict[str,
     seen: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dpselect.cli.questions.ask", lambda *given: seen.append(given) or 0)
-        app(as_parsed(arguments))
+        run(arguments)
     (found,) = seen
     about, source, column, options = found
     return about.name, source, column, options
@@ -127,7 +127,7 @@ def test_what_is_typed_in_another_way_is_left_to_the_parser(added: tuple[str, st
         [],
         ["--help"],
         ["median"],
-        ["price", "adult.csv", "gain", "--unit", "who", "--epsilon", "1"],
+        ["best_price", "adult.csv", "gain", "--unit", "who", "--epsilon", "1"],
         ["top_k", "adult.csv", "gain", "3", "--unit", "who", "--epsilon", "1"],
         ["top-k", "adult.csv", "gain", "2.7", "--unit", "who", "--epsilon", "1"],
         ["ledger", "show", "sqlite:///budget.db"],

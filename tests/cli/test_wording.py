@@ -12,7 +12,7 @@ from dpselect.cli import main
 from dpselect.cli.app import app
 from dpselect.cli.wording import MEANT, in_words, names_of
 from dpselect.errors import InvalidParameterError
-from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, GAIN, run
+from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, run
 
 Captured = pytest.CaptureFixture[str]
 STEP = [*BOUNDS, "--step", "1"]
@@ -94,11 +94,7 @@ SAID: list[tuple[list[str], str]] = [
         ["median", CLICKS, "page", *COMMON[:2], *BOUNDS, "--step", "1", "--epsilon", "1", "--thousands", ","],
         "They take --ignore-case, --trim.",
     ),
-    (
-        ["columns", AGES[0], "--to-file-i-keep-private", "found.txt"],
-        "--to-file-i-keep-private takes no name of a file, here 'found.txt'. The shell writes the file: end",
-    ),
-    (["columns", AGES[0], "--to-file-i-keep-private", "--foo"], "Unknown option: --foo."),
+    (["columns", AGES[0], "--foo"], "Unknown option: --foo."),
     (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Use ledger show: all accounts,"),
     (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Use ledger open: it makes"),
     (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon=<text>: expected a decimal"),
@@ -120,11 +116,6 @@ def test_a_step_may_be_a_fraction(capsys: Captured) -> None:
     # More digits than a double has.
     status, out, _ = run(capsys, *dry, "--bounds", "0", "1.000000000000000002", "--step", "0.500000000000000001")
     assert (status, "out of the 3 numbers" in out) == (0, True)
-
-
-def test_the_old_name_of_a_command_is_still_one(capsys: Captured) -> None:
-    asked = [*GAIN[:-1], "9", "--prices", "500,7000", "--quiet"]
-    assert run(capsys, "price", *asked) == run(capsys, "best-price", *asked) == (0, "7000\n", "")
 
 
 def test_every_option_is_named_as_it_is_typed() -> None:

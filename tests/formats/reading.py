@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpselect import Format
-from dpselect.rows.contract import Grouping
+from dpselect.rows.columns import Grouping
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates, PublicDomain
 

@@ -191,8 +191,13 @@ def test_hidden_sheets_are_not_asked_unless_they_are_named(tmp_path: Path) -> No
 def test_rows_above_the_header_are_left_out(above: Rows, tmp_path: Path) -> None:
     path = book(tmp_path / "t.xlsx", [*above, *ROWS])
     assert counts(path, [7], Format(header_row=len(above) + 1)) == [3]
-    with pytest.raises(InvalidDataError, match=r"say in which row they are: header_row=2\."):
-        counts(path, [7], Format(header_row=len(above) + 7))
+    at = len(above) + 7
+    with pytest.raises(
+        InvalidDataError, match=rf"two columns in row {at}, a unit and a value\. Rows are counted from 1"
+    ):
+        counts(path, [7], Format(header_row=at))
+    with pytest.raises(InvalidDataError, match=r"in its first row.*say in which row they are: header_row=2\."):
+        counts(book(tmp_path / "titled.xlsx", [["Sales of May"], *ROWS]), [7], None)
 
 
 def test_the_certificate_names_the_sheet(tmp_path: Path) -> None:
@@ -223,7 +228,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "Declare the name of one: --sheet NAME." in capsys.readouterr().err
     assert main([*asked, "--sheet", "Sales"]) == 0
     assert capsys.readouterr().out == "7\n"
-    assert main(["columns", path, "--sheet", "Sales", "--to-file-i-keep-private"]) == 0
+    assert main(["columns", path, "--sheet", "Sales"]) == 0
     assert capsys.readouterr().out == "unit\nvalue\n"
 
 

@@ -16,8 +16,8 @@ import dpselect as dps
 from dpselect import Format
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITERS, ENCODINGS
-from dpselect.rows.files import csv_lines, lines, text_streams
-from dpselect.rows.files.csv_lines import LineDialect
+from dpselect.rows.files import csv_lines, lines
+from dpselect.rows.files.lines import Reading
 from tests.formats.reading import counts, counts_in_groups, numbers, written
 
 TEXTS = ["Köln", "Zürich", "Besançon"]
@@ -61,7 +61,7 @@ def test_utf_16_in_blocks_of_any_size(
 ) -> None:
     """Half of a character, and half of a pair of surrogates, wait for the next block."""
     monkeypatch.setattr(lines, "BLOCK", block)
-    monkeypatch.setattr(text_streams, "START", block)
+    monkeypatch.setattr(lines, "START", block)
     texts = ["a\U0001f600b", "\u0a0a", "\U0001f600", "ö"]  # U+0A0A has the bytes of line breaks
     path = written(tmp_path / "t.csv", list(enumerate(texts)), Format(encoding=encoding))
     assert counts(path, [*texts, "a"], Format(encoding=encoding)) == [1, 1, 1, 1, 0]
@@ -125,7 +125,7 @@ def test_lines_that_are_too_long_are_so_in_utf_8(tmp_path: Path, monkeypatch: py
     for encoding in ("utf-8", "latin-1", "utf-16"):
         for block in (5, 64, 1 << 20):
             monkeypatch.setattr(lines, "BLOCK", block)
-            monkeypatch.setattr(text_streams, "START", block)
+            monkeypatch.setattr(lines, "START", block)
             path = tmp_path / "t.csv"
             path.write_bytes(
                 ("unit,value\n" + "".join(f"{at},{text}\n" for at, text in enumerate(texts))).encode(encoding)
@@ -248,17 +248,19 @@ def test_progress_counts_the_bytes_of_the_file(ending: str, tmp_path: Path) -> N
     path = tmp_path / f"t.csv{ending}"
     path.write_bytes(gzipped(content) if ending else content)
     done: list[int] = []
-    rows = sum(batch.num_rows for batch in csv_lines.rows(str(path), [0, 1], width=2, advance=done.append))
+    columns = csv_lines.read_columns(str(path), Shown("t"))
+    reading = Reading(str(path), columns, columns, advance=done.append)
+    rows = sum(batch.num_rows for batch in csv_lines.rows(reading))
     assert (rows, sum(done)) == (50_000, path.stat().st_size)
 
 
 def test_the_header_and_the_rows_are_read_in_the_same_dialect(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("unit|v,|w\n1|2|ö\n".encode("utf-16"))
-    dialect = LineDialect("|", "utf-16")
-    columns = csv_lines.read_columns(str(path), Shown("t"), dialect)
+    declared = Format(delimiter="|", encoding="utf-16")
+    columns = csv_lines.read_columns(str(path), Shown("t"), declared)
     assert [column.name for column in columns] == ["unit", "v,", "w"]
-    (batch,) = csv_lines.rows(str(path), [2, 0], width=3, advance=lambda _: None, dialect=dialect)
+    (batch,) = csv_lines.rows(Reading(str(path), [columns[2], columns[0]], columns, declared))
     assert [column.to_pylist() for column in batch] == [["ö"], ["1"]]
 
 

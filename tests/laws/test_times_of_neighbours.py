@@ -16,7 +16,6 @@ import pytest
 
 import dpselect as dps
 from dpselect import ExponentialNoiseTopK, PartialSelection
-from dpselect.mechanisms import PartialTopK
 from dpselect.testing import seeded
 from tests.laws.subjects import KINDS
 from tests.slow import SLOW
@@ -86,8 +85,6 @@ def ways(name: str, terms: dict[str, Any]) -> Iterator[tuple[str, Draw]]:
     if name == "permute-and-flip":
         once = ExponentialNoiseTopK(k=3, **terms)
         yield "noise once", once.select
-        yield "noise once with gaps", lambda scores: once.select_with_gaps(scores, step=1.0)
-        yield "a partial draw of noise once", lambda scores: PartialTopK.of(once, scores)
 
 
 def times(draw: Draw, scores: np.ndarray, heights: range) -> np.ndarray:

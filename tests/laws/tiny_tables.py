@@ -19,7 +19,7 @@ import polars as pl
 
 from dpselect import Neighbours
 from dpselect.questions.question import Priced
-from dpselect.rows.contract import Grouping, Needed
+from dpselect.rows.columns import Grouping, Needed
 from dpselect.rows.opening import open_table
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates

@@ -115,10 +115,11 @@ def test_the_command_prints_a_history_in_pages(long: Path, capsys: pytest.Captur
         assert main(["ledger", "history", str(long), "clicks", *options]) == 0
         return capsys.readouterr().out.splitlines()
 
-    head, *lines = told()
-    assert head.split() == ["entry", "time", "kind", "what", "epsilon", "request", "note"]
+    head = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
+    printed = told()
+    assert [place for place, line in enumerate(printed) if line.split() == head] == list(range(0, 6006, 1001))
+    lines = [line for line in printed if line.split() != head]
     assert [int(line.split()[0]) for line in lines] == list(range(6000))
-    assert len({line.index("charge") for line in lines[1:]}) == 1  # below its head on every page
     assert [json.loads(line)["sequence"] for line in told("--json")] == list(range(6000))
     assert main(["ledger", "history", str(long), "clicks", "--last", "0"]) == 2
     assert "--last=0: expected a whole number >= 1" in capsys.readouterr().err

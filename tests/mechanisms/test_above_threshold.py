@@ -6,11 +6,8 @@ import copy
 import math
 import multiprocessing
 import pickle
-import sys
 from contextlib import suppress
-from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,36 +90,6 @@ def test_two_positives_share_one_offset() -> None:
     assert p_value(tally, apart / apart.sum()) < NEVER
 
 
-def test_gaps_have_the_law_of_the_model() -> None:
-    law = model.law([1], gaps=3)
-    tally = np.zeros(5, int)
-    for _ in range(DRAWS):
-        gap = begun().test_with_gap(11, step=1)
-        tally[4 if gap is None else min(int(gap), 3)] += 1
-    expected = np.array([float(law[(gap,)]) for gap in (0, 1, 2, 3, -1)])
-    assert p_value(tally, expected) > NEVER
-    assert p_value(tally, np.array([float(model.law([2], gaps=3)[(gap,)]) for gap in (0, 1, 2, 3, -1)])) < NEVER
-
-
-def test_gaps_are_multiples_of_the_step() -> None:
-    gap = begun().test_with_gap(10**6, step=Decimal("0.1"))
-    assert isinstance(gap, float)
-    assert gap == float(Fraction(round(gap * 10), 10))
-    assert isinstance(begun().test_with_gap(10**6, step=5), int)
-    assert begun().test_with_gap(-(10**6), step=5) is None
-
-
-def test_a_gap_beyond_all_doubles_is_cut_off_at_the_largest() -> None:
-    far = partial(dps.AboveThreshold, -1e308, epsilon=1.0, sensitivity=1)
-    for step in (1.0, 1e308, Decimal("0.5"), Fraction(1, 3)):
-        stream = far()
-        assert stream.test_with_gap(1e308, step=step) in (sys.float_info.max, 1e308)
-        assert stream.answered == 1
-    assert far().test_with_gap(1e308, step=1.0) == sys.float_info.max
-    assert far().test_with_gap(1e308, step=1) > sys.float_info.max
-    assert far().test_with_gap(Fraction(5, 10) * 10**308, step=1.0) < sys.float_info.max
-
-
 def test_a_scale_that_no_double_is_small_enough_for() -> None:
     stream = dps.AboveThreshold(0, epsilon=1e308, sensitivity=1e-308)
     assert stream.noise_scale == 0.0
@@ -134,7 +101,7 @@ def test_a_stream_refuses_more_than_was_paid_for() -> None:
     stream = begun(positives=2)
     assert [stream.test(10**6), stream.test(-(10**6)), stream.test(10**6)] == [True, False, True]
     assert stream.answered == 2
-    asked = (lambda: stream.test(10.0), lambda: stream.test(Fraction(1, 3)), lambda: stream.test_with_gap(10, step=1))
+    asked = (lambda: stream.test(10.0), lambda: stream.test(Fraction(1, 3)))
     for ask in asked:
         with pytest.raises(StreamEndedError, match="begin another one"):
             ask()
@@ -152,10 +119,9 @@ def test_bad_values_draw_nothing_and_show_nothing(value: Any) -> None:
     stream = begun()
     with seeded(3):
         before = seeded_draws()
-        for ask in (stream.test, lambda number: stream.test_with_gap(number, step=1)):
-            with pytest.raises(InvalidDataError) as refused:
-                ask(value)
-            assert "1000" not in str(refused.value)
+        with pytest.raises(InvalidDataError) as refused:
+            stream.test(value)
+        assert "1000" not in str(refused.value)
         assert seeded_draws() == before
     assert stream.test(10**6)
 
@@ -171,8 +137,6 @@ def test_bad_values_draw_nothing_and_show_nothing(value: Any) -> None:
         ({"positives": 1.5}, "positives"),
         ({"moves": "sideways"}, "moves"),
         ({"moves": "any"}, "moves"),
-        ({"level": 0.5}, "level"),
-        ({"moves": "suffix", "level": 1.5}, "level"),
         ({"neighbours": "replace_one"}, "monotonic"),
         ({"neighbours": "replace_one", "monotonic": False, "moves": "up"}, "moves"),
         ({"neighbours": "neither"}, "neighbours"),
@@ -181,12 +145,6 @@ def test_bad_values_draw_nothing_and_show_nothing(value: Any) -> None:
 def test_bad_arguments(changed: dict[str, Any], named: str) -> None:
     with pytest.raises(InvalidParameterError, match=named):
         begun(**changed)
-
-
-@pytest.mark.parametrize("step", [0, -1, math.nan, "1"])
-def test_bad_steps(step: Any) -> None:
-    with pytest.raises(InvalidParameterError, match="step"):
-        begun().test_with_gap(10, step=step)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
@@ -216,9 +174,9 @@ def test_the_offset_is_in_no_text() -> None:
     stream = begun()
     held = [getattr(stream, name) for name in stream.__slots__]
     kinds = {type(each).__name__ for each in held}
-    assert kinds == {"int", "float", "Fraction", "Neighbours", "Rates", "ThresholdStream"}
+    assert kinds == {"bool", "int", "float", "str", "tuple", "Fraction", "Neighbours", "ThresholdStream"}
     public = [name for name in dir(stream._stream) if not name.startswith("_")]
-    assert sorted(public) == ["close", "is_open", "test", "test_exactly", "test_with_gap"]
+    assert sorted(public) == ["close", "is_open", "test", "test_exactly"]
 
 
 def _in_child(stream: dps.AboveThreshold, said: Any) -> None:
@@ -246,7 +204,7 @@ def test_events_say_the_direction() -> None:
     up, down = (begun(monotonic=False, moves=moves).event for moves in ("up", "down"))
     assert isinstance(up, LossIntervalEvent)
     assert up.mirrored == down
-    replaced = begun(monotonic=False, moves="interval", neighbours="replace_one")
+    replaced = begun(monotonic=False, neighbours="replace_one")
     Run(event=replaced.event, mechanism="AboveThreshold", neighbours="replace_one", unit="person")
     with pytest.raises(InvalidParameterError, match="add_remove"):
         Run(event=up, mechanism="AboveThreshold", neighbours="replace_one", unit="person")
@@ -254,6 +212,23 @@ def test_events_say_the_direction() -> None:
         dps.accounting.from_json('{"kind":"loss_interval","version":1,"below":"0.5"}')
     text = dps.accounting.to_json(up)
     assert dps.accounting.from_json(text) == up
+
+
+@pytest.mark.parametrize("positives", [1, 2, 7])
+@pytest.mark.parametrize("moves", ["any", "together", "up", "down"])
+def test_rates_spend_epsilon_and_no_more(moves: str, positives: int) -> None:
+    """In fractions, by the model's claim; and no other split within it has less variance."""
+    for epsilon in (1.0, 0.1, 3.7):
+        stream = dps.AboveThreshold(0, epsilon=epsilon, sensitivity=1, moves=moves, positives=positives)  # type: ignore[arg-type]
+        offset, answer = (Fraction(rate) for rate in stream._rates)
+        most = max(model.claimed(moves, positives=positives, root=1)) - 1
+        spent = offset + most * answer
+        assert Fraction(epsilon) * (1 - Fraction(1, 2**48)) <= spent <= Fraction(epsilon)
+        assert spent <= Fraction(stream.event.epsilon) <= Fraction(epsilon)
+        variance = offset**-2 + answer**-2
+        for factor in (Fraction(1, 2), Fraction(97, 100), Fraction(103, 100), Fraction(11, 10)):
+            rest = (Fraction(epsilon) - offset * factor) / most
+            assert rest <= 0 or (offset * factor) ** -2 + rest**-2 >= variance
 
 
 def test_the_error_bound_is_kept() -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
-import pickle
 import random
 import sys
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -29,7 +27,7 @@ from dpselect.accounting import (
 )
 from dpselect.accounting.events import expected_runs
 from dpselect.errors import ChargeRefusedError, InvalidCandidatesError, InvalidEventError, InvalidParameterError
-from dpselect.mechanisms.run_counts import GivenRunCount, RunCount, gamma_for, negative_binomial, poisson
+from dpselect.mechanisms.run_counts import RunCount, gamma_for, negative_binomial, poisson
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.slow import SLOW
 
@@ -69,45 +67,8 @@ def test_poisson_has_its_law() -> None:
     assert p_value(tally, np.append(0.8 * law, 1.0 - 0.8 * law.sum())) < NEVER
 
 
-def test_a_given_law_is_drawn_and_costs_what_it_costs() -> None:
-    law = GivenRunCount.of({0: Fraction(1, 2), 1: 0.25, 7: 0.25})
-    assert law.mean == 2.0
-    counts = [law.draw() for _ in range(DRAWS)]
-    tally = np.array([counts.count(k) for k in (0, 1, 7)])
-    assert p_value(tally, np.array([0.5, 0.25, 0.25])) > NEVER
-    assert p_value(tally, np.array([0.25, 0.5, 0.25])) < NEVER
-    assert GivenRunCount.of({5: 1}).draw(at_most=4) is None
-    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={8: 1})
-    assert plan.epsilon == pytest.approx(8.0, rel=1e-4)
-    assert "8 runs on average (given)" in str(plan)
-    assert pickle.loads(pickle.dumps(plan)).event == plan.event
-    assert dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={1: 3, 2: 1}).chance_of_no_run_among_best(0.5) == 0.4375
-    assert dps.best_of_runs(lambda c: (c, c), [1], epsilon_per_run=1.0, law={0: 1, 1: 1e-18}) is None
-
-
-@pytest.mark.parametrize(
-    "law", [{}, {0: 1}, {-1: 1}, {1: 0}, {1: -1}, {1.5: 1}, {10**6: 1}, {1: math.nan}, {1: 1, 2: 1e-30}]
-)
-def test_laws_that_are_none(law: Any) -> None:
-    with pytest.raises(InvalidParameterError, match="law"):
-        dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law=law)
-    for name in ("expected_runs", "eta"):
-        with pytest.raises(InvalidParameterError, match=f"^{name}=3: expected None with a mapping"):
-            dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={1: 1}, **{name: 3})  # type: ignore[arg-type]
-
-
-def test_numbers_of_runs_of_any_integer_type() -> None:
-    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={np.int64(3): 1, np.uint8(1): np.float32(3)})
-    assert plan == dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={3: 1, 1: 3})
-    assert repr(plan.law) == "{3: 1, 1: np.float32(3.0)}"
-    with pytest.raises(InvalidParameterError, match="law"):
-        dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={np.bool_(True): 1})
-
-
-@pytest.mark.parametrize("share", ["x", None, 0, 1, math.nan, True, [0.5]])
-def test_shares_that_are_none(share: Any) -> None:
-    with pytest.raises(InvalidParameterError, match=r"^share=.*strictly between 0 and 1"):
-        dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, expected_runs=3).chance_of_no_run_among_best(share)
+def test_no_run_at_all_is_no_answer() -> None:
+    assert dps.best_of_runs(lambda c: (c, c), [1], epsilon_per_run=1.0, expected_runs=1e-12, law="poisson") is None
 
 
 def test_large_numbers_are_drawn_too() -> None:
@@ -226,8 +187,19 @@ def mark(configuration: dict[str, Any]) -> tuple[float, str]:
     return float(configuration["runs"]), "a model"
 
 
+class Known(NamedTuple):
+    """A number of runs that is no secret."""
+
+    runs: int
+
+    def draw(self, *, at_most: int | None = None) -> int:
+        return self.runs
+
+
 def best_of(run: Any, configurations: Sequence[Any], runs: int) -> dps.mechanisms.BestRun[Any]:
-    best = dps.best_of_runs(run, configurations, epsilon_per_run=1.0, law={runs: 1})
+    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, expected_runs=2)
+    plan._set(_count=Known(runs))
+    best = plan.run(run, configurations)
     assert best is not None
     return best
 
@@ -365,26 +337,14 @@ def test_bad_arguments_run_nothing(changed: dict[str, Any], named: str) -> None:
     assert ran == []
 
 
-@pytest.mark.parametrize("law", ["poisson", {1: 1, 3: 1}])
-def test_the_laws_that_have_a_delta_are_named(law: Any) -> None:
-    runs = {"expected_runs": 3} if law == "poisson" else {}
-    with pytest.raises(
-        InvalidParameterError, match=r"'geometric', 'logarithmic' or .* with a delta.* delta=0"
-    ) as caught:
-        dps.mechanisms.BestOfRuns(event_per_run=PureEvent(epsilon=1), law=law, delta=1e-6, **runs)
-    assert str(caught.value).startswith("law='poisson'" if law == "poisson" else "law=<a mapping>")
-
-
-def test_a_single_run_costs_what_it_costs() -> None:
-    plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, law={1: 7})
-    assert (plan.epsilon, plan.event) == (1.0, PureEvent(epsilon=1.0))
-    assert str(plan).endswith("epsilon = 1 in total.")
+def test_the_laws_that_have_a_delta_are_named() -> None:
+    with pytest.raises(InvalidParameterError, match=r"^law='poisson': .*'logarithmic' or .* with a delta.* delta=0"):
+        dps.mechanisms.BestOfRuns(event_per_run=PureEvent(epsilon=1), law="poisson", expected_runs=3, delta=1e-6)
 
 
 @pytest.mark.parametrize("score", ["3", b"3", bytearray(b"3")])
 def test_text_is_no_score(score: Any) -> None:
-    best = dps.best_of_runs(lambda c: (score, c), [1], epsilon_per_run=1.0, law={1: 1})
-    assert best is not None
+    best = best_of(lambda c: (score, c), [1], 1)
     assert best.failed
     assert best.output is None
 
@@ -413,9 +373,6 @@ def test_plans_say_what_is_spent() -> None:
     assert approximate.event.delta == 1e-6
     assert 0.5 < approximate.epsilon < 1.2
     assert dps.mechanisms.BestOfRuns(event_per_run=PureEvent(epsilon=1), expected_runs=10, delta=1e-6).epsilon < 2.6
-    for law, missed in (("geometric", 0.47), ("logarithmic", 0.58), ("negative_binomial", 0.51), ("poisson", 0.37)):
-        plan = dps.mechanisms.BestOfRuns(epsilon_per_run=1.0, expected_runs=10, law=law)  # type: ignore[arg-type]
-        assert plan.chance_of_no_run_among_best(0.1) == pytest.approx(missed, abs=0.006)
 
 
 def test_events_are_written_and_read() -> None:

@@ -70,11 +70,11 @@ def test_the_distribution_is_the_integral(
     mechanism = dps.mechanisms.ConcaveMechanism(epsilon=epsilon, sensitivity=1.0)
     cuts = cuts_of(breakpoints, tails)
     exact = exact_masses(breakpoints, slopes, cuts, scale=2.0 / epsilon)
-    cdf = mechanism.cdf(breakpoints, slopes, cuts, tails=tails)
+    cdf = mechanism.law(breakpoints, slopes, tails=tails).cdf(cuts)
     np.testing.assert_allclose(np.diff(cdf), exact, atol=1e-8 if tails else 1e-12)  # the integral ends at 40 there
     at = np.linspace(breakpoints[0] - 0.2, breakpoints[-1] + 0.2, 29)
-    pdf = mechanism.pdf(breakpoints, slopes, at, tails=tails)
-    rise = mechanism.cdf(breakpoints, slopes, np.add.outer(at, [-1e-7, 1e-7]), tails=tails)
+    pdf = mechanism.law(breakpoints, slopes, tails=tails).pdf(at)
+    rise = mechanism.law(breakpoints, slopes, tails=tails).cdf(np.add.outer(at, [-1e-7, 1e-7]))
     clear = np.min(np.abs(np.subtract.outer(at, np.array(breakpoints))), axis=1) > 1e-5
     np.testing.assert_allclose(pdf[clear], ((rise[:, 1] - rise[:, 0]) / 2e-7)[clear], rtol=1e-4, atol=1e-6)
 
@@ -84,12 +84,12 @@ def test_the_distribution_is_the_integral(
 def test_draws_have_the_density(breakpoints: list[float], slopes: list[float], tails: bool) -> None:
     mechanism = dps.mechanisms.ConcaveMechanism(epsilon=3.0, sensitivity=1.0)
     cuts = cuts_of(breakpoints, tails)
-    exact = np.diff(mechanism.cdf(breakpoints, slopes, cuts, tails=tails))
+    exact = np.diff(mechanism.law(breakpoints, slopes, tails=tails).cdf(cuts))
     counts = np.histogram([mechanism.draw(breakpoints, slopes, tails=tails) for _ in range(4000)], bins=cuts)[0]
     assert counts.sum() == 4000
     assert p_value(counts, exact / exact.sum()) >= NEVER
     doubled = dps.mechanisms.ConcaveMechanism(epsilon=1.5, sensitivity=1.0)
-    wrong = np.diff(doubled.cdf(breakpoints, slopes, cuts, tails=tails))
+    wrong = np.diff(doubled.law(breakpoints, slopes, tails=tails).cdf(cuts))
     assert p_value(counts, wrong / wrong.sum()) < NEVER
 
 
@@ -107,7 +107,7 @@ def test_the_law_above_can_fail() -> None:
 def worst_loss(center: float, moved: float, *, epsilon: float, sensitivity: float) -> float:
     mechanism = dps.mechanisms.ConcaveMechanism(epsilon=epsilon, sensitivity=sensitivity)
     at = np.linspace(-1, 1, 101)
-    laws = [mechanism.pdf([-1.0, 1.0], [2 * (1 + m), -2 * (1 - m)], at) for m in (center, moved)]
+    laws = [mechanism.law([-1.0, 1.0], [2 * (1 + m), -2 * (1 - m)]).pdf(at) for m in (center, moved)]
     possible = (laws[0] > 0) & (laws[1] > 0)
     return float(np.abs(np.log(laws[0][possible]) - np.log(laws[1][possible])).max(initial=0.0))
 
@@ -118,7 +118,7 @@ def test_extreme_scales() -> None:
     assert abs(mechanism.draw([-1e-300, 1e-300], [1e300, -1e300])) <= 1e-300
     narrow = dps.mechanisms.ConcaveMechanism(epsilon=1e200, sensitivity=1e-100)
     assert abs(narrow.draw([-1.0, 2.0], [2.0, -4.0])) < 1e-140
-    np.testing.assert_allclose(narrow.cdf([-1.0, 2.0], [2.0, -4.0], [-1e-140, 1e-140]), [0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(narrow.law([-1.0, 2.0], [2.0, -4.0]).cdf([-1e-140, 1e-140]), [0.0, 1.0], atol=1e-12)
 
 
 BAD: dict[str, tuple[Any, Any, Any, str]] = {

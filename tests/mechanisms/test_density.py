@@ -1,10 +1,9 @@
-"""Samples of whole distributions: arguments, plans, several dimensions, and Hilbert's curve."""
+"""Samples of whole distributions: arguments, plans, and several dimensions."""
 
 from __future__ import annotations
 
 import math
 import pickle
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 import dpselect as dps
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.mechanisms.density import default_sample_size
-from dpselect.mechanisms.density_dimensions import cells_on_curve, places_on_curve
+from tests.reference.density import share_distance
 
 COUNTS = [3, 0, 5]
 
@@ -85,8 +84,6 @@ def test_sizes_beyond_the_integers_are_refused() -> None:
         mechanism(k=2**20).draw([2**50, 1])
     with pytest.raises(dps.errors.InvalidParameterError, match="at most 500000 samples"):
         mechanism(k=100).pmf([1] * 10)
-    with pytest.raises(dps.errors.InvalidDataError, match="sample"):
-        dps.mechanisms.DensityMechanism.distance([1, 1], [1, 1, 1])
 
 
 def test_values_at_and_beyond_the_bounds_are_moved() -> None:
@@ -127,12 +124,7 @@ def test_default_sizes_are_sizes_and_grow(epsilon: float) -> None:
 def test_samples_follow_the_data_and_more_epsilon_more_closely() -> None:
     counts = np.array([0, 400, 3000, 100, 0, 0, 500, 0])
     mean = [
-        np.mean(
-            [
-                dps.mechanisms.DensityMechanism.distance(counts, each)
-                for each in mechanism(epsilon=e, k=64).plan(counts).draw_many(40)
-            ]
-        )
+        np.mean([share_distance(counts, each) for each in mechanism(epsilon=e, k=64).plan(counts).draw_many(40)])
         for e in (0.01, 0.1, 10.0)
     ]
     assert mean[0] > 2 * mean[1] > 4 * mean[2]
@@ -149,26 +141,8 @@ def test_marginals_cost_what_they_cost_together() -> None:
     assert np.median(drawn[:, 1]) > 8.0
 
 
-def test_the_curve_keeps_coordinates_together_and_marginals_do_not() -> None:
-    random = np.random.default_rng(4)
-    corner = random.integers(0, 2, 4000)[:, None]
-    values = corner * 0.8 + random.random((4000, 2)) * 0.2
-    bounds = [(0, 1), (0, 1)]
-
-    def together(sample: np.ndarray) -> float:
-        return float(np.mean((sample[:, 0] > 0.5) == (sample[:, 1] > 0.5)))
-
-    sample = dps.mechanisms.CurveMechanism(epsilon=2.0, bounds=bounds, bits=8, k=60).draw(values)
-    assert sample.shape == (60, 2)
-    assert together(sample) > 0.8
-    assert 0.3 < float(np.mean(sample[:, 0] > 0.5)) < 0.7
-    # The columns of marginals come sorted; put in any other order they would go together by chance only.
-    columns = dps.mechanisms.MarginalsMechanism(epsilon=2.0, bounds=bounds, k=60).draw(values)
-    assert together(np.stack([columns[:, 0], columns[::-1, 1]], axis=1)) < 0.5
-
-
-@pytest.mark.parametrize("kind", [dps.mechanisms.MarginalsMechanism, dps.mechanisms.CurveMechanism])
-def test_rows_and_bounds_are_checked_in_several_dimensions(kind: Any) -> None:
+def test_rows_and_bounds_are_checked_in_several_dimensions() -> None:
+    kind: Any = dps.mechanisms.MarginalsMechanism
     each = kind(epsilon=1.0, bounds=[(0, 1), (0, 1)], k=3)
     for bad in ([], [[0.5]], [[0.5, math.nan]], [["a", "b"]], [0.5, 0.5], None, [[0.5, 0.5], [0.5]]):
         with pytest.raises(dps.errors.InvalidDataError, match="values"):
@@ -179,33 +153,3 @@ def test_rows_and_bounds_are_checked_in_several_dimensions(kind: Any) -> None:
     with pytest.raises(dps.errors.InvalidParameterError, match="replace_one"):
         kind(epsilon=1.0, bounds=[(0, 1), (0, 1)], neighbours="add_remove")
     assert each.draw([[-math.inf, 2.0]]).shape == (3, 2)
-
-
-def test_the_grid_of_a_curve_has_its_limits() -> None:
-    for bits in (0, 26, 1.5):
-        with pytest.raises(dps.errors.InvalidParameterError, match="bits"):
-            dps.mechanisms.CurveMechanism(epsilon=1.0, bounds=[(0, 1), (0, 1)], bits=bits)  # type: ignore[arg-type]
-    finest = dps.mechanisms.CurveMechanism(epsilon=1.0, bounds=[(-1.7e308, 1.7e308)] * 2, bits=25, k=2)
-    assert np.isfinite(finest.draw([[0.0, 1.7e308]])).all()
-
-
-@pytest.mark.parametrize(("dimensions", "bits"), [(2, 1), (2, 4), (3, 3), (4, 2), (5, 1)])
-def test_the_curve_visits_every_cell_once_and_goes_from_neighbour_to_neighbour(dimensions: int, bits: int) -> None:
-    cells = np.array(list(product(range(1 << bits), repeat=dimensions)))
-    places = places_on_curve(cells, bits=bits)
-    assert sorted(places.tolist()) == list(range(len(cells)))
-    assert np.array_equal(cells_on_curve(places, bits=bits, dimensions=dimensions), cells)
-    in_order = cells_on_curve(np.arange(len(cells)), bits=bits, dimensions=dimensions)
-    assert (np.abs(np.diff(in_order, axis=0)).sum(axis=1) == 1).all()
-
-
-def test_row_by_row_the_steps_are_longer() -> None:
-    """The property above tells orders apart."""
-    cells = np.array(list(product(range(4), repeat=2)))
-    assert (np.abs(np.diff(cells, axis=0)).sum(axis=1) > 1).any()
-
-
-def test_fine_curves_come_back() -> None:
-    random = np.random.default_rng(5)
-    cells = random.integers(0, 1 << 25, (500, 2))
-    assert np.array_equal(cells_on_curve(places_on_curve(cells, bits=25), bits=25, dimensions=2), cells)

@@ -1,4 +1,4 @@
-"""Planning for several quantiles drawn at once: against all paths enumerated, against draws, and what is refused."""
+"""The law of several quantiles drawn at once: its formula against all paths enumerated, and draws against it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.errors import InvalidDataError, InvalidParameterError
 from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.mechanisms.joint_law import cdf
 from tests.reference.joint_quantiles import path_law
 
 CASES = {
@@ -54,7 +54,7 @@ def test_the_law_is_the_sum_over_all_paths(values: list[float], levels: tuple[fl
     mechanism = dps.mechanisms.QuantilesMechanism(epsilon=2.0, levels=levels, bounds=(0, 8))
     points = [0.0, 0.25, 1.0, 1.5, 2.0, 3.5, 5.0, 7.5, 8.0]
     expected = np.array([marginal(values, levels, at, mechanism) for at in points]).T
-    np.testing.assert_allclose(mechanism.cdf(values, points), expected, atol=1e-12)
+    np.testing.assert_allclose(cdf(mechanism, values, points), expected, atol=1e-12)
 
 
 def test_draws_have_the_planned_law() -> None:
@@ -68,14 +68,14 @@ def test_draws_have_the_planned_law() -> None:
             [[0.0], np.quantile(values.clip(0, 100), np.linspace(level - 0.09, level + 0.09, 13)), [100.0]]
         )
         counts = np.histogram(draws[:, j], edges)[0]
-        assert p_value(counts, np.diff(mechanism.cdf(values, edges)[j])) >= NEVER
-        assert p_value(counts, np.diff(other.cdf(values, edges)[j])) < NEVER
+        assert p_value(counts, np.diff(cdf(mechanism, values, edges)[j])) >= NEVER
+        assert p_value(counts, np.diff(cdf(other, values, edges)[j])) < NEVER
 
 
 def test_one_level_is_the_single_quantile_and_shapes_are_kept() -> None:
     values = np.arange(1000.0)
     points = np.linspace(-5, 1005, 60).reshape(3, 20)
-    many = dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=(0.3,), bounds=(0, 1000)).cdf(values, points)
+    many = cdf(dps.mechanisms.QuantilesMechanism(epsilon=1.0, levels=(0.3,), bounds=(0, 1000)), values, points)
     one = dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.3, bounds=(0, 1000)).cdf(values, points)
     assert many.shape == (1, 3, 20)
     np.testing.assert_allclose(many[0], one, atol=1e-12)
@@ -86,18 +86,7 @@ def test_one_level_is_the_single_quantile_and_shapes_are_kept() -> None:
 def test_extreme_bounds_and_scales(bounds: Any, epsilon: float) -> None:
     mechanism = dps.mechanisms.QuantilesMechanism(epsilon=epsilon, levels=(0.1, 0.5, 0.99), bounds=bounds)
     for values in ([], [bounds[0]] * 40, [bounds[1]] * 40, [1.0, 2.0]):
-        sums = mechanism.cdf(values, [-1.75e308, bounds[0] / 2 + 1, 1.0, 5e299, 1.75e308])
+        sums = cdf(mechanism, values, [-1.75e308, bounds[0] / 2 + 1, 1.0, 5e299, 1.75e308])
         assert np.all(np.diff(sums) >= -1e-12)
         assert np.all(np.diff(sums, axis=0) <= 1e-12)
         assert np.all(sums[:, -1] == 1.0)
-
-
-def test_what_has_no_formula_is_refused() -> None:
-    common: dict[str, Any] = {"epsilon": 1.0, "levels": (0.25, 0.75), "bounds": (0, 8)}
-    for more, name in (({"method": "halving"}, "method"), ({"step": 1}, "step")):
-        with pytest.raises(InvalidParameterError) as caught:
-            dps.mechanisms.QuantilesMechanism(**common, **more).cdf([1.0], [2.0])
-        assert caught.value.name == name
-    for values in ([float("nan")], ["a"], np.zeros(4001)):
-        with pytest.raises(InvalidDataError):
-            dps.mechanisms.QuantilesMechanism(**common).cdf(values, [2.0])

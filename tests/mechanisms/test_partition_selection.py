@@ -255,14 +255,3 @@ def test_few_digits_decide_only_what_all_would_decide_alike() -> None:
         asked.clear()
         assert compared(enclosed, number, few=10, most=100) == decided
         assert asked == digits
-
-
-@pytest.mark.parametrize("most", [1, 7, 300])
-@PRICED
-def test_counts_needed_are_found_as_by_asking_from_one_on(epsilon: float, delta: float, most: int) -> None:
-    """What is said before a search in doubles is never believed without the exact one."""
-    mechanism = PartitionSelection(epsilon=epsilon, delta=delta, max_values_per_unit=most)
-    law = mechanism._law
-    assert law.turn == first_count(law._is_turned)
-    for chance in (Fraction(1, 2), Fraction(99, 100), Fraction(1)):
-        assert law.first_reaching(chance) == first_count(lambda count, least=chance: law.reaches(count, least))

@@ -12,7 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.base import NumberPlan
+from dpselect.mechanisms.base import DrawPlan
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
 
@@ -41,7 +41,7 @@ def test_each_draw_of_a_plan_has_the_law(mechanism: Any, data: tuple[Any, ...], 
     plan = mechanism.plan(*data, **options)
     draws = plan.draw_many(20_000)
     cuts = np.quantile(draws, np.linspace(0.05, 0.95, 19))
-    law = np.diff(np.concatenate([[0.0], mechanism.cdf(*data, points=cuts, **options), [1.0]]))
+    law = np.diff(np.concatenate([[0.0], mechanism.law(*data, **options).cdf(cuts), [1.0]]))
     fresh = plan.draw_many(20_000)  # other draws than those that the cuts come from
     counts = np.histogram(fresh, bins=np.concatenate([[-np.inf], cuts, [np.inf]]))[0]
     assert p_value(counts, law) >= NEVER
@@ -63,9 +63,9 @@ def test_a_plan_tells_its_price_and_nothing_of_the_data(
     mechanism: Any, data: tuple[Any, ...], options: dict[str, Any]
 ) -> None:
     plan = mechanism.plan(*data, **options)
-    assert isinstance(plan, NumberPlan)
+    assert isinstance(plan, DrawPlan)
     assert plan.event == mechanism.event
-    assert repr(plan) == str(plan) == f"<NumberPlan at epsilon={mechanism.epsilon!r} a draw>"
+    assert repr(plan) == str(plan) == f"<DrawPlan at epsilon={mechanism.epsilon!r} a draw>"
     assert not hasattr(plan, "__dict__")
     forms: list[Callable[[Any], Any]] = [pickle.dumps, copy.deepcopy]
     for write in forms:
@@ -74,9 +74,9 @@ def test_a_plan_tells_its_price_and_nothing_of_the_data(
 
 
 def test_a_plan_keeps_what_it_was_made_of() -> None:
-    places, scores = np.array([0.0, 1.0, 2.0]), np.array([[0.0, 0.0], [-500.0, -500.0]])
+    places, scores = np.array([0.0, 1.0, 1.0, 2.0]), np.array([0.0, 0.0, -500.0, -500.0])
     plan = LINES.plan(places, scores)
-    places[:], scores[:] = [5.0, 6.0, 7.0], 0.0
+    places[:], scores[:] = [5.0, 6.0, 6.0, 7.0], 0.0
     assert np.all(plan.draw_many(100) <= 1.0)
 
 

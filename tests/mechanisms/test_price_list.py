@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import dpselect as dps
 from dpselect import Neighbours
 from dpselect.errors import InvalidDataError, InvalidParameterError
-from dpselect.mechanisms import price_list
+from dpselect.mechanisms import prices as of_prices
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import BAD_SCORES, SECRET, assert_says_nothing
 from tests.slow import SLOW
@@ -110,10 +110,7 @@ def test_the_order_of_the_list_does_not_matter() -> None:
 def buyers(offers: Any, prices: list[Any]) -> list[int]:
     """How many buy at each price, recovered from the revenues the draw is made from."""
     mechanism = dps.mechanisms.PriceListMechanism(epsilon=1.0, prices=prices)
-    listed = mechanism._listed
-    return [
-        int(revenue) // int(unit) for revenue, unit in zip(mechanism._revenues(offers), listed.multiples, strict=True)
-    ]
+    return [int(each) for each in mechanism._revenues(offers) // mechanism._multiples]
 
 
 def test_who_offers_the_price_buys() -> None:
@@ -147,7 +144,7 @@ def test_many_offers_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     prices = [float(price) for price in np.arange(1, 120) / 10]
     expected = [int((offers >= price).sum()) for price in prices]
     assert buyers(offers, prices) == expected
-    monkeypatch.setattr(price_list, "_CHUNK", 7)
+    monkeypatch.setattr(of_prices, "_CHUNK", 7)
     assert buyers(offers[:1000], prices) == [int((offers[:1000] >= price).sum()) for price in prices]
 
 

@@ -22,6 +22,10 @@ from tests.slow import SLOW, crossed
 GRID = (0, 3)
 
 
+def drawn(values: Any, levels: Any, **arguments: Any) -> tuple[float, ...]:
+    return dps.mechanisms.QuantilesMechanism(levels=levels, **arguments).draw(values)
+
+
 QUARTILES, EXTREMES = (0.25, 0.5, 0.75), (0.0, 0.5, 1.0)
 
 
@@ -158,7 +162,7 @@ def test_many_levels_of_many_values() -> None:
     values = np.random.default_rng(3).normal(50.0, 10.0, 60_000)
     levels = np.arange(1, 100) / 100
     for step, method in ((None, "joint"), (None, "halving"), (0.01, "joint"), (0.01, "halving")):
-        answers = np.array(dps.quantiles(values, levels, bounds=(0, 100), epsilon=1.0, step=step, method=method))
+        answers = np.array(drawn(values, levels, bounds=(0, 100), epsilon=1.0, step=step, method=method))
         assert np.all(np.diff(answers) >= 0.0)
         ranks = np.searchsorted(np.sort(values), answers) / values.size
         assert np.abs(ranks - levels).max() < 0.01
@@ -206,7 +210,7 @@ def test_values_of_a_unit_and_the_relation() -> None:
 def test_equal_values_are_shared_by_both_methods() -> None:
     values = [37.0] * 900 + [20.0] * 100
     for method in ("joint", "halving"):
-        answers = dps.quantiles(values, [0.2, 0.4, 0.5, 0.9], bounds=(0, 120), step=1, epsilon=4.0, method=method)
+        answers = drawn(values, [0.2, 0.4, 0.5, 0.9], bounds=(0, 120), step=1, epsilon=4.0, method=method)
         assert answers == (37.0,) * 4
 
 
@@ -222,7 +226,7 @@ def test_bad_arguments(name: str, value: Any) -> None:
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-6, 100.0])
 def test_extreme_scales(bounds: Any, epsilon: float) -> None:
     for values in ([], [bounds[0]] * 400, [bounds[1]] * 400):
-        answers = dps.quantiles(values, [0.1, 0.5, 0.99], bounds=bounds, epsilon=epsilon)
+        answers = drawn(values, [0.1, 0.5, 0.99], bounds=bounds, epsilon=epsilon)
         assert bounds[0] <= answers[0] <= answers[1] <= answers[2] <= bounds[1]
 
 
@@ -232,13 +236,13 @@ def test_one_level_is_the_single_quantile_and_copies_are_equal() -> None:
     for again in (copy.copy(mechanism), pickle.loads(pickle.dumps(mechanism))):
         assert again == mechanism
         assert again.draw([37] * 99) == (37.0,)
-    assert len(dps.quantiles([], [0.1, 0.9, 0.5], bounds=(0, 1), epsilon=1.0)) == 3
+    assert len(drawn([], [0.1, 0.9, 0.5], bounds=(0, 1), epsilon=1.0)) == 3
 
 
 @pytest.mark.parametrize("levels", [[], [0.5, 0.5], [1.5], [math.nan], 0.5, None, "05", {0.5: 1}, [True], ["0.5"]])
 def test_bad_levels(levels: Any) -> None:
     with pytest.raises(InvalidParameterError) as caught:
-        dps.quantiles([SECRET], levels, bounds=(0, 1), epsilon=1.0)
+        drawn([SECRET], levels, bounds=(0, 1), epsilon=1.0)
     assert caught.value.name == "levels"
     assert_says_nothing(caught.value)
 
@@ -246,7 +250,7 @@ def test_bad_levels(levels: Any) -> None:
 @pytest.mark.parametrize("name", sorted(set(BAD_SCORES) - ALLOWED_HERE))
 def test_bad_values(name: str) -> None:
     with pytest.raises(InvalidDataError) as caught:
-        dps.quantiles(BAD_SCORES[name], [0.1, 0.5], bounds=(0, 1), epsilon=1.0)
+        drawn(BAD_SCORES[name], [0.1, 0.5], bounds=(0, 1), epsilon=1.0)
     assert caught.value.name == "values"
     assert_says_nothing(caught.value)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.mechanisms.different_sensitivities import _mechanism
+from dpselect.mechanisms.permute_and_flip import _mechanism
 
 SCORES = np.array([0.0, 5.0, 9.0])
 
@@ -66,13 +66,15 @@ def test_only_a_call_with_the_very_same_arguments_uses_the_mechanism_of_the_last
 
 @pytest.mark.parametrize("value", [[1.0], {"a": 1}, np.array([1.0]), set()], ids=["list", "dict", "array", "set"])
 def test_what_cannot_be_hashed_is_refused_in_the_usual_words(value: object):
-    is_one_for_each_score = isinstance(value, list | np.ndarray)
-    for name, shown in (
-        ("epsilon", "epsilon=<"),
-        ("sensitivity", "scores=<" if is_one_for_each_score else "sensitivity=<"),
-    ):
-        with pytest.raises(dps.errors.InvalidParameterError, match=shown):
+    for name in ("epsilon", "sensitivity"):
+        with pytest.raises(dps.errors.InvalidParameterError, match=f"{name}=<"):
             dps.select(SCORES, **{"epsilon": 1.0, "sensitivity": 1.0, name: value})
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], (1, 2), np.array([1.0, 2.0])], ids=["list", "tuple", "array"])
+def test_several_sensitivities_have_a_mechanism_of_their_own(value: object):
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"sensitivity=<.*GeneralizedSelection"):
+        dps.select([1, 2], epsilon=1.0, sensitivity=value)  # type: ignore[call-overload]
 
 
 def test_a_zero_dimensional_array_is_a_number():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -10,8 +9,8 @@ import pytest
 from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
-from dpselect.mechanisms.unknown_noise import plan_naming, plan_unknown
-from dpselect.planning import NamingNoise, UnknownNoise, naming_noise, unknown_noise
+from dpselect.mechanisms.threshold_counts import _fewest
+from dpselect.planning import naming_noise, unknown_noise
 
 PRICE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 KINDS = {"geometric": ThresholdCounts, "gaussian": GaussianThresholdCounts, "stop": StopCandidate}
@@ -27,18 +26,18 @@ def test_the_fewest_units_decide(k: int, most: int, with_counts: bool, neighbour
     needed = {
         "geometric": ThresholdCounts(**asked).threshold,
         "gaussian": GaussianThresholdCounts(**asked).threshold,
-        "stop": None if with_counts else StopCandidate(k=k, **asked).count_needed(0.5),
+        **({} if with_counts else {"stop": StopCandidate(k=k, **asked).count_needed(0.5)}),
     }
-    assert asdict(found) == needed
-    assert needed[found.chosen] == min(number for number in needed.values() if number is not None)
-    same, mechanism = plan_unknown(k, **asked, with_counts=with_counts)
-    assert (same, type(mechanism)) == (found, KINDS[found.chosen])
+    assert found.needed == needed
+    assert needed[found.chosen] == min(needed.values())
+    mechanism = found.mechanism
+    assert type(mechanism) is KINDS[found.chosen]
     assert mechanism.count_needed(0.5) == needed[found.chosen]
     assert (mechanism.epsilon, mechanism.delta, mechanism.neighbours) == (1.0, 1e-6, neighbours)
 
 
 def test_each_of_the_three_is_chosen_somewhere_and_ties_have_counts() -> None:
-    assert unknown_noise(1, **PRICE) == UnknownNoise(geometric=15, gaussian=25, stop=15)
+    assert unknown_noise(1, **PRICE).needed == {"geometric": 15, "gaussian": 25, "stop": 15}
     assert unknown_noise(1, **PRICE).chosen == "geometric"
     assert unknown_noise(10, **PRICE, max_values_per_unit=10).chosen == "gaussian"
     assert unknown_noise(10, **PRICE, max_values_per_unit=100).chosen == "stop"
@@ -48,31 +47,32 @@ def test_each_of_the_three_is_chosen_somewhere_and_ties_have_counts() -> None:
 def test_names_alone() -> None:
     for most, kind in ((1, PartitionSelection), (3, PartitionSelection), (4, GaussianThresholdCounts)):
         asked: dict[str, Any] = {**PRICE, "max_values_per_unit": most}
-        found, mechanism = plan_naming(**asked, neighbours=Neighbours.ADD_REMOVE)
-        assert found == naming_noise(**asked)
-        assert type(mechanism) is kind
-        assert found.partition == PartitionSelection(**asked).count_needed(0.5)
-        assert found.gaussian == GaussianThresholdCounts(**asked).threshold
-        assert mechanism.count_needed(0.5) == min(found.partition, found.gaussian)
-    assert NamingNoise(7, 7).chosen == NamingNoise(7).chosen == "partition"
+        found = naming_noise(**asked)
+        assert type(found.mechanism) is kind
+        partition, gaussian = PartitionSelection(**asked).count_needed(0.5), GaussianThresholdCounts(**asked).threshold
+        assert found.needed == {"partition": partition, "gaussian": gaussian}
+        assert found.mechanism.count_needed(0.5) == min(partition, gaussian)
 
 
 def test_what_is_said() -> None:
     reason = "because a value is then released with probability one half at 15 units (with Gaussian noise at 25, with a"
     assert unknown_noise(10, **PRICE).rule == f"geometric noise is added to all counts, {reason} stop candidate at 99)"
-    assert UnknownNoise(1555, 75).rule.endswith("one half at 75 units (with geometric noise at 1,555)")
-    assert UnknownNoise(9, 9, 8).rule.startswith("a stop candidate ends the answer, because")
-    assert NamingNoise(14, 25).rule == (
+    many = unknown_noise(100, **PRICE, max_values_per_unit=100, with_counts=True)
+    assert many.rule.endswith("one half at 270 units (with geometric noise at 1,775)")
+    assert unknown_noise(1, **PRICE, max_values_per_unit=3).rule.startswith("a stop candidate ends the answer, because")
+    assert naming_noise(**PRICE).rule == (
         "each value is named by a coin, because a value is then named with probability one half at 14 units"
         " (with Gaussian noise at 25)"
     )
-    assert UnknownNoise(15).rule.endswith("at 15 units")
+    alone = PartitionSelection(**PRICE)
+    assert _fewest("named", partition=alone, gaussian=None).rule.endswith("at 14 units")
+    assert _fewest("named", partition=alone, gaussian=alone).chosen == "partition"
 
 
 def test_what_cannot_be_planned_is_left_out() -> None:
-    assert unknown_noise(10**6, epsilon=1.0, delta=0.01).stop is None  # nothing would be left of epsilon
-    assert unknown_noise(1, epsilon=1.0, delta=5e-324).gaussian is None
-    assert naming_noise(epsilon=1.0, delta=5e-324).gaussian is None
+    assert "stop" not in unknown_noise(10**6, epsilon=1.0, delta=0.01).needed  # nothing would be left of epsilon
+    assert "gaussian" not in unknown_noise(1, epsilon=1.0, delta=5e-324).needed
+    assert "gaussian" not in naming_noise(epsilon=1.0, delta=5e-324).needed
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

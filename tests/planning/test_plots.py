@@ -145,13 +145,6 @@ def test_one_epsilon_makes_no_line() -> None:
             plot_error(n=5, sensitivity=1, epsilons=epsilons)
 
 
-def test_linear_axes() -> None:
-    chart = plot_error(n=9, sensitivity=1, log=False)
-    encoding = chart.to_dict()["layer"][0]["encoding"]
-    assert encoding["x"]["scale"]["type"] == encoding["y"]["scale"]["type"] == "linear"
-    assert axis_labels(chart, "Y")[0] == "0"
-
-
 def test_the_picture_has_a_size_to_print() -> None:
     picture = saved(plot_error(n=50, sensitivity=1), ".png")
     width, height = struct.unpack(">II", picture[16:24])
@@ -181,7 +174,6 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("mechanisms", {"scores": SECRET, "mechanisms": [dps.PermuteAndFlip]}),
     ("mechanisms", {"scores": SECRET, "mechanisms": {str(i): dps.PermuteAndFlip for i in range(7)}}),
     ("mechanism", {"scores": SECRET, "mechanisms": {"a": dict}}),
-    ("log", {"scores": SECRET, "log": 1}),
 ]
 
 

@@ -20,8 +20,8 @@ from dpselect.errors import (
     RequestReusedError,
 )
 from dpselect.mechanisms import GeometricMechanism
+from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.duckdb.scan import Scan
-from dpselect.rows.table import EngineTable
 from dpselect.session.rows import ColumnRows
 from tests.rows.tables import write_csv
 
@@ -129,13 +129,13 @@ def test_a_spent_account_charges_nothing(folder: Path, monkeypatch: pytest.Monke
 def test_what_another_process_spends_meanwhile_is_seen_before_the_first_charge(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = EngineTable.in_one_pass
+    read = Embedded.answers
 
     def spending(*given: Any, **named: Any) -> Any:
         dps.Ledger(folder / "budget.db").charge("people", GeometricMechanism(epsilon=0.75, sensitivity=1).event)
         return read(*given, **named)
 
-    monkeypatch.setattr(EngineTable, "in_one_pass", spending)
+    monkeypatch.setattr(Embedded, "answers", spending)
     with pytest.raises(ChargeRefusedError, match=r"epsilon=0\.75 left"):
         dps.Plan.from_toml(folder / "plan.toml").run()
     assert left(folder) == 0.75  # nothing but what the other spent

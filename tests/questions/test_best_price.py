@@ -63,7 +63,9 @@ def test_the_draws_between_bounds_follow_the_law() -> None:
     task = planned(BestPrice, bounds=(1, 5), continuous=True, epsilon=4.0, max_rows_per_unit=2)
     counts = np.histogram([released(task, offers).value for _ in range(4000)], bins=cuts)[0]
     laws = [
-        np.diff(dpselect.mechanisms.PriceMechanism(epsilon=4.0, bounds=(1, 5), values_per_unit=rows).cdf(offers, cuts))
+        np.diff(
+            dpselect.mechanisms.PriceMechanism(epsilon=4.0, bounds=(1, 5), values_per_unit=rows).law(offers).cdf(cuts)
+        )
         for rows in (2, 1)
     ]
     assert p_value(counts, laws[0]) > NEVER

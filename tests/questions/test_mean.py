@@ -35,9 +35,9 @@ def gathered(task: Mean, values: list[float]) -> UnitValues:
 @pytest.mark.parametrize(("neighbours", "scale"), [("add_remove", 0.2), ("replace_one", 0.4)])
 def test_the_plan(neighbours: str, scale: float) -> None:
     task = planned(Mean, **AGES, units=600, epsilon=0.5, neighbours=neighbours)
-    assert task.mechanism.scale == scale
+    assert task.mechanism.scale_for() == scale
     assert task.mechanism.scale_for(7) == scale  # the number of values does not matter
-    assert task.mechanism.sensitivity == task.terms.sensitivity.value == scale / 2
+    assert task.mechanism.sensitivity_for() == task.terms.sensitivity.value == scale / 2
     assert task.terms.sensitivity.neighbours == neighbours
     assert task.event == dps.accounting.LaplaceProfileEvent(epsilon=0.5)
 

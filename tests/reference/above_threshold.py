@@ -14,7 +14,7 @@ from functools import cache
 from itertools import pairwise, product
 
 Answers = tuple[int, ...]
-"""-1 for each no, and for each yes the number of whole units that its gap has, up to the largest that is told apart."""
+"""-1 for each no and 0 for each yes."""
 
 Linear = tuple[Fraction, Fraction]
 """A constant and a coefficient of v."""
@@ -25,16 +25,13 @@ def above(lead: int, v: Fraction) -> Linear:
     return (Fraction(0), Fraction(2) ** lead) if Fraction(2) ** lead * v <= 1 else (Fraction(1), Fraction(0))
 
 
-def law(
-    leads: Sequence[int], *, positives: int = 1, root: int = 1, gaps: int = 0, fresh: bool = False
-) -> dict[Answers, Fraction]:
+def law(leads: Sequence[int], *, positives: int = 1, root: int = 1, fresh: bool = False) -> dict[Answers, Fraction]:
     """Probability of every sequence of answers to all `leads`, or up to the last yes that is paid for.
 
     Args:
         leads: of the queries.
         positives: the stream ends after so many.
         root: b2 / b1.
-        gaps: so many whole units of a gap are told apart.
         fresh: draw a new offset after every no: a control that is not private.
 
     >>> law([0])
@@ -44,18 +41,18 @@ def law(
         {
             Fraction(0),
             Fraction(1),
-            *(Fraction(2) ** -k for lead in leads for k in range(lead, lead - gaps - 1, -1) if k > 0),
+            *(Fraction(2) ** -lead for lead in leads if lead > 0),
         }
     )
     if fresh:
         return _with_fresh_offsets(leads, positives=positives, root=root)
     found: dict[Answers, Fraction] = {}
-    for answers in _sequences(len(leads), positives=positives, gaps=gaps):
+    for answers in _sequences(len(leads), positives=positives):
         chance = Fraction(0)
         for start, end in pairwise(ends):
             polynomial = [Fraction(root)] if root == 1 else [*[Fraction(0)] * (root - 1), Fraction(root)]
             for lead, answer in zip(leads, answers, strict=False):
-                polynomial = _times(polynomial, _one(lead, answer, end, gaps))
+                polynomial = _times(polynomial, _one(lead, answer, end))
             chance += sum(
                 (
                     each * (end ** (power + 1) - start ** (power + 1)) / (power + 1)
@@ -67,16 +64,10 @@ def law(
     return found
 
 
-def _one(lead: int, answer: int, end: Fraction, gaps: int) -> Linear:
-    """Probability of one answer. A gap of g units or more is a number that is g units lower and above."""
-    if answer < 0:
-        constant, slope = above(lead, end)
-        return 1 - constant, -slope
-    first = above(lead - answer, end)
-    if answer == gaps:
-        return first
-    second = above(lead - answer - 1, end)
-    return first[0] - second[0], first[1] - second[1]
+def _one(lead: int, answer: int, end: Fraction) -> Linear:
+    """Probability of one answer."""
+    constant, slope = above(lead, end)
+    return (1 - constant, -slope) if answer < 0 else (constant, slope)
 
 
 def _times(polynomial: list[Fraction], factor: Linear) -> list[Fraction]:
@@ -86,20 +77,20 @@ def _times(polynomial: list[Fraction], factor: Linear) -> list[Fraction]:
     return grown
 
 
-def _sequences(queries: int, *, positives: int, gaps: int) -> Iterator[Answers]:
-    for answers in product(range(-1, gaps + 1), repeat=queries):
+def _sequences(queries: int, *, positives: int) -> Iterator[Answers]:
+    for answers in product((-1, 0), repeat=queries):
         said = [place for place, answer in enumerate(answers) if answer >= 0]
         if len(said) < positives or (len(said) == positives and said[-1] == queries - 1):
             yield answers
     for length in range(positives, queries):
-        for answers in product(range(-1, gaps + 1), repeat=length):
+        for answers in product((-1, 0), repeat=length):
             if answers[-1] >= 0 and sum(answer >= 0 for answer in answers) == positives:
                 yield answers
 
 
 def _with_fresh_offsets(leads: Sequence[int], *, positives: int, root: int) -> dict[Answers, Fraction]:
     found: dict[Answers, Fraction] = {}
-    for answers in _sequences(len(leads), positives=positives, gaps=0):
+    for answers in _sequences(len(leads), positives=positives):
         chance = Fraction(1)
         for lead, answer in zip(leads, answers, strict=False):
             chance *= law([lead], root=root)[(answer,)]
@@ -108,8 +99,8 @@ def _with_fresh_offsets(leads: Sequence[int], *, positives: int, root: int) -> d
 
 
 @cache
-def _known(leads: tuple[int, ...], positives: int, root: int, gaps: int) -> dict[Answers, Fraction]:
-    return law(leads, positives=positives, root=root, gaps=gaps)
+def _known(leads: tuple[int, ...], positives: int, root: int) -> dict[Answers, Fraction]:
+    return law(leads, positives=positives, root=root)
 
 
 def extremes(before: tuple[int, ...], after: tuple[int, ...], *how: int) -> tuple[Fraction, Fraction]:
@@ -119,50 +110,30 @@ def extremes(before: tuple[int, ...], after: tuple[int, ...], *how: int) -> tupl
     return min(ratios), max(ratios)
 
 
-def moved(kind: str, queries: int, size: int = 1, level: int = 0) -> Iterator[tuple[int, ...]]:
-    """All changes of so many queries when a unit is added, each of 0 to `size` units less `level`.
+def moved(kind: str, queries: int) -> Iterator[tuple[int, ...]]:
+    """All changes of so many queries when a unit is added, each of at most one unit.
 
-    >>> list(moved("suffix", 2))
-    [(0, 0), (0, 1), (1, 1)]
+    >>> list(moved("up", 1)), list(moved("any", 1))
+    ([(0,), (1,)], [(-1,), (0,), (1,)])
     """
-    for changes in product(range(-size, size + 1) if kind == "any" else range(size + 1), repeat=queries):
-        if kind == "suffix" and any(later < earlier for earlier, later in pairwise(changes)):
-            continue
-        if kind == "interval" and sum(later != earlier for earlier, later in pairwise((0, *changes, 0))) > 2:
-            continue
-        yield tuple(change - level for change in changes)
+    yield from product((-1, 0, 1) if kind == "any" else (0, 1), repeat=queries)
 
 
 def worst_losses(
-    kind: str,
-    *,
-    queries: int,
-    highest: int,
-    positives: int = 1,
-    root: int = 1,
-    gaps: int = 0,
-    size: int = 1,
-    level: int = 0,
+    kind: str, *, queries: int, highest: int, positives: int = 1, root: int = 1
 ) -> tuple[Fraction, Fraction]:
     """2 to the largest loss below and above, over all leads from ``-highest`` to `highest` and all moves."""
     below = above_one = Fraction(1)
     for leads in product(range(-highest, highest + 1), repeat=queries):
-        for changes in moved(kind, queries, size, level):
+        for changes in moved(kind, queries):
             after = tuple(lead + change for lead, change in zip(leads, changes, strict=True))
-            low, high = extremes(leads, after, positives, root, gaps)
+            low, high = extremes(leads, after, positives, root)
             below, above_one = max(below, 1 / low), max(above_one, high)
     return below, above_one
 
 
-def claimed(kind: str, *, positives: int, root: int, size: int = 1, level: int = 0) -> tuple[int, int]:
-    """What is claimed of both, as logarithms to the base 2: ``size`` answers cost 1 each, and the offset ``root``."""
-    offset, answer = root * size, size
+def claimed(kind: str, *, positives: int, root: int) -> tuple[int, int]:
+    """What is claimed of both, as logarithms to the base 2: an answer costs 1, and the offset `root`."""
     if kind == "any":
-        return offset + 2 * positives * answer, offset + 2 * positives * answer
-    if kind == "suffix":
-        rise = size - level
-        return (
-            level * root + positives * answer,
-            max(positives * level, rise * root + (positives - 1) * answer),
-        )
-    return positives * answer, offset + positives * answer
+        return root + 2 * positives, root + 2 * positives
+    return positives, root + positives

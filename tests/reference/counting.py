@@ -50,6 +50,19 @@ def bounded_counts(data: dict[str, Contribution], *, candidates: Sequence[str], 
     return law
 
 
+def named(people: dict[str, Contribution]) -> dict[str, Contribution]:
+    """The rows of people by their names, which are their first letters as capitals.
+
+    >>> named({"ann": ("x",), "bob": ("y",), "abe": ("z",)})
+    {'A': ('x', 'z'), 'B': ('y',)}
+    """
+    units: dict[str, Contribution] = {}
+    for person, values in people.items():
+        name = person[0].upper()
+        units[name] = units.get(name, ()) + values
+    return units
+
+
 def data_sets(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[dict[str, Contribution]]:
     """Every data set in which each unit has one of the `contributions`."""
     for chosen in product(contributions, repeat=len(units)):

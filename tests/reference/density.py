@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from tests.reference.randomness import Randomness, exact_law
 
@@ -42,6 +42,17 @@ def distance(before: Sequence[int], through: Sequence[int], sample: Sample) -> i
     over = max(n * c - k * x for c, x in zip(reached, before, strict=True))
     under = max(k * x - n * c for c, x in zip(reached, through, strict=True))
     return max(over, under)
+
+
+def share_distance(counts: Sequence[int], sample: Sequence[int]) -> float:
+    """The Kolmogorov-Smirnov distance of two histograms over the same bins.
+
+    >>> share_distance([1, 1, 2], [1, 0, 1])
+    0.25
+    """
+    n, k = sum(map(int, counts)), sum(map(int, sample))
+    pairs = zip(accumulate(map(int, counts)), accumulate(map(int, sample)), strict=True)
+    return float(max(abs(Fraction(one, n) - Fraction(other, k)) for one, other in pairs))
 
 
 def binned(counts: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from dpselect.accounting import BoundedRangeEvent, LossIntervalEvent, PureEvent, compose
 from dpselect.accounting.profiles import loss_interval_renyi
-from dpselect.mechanisms.query_moves import Moves, Rates
 from tests.reference import above_threshold as model
 
 
@@ -31,32 +29,18 @@ def test_the_law_is_that_of_its_definition(leads: list[int], root: int) -> None:
         assert float(exact[answers]) == pytest.approx(chance, abs=1e-4)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("root", [1, 2])
-@pytest.mark.parametrize("gaps", [0, 1])
-@pytest.mark.parametrize("kind", ["any", "up", "suffix", "interval"])
-def test_one_positive(kind: str, root: int, gaps: int) -> None:
-    """No more is lost than claimed, in either direction, and as much as claimed; the gap costs nothing."""
-    found = model.worst_losses(kind, queries=3, highest=1, root=root, gaps=gaps)
+@pytest.mark.parametrize("kind", ["any", "up"])
+def test_one_positive(kind: str, root: int) -> None:
+    """No more is lost than claimed, in either direction, and as much as claimed."""
+    found = model.worst_losses(kind, queries=3, highest=1, root=root)
     assert tuple(map(math.log2, found)) == model.claimed(kind, positives=1, root=root)
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("gaps", [0, 1])
-@pytest.mark.parametrize("kind", ["any", "up", "suffix"])
-def test_two_positives(kind: str, gaps: int) -> None:
-    found = model.worst_losses(kind, queries=3, highest=1, positives=2, gaps=gaps)
+@pytest.mark.parametrize("kind", ["any", "up"])
+def test_two_positives(kind: str) -> None:
+    found = model.worst_losses(kind, queries=3, highest=1, positives=2)
     assert tuple(map(math.log2, found)) == model.claimed(kind, positives=2, root=1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("level", "positives", "root"), [(1, 1, 1), (1, 1, 2), (2, 1, 1), (1, 2, 1), (2, 2, 1)])
-def test_queries_less_a_share_of_a_private_number(level: int, positives: int, root: int) -> None:
-    """One unit is two units of the lattice, of which 1 or 2 are subtracted: a level of one half or one."""
-    found = model.worst_losses("suffix", queries=3, highest=2, positives=positives, root=root, size=2, level=level)
-    claimed = model.claimed("suffix", positives=positives, root=root, size=2, level=level)
-    below, above = map(math.log2, found)
-    assert (below, above) == claimed
 
 
 def test_the_claims_above_can_fail() -> None:
@@ -68,43 +52,6 @@ def test_the_claims_above_can_fail() -> None:
     assert lost[0] <= 2 < lost[1] < lost[2]
     paid = model.claimed("any", positives=1, root=1)
     assert math.log2(model.worst_losses("any", queries=3, highest=1, positives=2)[1]) > paid[1]
-
-
-@pytest.mark.parametrize("positives", [1, 2, 7])
-@pytest.mark.parametrize(
-    ("moves", "level"),
-    [*((moves, Fraction(0)) for moves in Moves), *((Moves.SUFFIX, Fraction(n, 10)) for n in (1, 5, 10))],
-)
-def test_rates_spend_epsilon_and_no_more(moves: Moves, positives: int, level: Fraction) -> None:
-    """In fractions, by the claims; and no other split within them has less variance."""
-
-    def losses(offset: Fraction, answer: Fraction) -> tuple[Fraction, Fraction]:
-        if moves is Moves.SUFFIX:
-            return level * offset + positives * answer, max(
-                (1 - level) * offset + (positives - 1) * answer, positives * level * answer
-            )
-        twice = 2 if moves is Moves.ANY else 1
-        return (offset + twice * positives * answer,) * 2
-
-    for epsilon in (1.0, 0.1, 3.7):
-        rates = Rates.within(epsilon, moves=moves, level=level, positives=positives)
-        spent = max(losses(Fraction(rates.offset), Fraction(rates.answer)))
-        assert Fraction(epsilon) * (1 - Fraction(1, 2**48)) <= spent <= Fraction(epsilon)
-        assert rates.event.epsilon == pytest.approx(epsilon, rel=1e-12)
-        assert Fraction(rates.event.epsilon) <= Fraction(epsilon)
-        variance = rates.offset**-2 + rates.answer**-2
-        for factor in (0.5, 0.9, 0.97, 1.03, 1.1, 2.0):
-            offset = Fraction(rates.offset * factor)
-            spare = [
-                Fraction(epsilon) - part * offset for part in ((level, 1 - level) if moves is Moves.SUFFIX else (1,))
-            ]
-            counts = (
-                (positives, positives - 1) if moves is Moves.SUFFIX else ((2 if moves is Moves.ANY else 1) * positives,)
-            )
-            answers = [left / count for left, count in zip(spare, counts, strict=True) if count]
-            if min(*spare, *answers) < 0 or min(answers) == 0:
-                continue
-            assert float(offset) ** -2 + float(min(answers)) ** -2 >= variance * (1 - 1e-9)
 
 
 def two_losses(below: float, above: float) -> tuple[float, float]:

@@ -95,7 +95,7 @@ def test_the_law_is_the_named_mechanisms(value: float, epsilon: float, sensitivi
     np.testing.assert_allclose(closed, stats.laplace(value, mechanism.scale).cdf(at), rtol=1e-9, atol=1e-12)
     # An exponential mechanism: two lines from the value, a scale with the factor one.
     lines = dps.mechanisms.PiecewiseLinearMechanism(epsilon=epsilon, sensitivity=sensitivity, monotonic=True)
-    general = lines.cdf([value], [0.0], at, left_slope=1.0, right_slope=-1.0)
+    general = lines.law([value], [0.0], left_slope=1.0, right_slope=-1.0).cdf(at)
     np.testing.assert_allclose(general, closed, rtol=1e-12, atol=1e-300)
 
 

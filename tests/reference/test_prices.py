@@ -89,12 +89,14 @@ def exact_masses(offers: list[float], *, epsilon: float) -> np.ndarray:
 def test_the_distribution_is_the_integral(offers: list[float], epsilon: float) -> None:
     mechanism = dps.mechanisms.PriceMechanism(epsilon=epsilon, bounds=(1, 8))
     at = [float(cut) for cut in CUTS]
-    np.testing.assert_allclose(np.diff(mechanism.cdf(offers, at)), exact_masses(offers, epsilon=epsilon), atol=1e-13)
-    assert mechanism.cdf(offers, [0.5, 1.0, 8.0, 9.0]) == pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-13)
+    np.testing.assert_allclose(
+        np.diff(mechanism.law(offers).cdf(at)), exact_masses(offers, epsilon=epsilon), atol=1e-13
+    )
+    assert mechanism.law(offers).cdf([0.5, 1.0, 8.0, 9.0]) == pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-13)
     middle = np.linspace(1.01, 7.99, 50)
-    slope = (mechanism.cdf(offers, middle + 1e-6) - mechanism.cdf(offers, middle - 1e-6)) / 2e-6
+    slope = (mechanism.law(offers).cdf(middle + 1e-6) - mechanism.law(offers).cdf(middle - 1e-6)) / 2e-6
     kinks = np.min(np.abs(np.subtract.outer(middle, np.array([*offers, 0.0]))), axis=1) < 1e-5
-    np.testing.assert_allclose(mechanism.pdf(offers, middle)[~kinks], slope[~kinks], rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(mechanism.law(offers).pdf(middle)[~kinks], slope[~kinks], rtol=1e-6, atol=1e-8)
 
 
 def test_the_distribution_for_several_offers_of_a_unit() -> None:
@@ -102,7 +104,7 @@ def test_the_distribution_for_several_offers_of_a_unit() -> None:
     mechanism = dps.mechanisms.PriceMechanism(epsilon=2.0, bounds=(1, 8), values_per_unit=2)
     assert (mechanism.sensitivity, mechanism.scale) == (16.0, 8.0)
     at = [float(cut) for cut in CUTS]
-    law = np.diff(mechanism.cdf(LISTS["ties"], at))
+    law = np.diff(mechanism.law(LISTS["ties"]).cdf(at))
     np.testing.assert_allclose(law, exact_masses(LISTS["ties"], epsilon=1.0), atol=1e-13)
     assert np.abs(law - exact_masses(LISTS["ties"], epsilon=2.0)).max() > 1e-3
     counts = np.histogram([mechanism.draw(LISTS["ties"]) for _ in range(8000)], bins=at)[0]
@@ -137,7 +139,7 @@ def test_the_claim_on_the_revenue_can_fail() -> None:
         assert share * revenue(offers, price) > part * within
         assert (missed(offers, part * within, share=share, scale=UPPER) <= Fraction(1, 100)) == holds
         # By the product's own law: all prices above earn nothing.
-        sold = mechanism.cdf([float(price)] * len(offers), float(price))
+        sold = mechanism.law([float(price)] * len(offers)).cdf(float(price))
         assert (1.0 - sold <= 0.01) == holds
 
 
@@ -206,13 +208,13 @@ def test_extreme_scales() -> None:
 def test_offers_of_any_type(offers: Any) -> None:
     mechanism = dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(0, 8))
     assert 0 <= mechanism.draw(offers) <= 8
-    assert mechanism.cdf(offers, 4.0) == mechanism.cdf([2.0, 3.0], 4.0)
+    assert mechanism.law(offers).cdf(4.0) == mechanism.law([2.0, 3.0]).cdf(4.0)
 
 
 @pytest.mark.parametrize("offers", [[SECRET, math.nan], ["7919"], None, [[SECRET]], [None, SECRET], SECRET])
 def test_bad_offers(offers: Any) -> None:
     mechanism = dps.mechanisms.PriceMechanism(epsilon=1.0, bounds=(0, 8))
-    for call in (mechanism.draw, lambda bad: mechanism.cdf(bad, [1.0]), lambda bad: mechanism.pdf(bad, [1.0])):
+    for call in (mechanism.draw, mechanism.law):
         with pytest.raises(InvalidDataError) as caught:
             call(offers)
         assert caught.value.name == "offers"

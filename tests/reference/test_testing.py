@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
 import dpselect as dps
-from tests.reference.smoothed_histogram import law_of_draws
 from tests.reference.testing import most_power, power_bound, randomized_response
 
 LEVELS = [Fraction(i, 40) for i in range(1, 40)]
@@ -22,21 +22,24 @@ def test_randomized_response_attains_the_bound(exp_epsilon: Fraction) -> None:
         assert most_power(null, alternative, significance=level) == power_bound(level, exp_epsilon)
 
 
-def _laws(rate: Fraction, k: int) -> tuple[list[Fraction], list[Fraction]]:
-    first, second = (law_of_draws(counts, rate=rate, k=k) for counts in ((2, 0, 1), (1, 1, 1)))
-    return list(first.values()), [second[each] for each in first]
+def _responses(exp_epsilon: Fraction, k: int) -> tuple[list[Fraction], list[Fraction]]:
+    """The laws of k independent responses of the same person, under both answers."""
+    null, alternative = (
+        [math.prod(each, start=Fraction(1)) for each in product(law, repeat=k)]
+        for law in randomized_response(exp_epsilon)
+    )
+    return null, alternative
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_a_private_sample_is_within_the_bound(k: int) -> None:
-    rate = Fraction(1, 3)
-    null, alternative = _laws(rate, k)
+def test_several_responses_are_within_the_bound(k: int) -> None:
+    null, alternative = _responses(Fraction(4, 3), k)
     for level in LEVELS:
-        assert most_power(null, alternative, significance=level) <= power_bound(level, (1 + rate) ** k)
+        assert most_power(null, alternative, significance=level) <= power_bound(level, Fraction(4, 3) ** k)
 
 
-def test_a_sample_that_costs_more_is_beyond_it() -> None:
-    null, alternative = _laws(Fraction(1, 3), 3)
+def test_responses_that_cost_more_are_beyond_it() -> None:
+    null, alternative = _responses(Fraction(4, 3), 3)
     assert any(most_power(null, alternative, significance=a) > power_bound(a, Fraction(4, 3)) for a in LEVELS)
 
 

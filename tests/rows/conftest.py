@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dpselect.rows.contract import Table
+from dpselect.rows.table import Table
 from tests.rows import engines, table_questions
 from tests.rows.awkward import AWKWARD, carried
 from tests.rows.engines import Opener, Source

@@ -20,8 +20,8 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.rows.contract import Table
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Table
 from tests.rows import placed
 from tests.slow import SLOW
 

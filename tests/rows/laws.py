@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import permutations
 from typing import Any
 
@@ -40,8 +41,7 @@ from dpselect.questions.density import with_absent
 from dpselect.questions.moment_sums import MomentSums
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.contract import Amount, Grouping, Needed, Progress
+from dpselect.rows.columns import Amount, Column, Grouping, Holds, Needed, Progress
 from dpselect.session import methods
 from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows, UnopenedTable
@@ -199,7 +199,7 @@ def _of_bins(task: Density, counts: np.ndarray) -> Law:
 
 @dataclass(frozen=True)
 class ModelTable:
-    """What `dpselect.rows.contract.Table` says, by the model; of rows among which chance need not choose."""
+    """What `dpselect.rows.table.Table` says, by the model; of rows among which chance need not choose."""
 
     rows: model.Rows
     shown = "<model>"
@@ -255,6 +255,7 @@ class ModelTable:
             [row for row in self.rows if not parts["group"] or model.candidate_of(row[parts["group"]], [part]) == 0]
             for part in parts["groups"]
         ]
+        kept = [_as_numbers(part, column) for part in kept]
         bounds = (domain.lower, domain.upper)
         found = [model.numbers(part, unit.name, column.name, bounds=bounds).values() for part in kept]
         return [
@@ -280,8 +281,9 @@ class ModelTable:
             assert isinstance(candidates, PublicCandidates)
             matched = column.name, _listed(candidates)
         number = None if needed.number is None else needed.number.name
+        rows = self.rows if needed.number is None else _as_numbers(self.rows, needed.number)
         return model.usable_units(
-            self.rows, unit.name, matched=matched, number=number, between=needed.between, **_groups(grouping)
+            rows, unit.name, matched=matched, number=number, between=needed.between, **_groups(grouping)
         )
 
     def names(
@@ -298,6 +300,16 @@ class ModelTable:
             kind = CandidateKind.INTEGER  # where whole numbers are text, their names look the same
         found = model.names(self.rows, unit.name, column.name, kind, most=max_values_per_unit, **_groups(grouping))
         return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64), kind=kind) for each in found]
+
+
+def _as_numbers(rows: model.Rows, column: Column) -> model.Rows:
+    """The rows, with dates as days since 1970 where they are read so."""
+    if not column.days:
+        return rows
+    return [
+        {**row, column.name: (cell - date(1970, 1, 1)).days if isinstance(cell := row[column.name], date) else None}
+        for row in rows
+    ]
 
 
 def _so_many(own: list[float], most: int) -> list[float]:

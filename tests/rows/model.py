@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
@@ -17,8 +19,10 @@ NOBODY = ("", "NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 def unit_of(cell: Cell) -> Any:
     """Whose row it is, None if nobody's."""
     if isinstance(cell, str):
-        name = cell.strip(" \t\n\v\f\r")
-        return None if name in NOBODY else name
+        blank = re.sub("[\u00a0\u2007\u202f]", " ", cell)
+        name = unicodedata.normalize("NFC", blank.strip(" \t\n\v\f\r"))
+        whole = re.fullmatch("([+-]?[0-9]+)[.]0*", name, re.ASCII)
+        return None if name in NOBODY else whole[1] if whole else name
     return None if cell is None or cell != cell else cell
 
 

@@ -107,6 +107,10 @@ QUESTIONS: dict[str, Question] = {
         "page", sum="paid", clip=(0, 4), candidates=PAGES, epsilon=0.5
     ),
     "median": lambda asked: asked.median("age", bounds=AGES, step=1, epsilon=0.5),
+    "median-dates": lambda asked: asked.median("free", bounds=(DAYS[0], DAYS[3]), epsilon=0.5, max_rows_per_unit=3),
+    "quantile-dates-by": lambda asked: by_city(asked).quantile(
+        "free", 0.7, bounds=("2026-11-28", "2026-12-06"), step=2, epsilon=0.5, max_rows_per_unit=3
+    ),
     "quantile": lambda asked: asked.quantile("paid", 0.25, bounds=(-2, 5), **ANY, epsilon=0.5, max_rows_per_unit=3),
     "quantile-by": lambda asked: by_city(asked).quantile("age", 0.75, bounds=AGES, step=2, epsilon=0.5),
     "quantiles": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, **ANY, epsilon=0.5),

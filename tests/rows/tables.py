@@ -11,8 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpselect.rows.contract import Amount, Grouping, Needed, Table
+from dpselect.rows.columns import Amount, Grouping, Needed
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 
 Row = tuple[Any, Any]

@@ -139,7 +139,7 @@ def test_a_ledger_whose_server_drops(
 
 
 def test_a_ledger_whose_server_is_down_reads_nothing(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpselect.rows.duckdb.embedded.answer", None)  # not even called
+    monkeypatch.setattr("dpselect.rows.duckdb.engine.answer", None)  # not even called
     wire.is_down = True
     frame: Any = pa.table({"unit": [1], "value": [1]})
     people = dps.Dataset(frame, unit="unit", ledger=dps.Ledger(wire.url, wait=5), account="people")

@@ -15,9 +15,9 @@ import sqlalchemy as sa
 import dpselect as dps
 from dpselect.errors import InvalidDataError
 from dpselect.rows import postgres
-from dpselect.rows.contract import Table
-from dpselect.rows.frames.lazy_frames import RelationSource
+from dpselect.rows.frames import query_engines
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import deprecations
 from tests.slow import SLOW
@@ -129,7 +129,7 @@ def test_a_relation_that_changes_between_the_look_and_the_reading(monkeypatch: p
     connection = duckdb.connect()
     connection.execute(FILLED)
     table = open_table(connection.table("changing"))
-    look = RelationSource._check  # pyright: ignore[reportPrivateUsage]
+    look = query_engines.check_relation
     changes = iter([f"{TYPE} text; INSERT INTO changing VALUES (3, {value})"])
 
     def looked(*those: Any) -> Any:
@@ -138,7 +138,7 @@ def test_a_relation_that_changes_between_the_look_and_the_reading(monkeypatch: p
             connection.execute(change)
         return found
 
-    monkeypatch.setattr(RelationSource, "_check", looked)
+    monkeypatch.setattr(query_engines, "check_relation", looked)
     with pytest.raises(InvalidDataError, match=REFUSED):
         counted(table)
 

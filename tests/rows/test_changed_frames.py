@@ -17,7 +17,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.frames import streams
+from dpselect.rows.frames import frame as frames
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.rows.placed import Stranger
@@ -146,14 +146,14 @@ def test_what_is_read_is_what_was_looked_at(
     """Another thread changes the frame just after its columns were found to be the same."""
     frame = make(columns())
     table: Any = open_table(frame)
-    check, changed = streams.check_unchanged, []
+    check, changed = frames.check_unchanged, []
 
     def checked(*given: Any, **named: Any) -> None:
         check(*given, **named)
         change(frame)
         changed.append(frame)
 
-    for module in ("pandas_frame", "polars_frame"):
+    for module in ("pandas_frame", "query_engines"):
         monkeypatch.setattr(f"dpselect.rows.frames.{module}.check_unchanged", checked)
     found = table.count(**asked(table, candidates=PublicCandidates.given([1, 2])))
     assert changed

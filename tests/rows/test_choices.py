@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.rows.contract import Amount, Grouping, Needed, Table
+from dpselect.rows.columns import Amount, Grouping, Needed
+from dpselect.rows.table import Table
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.rows import engines

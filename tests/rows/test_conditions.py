@@ -11,8 +11,8 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.rows.contract import Amount, Condition, Grouping, Needed, Table
-from dpselect.rows.table import EngineTable
+from dpselect.rows.columns import Amount, Condition, Grouping, Needed
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines, model
 from tests.rows.model import Rows
@@ -236,13 +236,13 @@ def test_who_is_protected_is_said_of_rows(tmp_path: Any) -> None:
 def test_nothing_is_chosen_of_a_row(unit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has one value in one group; control: of people who have several rows, engines choose."""
     asked: list[tuple[int, int | None]] = []
-    real = EngineTable.count
+    real = Table.count
 
-    def count(self: EngineTable, **arguments: Any) -> Any:
+    def count(self: Table, **arguments: Any) -> Any:
         asked.append((arguments["grouping"].max_groups_per_unit, arguments["max_values_per_unit"]))
         return real(self, **arguments)
 
-    monkeypatch.setattr(EngineTable, "count", count)
+    monkeypatch.setattr(Table, "count", count)
     cities = dps.Dataset(PEOPLE, unit=unit).by("city", groups=["north", "south", "west"])
     release = cities.histogram("age", candidates=range(80), epsilon=1e9)
     assert asked == [(3, None) if unit is dps.ROWS else (1, 1)]

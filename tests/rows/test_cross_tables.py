@@ -10,8 +10,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.contract import Grouping, Needed, Table
+from dpselect.rows.columns import Column, Grouping, Holds, Needed
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates
 from dpselect.summaries.groups import PublicPairs
 from tests.rows import engines, model

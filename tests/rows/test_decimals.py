@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpselect.rows.duckdb.plain import decimal_text
+from dpselect.rows.duckdb.arrow import decimal_text
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.rows import engines

@@ -17,7 +17,7 @@ import pytest
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb import connection, engine, scan
-from dpselect.rows.files import FileSource
+from dpselect.rows.files.source import FileSource
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.rows.tables import count, gather, total, write_parquet

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.rows.contract import Amount, Grouping, Table
+from dpselect.rows.columns import Amount, Grouping
+from dpselect.rows.table import Table
 from dpselect.summaries import CandidateTotals, PublicCandidates, PublicDomain
 from tests.rows import engines
 from tests.rows.engines import Source

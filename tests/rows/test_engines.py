@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from dpselect import Neighbours
-from dpselect.rows.columns import Holds
-from dpselect.rows.contract import Amount, Grouping, Needed, Table
+from dpselect.rows.columns import Amount, Grouping, Holds, Needed
+from dpselect.rows.table import Table
 from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
 from tests.rows import engines, laws, model, table_questions
 from tests.rows.awkward import AWKWARD, QUESTIONS, UNITS

@@ -33,20 +33,20 @@ BROKEN = {
     "csv-glob": "files.csv_lines._fields_of_lines",
     "json": "files.json_lines._divided",
     "json-glob": "files.json_lines._divided",
-    "parquet": "files.parquet_rows._plan",
-    "parquet-glob": "files.parquet_rows.plain_batches",
-    "delta": "frames.delta_tables._by_arrow",
-    "iceberg": "frames.iceberg_tables.converted",
-    "arrow": "frames.streams.plain_batches",
-    "batch": "frames.arrow_tables.converted",
-    "dataset": "frames.arrow_tables._check_types",
-    "stranger": "frames.arrow_tables.check_unchanged",
-    "eager-polars": "frames.polars_frame.taken",
+    "parquet": "files.typed_files._plan",
+    "parquet-glob": "files.typed_files.plain_batches",
+    "delta": "frames.table_formats.of_fragments",
+    "iceberg": "frames.table_formats.sliced",
+    "arrow": "frames.frame.plain_batches",
+    "batch": "frames.frame.taken",
+    "dataset": "frames.frame._check_types",
+    "stranger": "frames.frame.check_unchanged",
+    "eager-polars": "frames.query_engines.taken",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "frames.lazy_frames.check_unchanged",
-    "duckdb": "frames.lazy_frames._short",
-    "ibis": "frames.lazy_frames.converted",
+    "polars": "frames.query_engines.first_of",
+    "duckdb": "frames.query_engines._short",
+    "ibis": "frames.query_engines._plain_columns",
     "postgres": "postgres.check_unchanged",
     "spark": "spark.named_cells",
 }
@@ -136,8 +136,8 @@ def test_a_fault_while_a_table_is_opened_is_said_to_be_ours(
     breaks(monkeypatch, "files.finding._numbered", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.rows.files.finding"):
         source.opened()
-    breaks(monkeypatch, "frames.lazy_frames.named_columns", way)
-    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frames.lazy_frames"):
+    breaks(monkeypatch, "frames.query_engines.named_columns", way)
+    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frames.query_engines"):
         engines.PLACERS["duckdb"](ROWS, tmp_path).opened()
 
 
@@ -201,6 +201,6 @@ def test_errors_that_engines_derive_from_pythons_own_are_theirs(monkeypatch: pyt
     def convert(*_: Any) -> Any:
         raise pa.ArrowTypeError(SECRET)
 
-    monkeypatch.setattr("dpselect.rows.frames.streams.plain_batches", convert)
+    monkeypatch.setattr("dpselect.rows.frames.frame.plain_batches", convert)
     with pytest.raises(InvalidDataError, match="a table that can be read to its end"):
         asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)

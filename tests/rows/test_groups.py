@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.contract import Grouping
+from dpselect.rows.columns import Grouping
 from dpselect.rows.duckdb.dialect import DuckDB
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates

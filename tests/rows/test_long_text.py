@@ -19,12 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpselect.errors import SelectionError
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.contract import Amount, Grouping
-from dpselect.rows.duckdb import connection, dialect, long_text
-from dpselect.rows.duckdb.long_text import LONG, ShortValues, short_units
-from dpselect.rows.duckdb.plain import PIECE_BYTES, plain_batches
-from dpselect.rows.files import parquet_rows
+from dpselect.rows.columns import Amount, Column, Grouping, Holds
+from dpselect.rows.duckdb import cells, connection, dialect
+from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
+from dpselect.rows.duckdb.cells import LONG, ShortValues, short_units
+from dpselect.rows.files import typed_files
 from dpselect.rows.opening import open_table
 from dpselect.rows.row_rules import Value, rule
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
@@ -35,14 +34,14 @@ import sys
 import duckdb
 import pyarrow
 from dpselect.rows.opening import open_table
-from dpselect.rows.duckdb import connection, long_text
+from dpselect.rows.duckdb import cells, connection
 from dpselect.summaries import PublicCandidates
 
 def kibibytes(field):
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith(field))
 
-long_text.LONG = int(sys.argv[1])
+cells.LONG = int(sys.argv[1])
 connection.SETTINGS["threads"] = "1"
 for path in sys.argv[3:]:
     table = open_table(path, memory_limit=int(sys.argv[2]) << 20)
@@ -94,7 +93,7 @@ def test_long_texts_do_not_pile_up(files: list[Path], longest: int, bounded: boo
 def test_long_units_do_not_decide_whether_there_is_an_answer(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, longest: int
 ) -> None:
-    monkeypatch.setattr(long_text, "LONG", longest)
+    monkeypatch.setattr(cells, "LONG", longest)
     if longest != LONG:
         monkeypatch.setattr(dialect, "_LONGEST", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
@@ -253,7 +252,7 @@ def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.M
 
     found = answers()
     assert sum(map(sum, found[0])) > 0
-    monkeypatch.setattr(long_text, "LONG", 1 << 30)
+    monkeypatch.setattr(cells, "LONG", 1 << 30)
     assert answers() == found
 
 
@@ -296,7 +295,7 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
 ) -> None:
     """One unit's rows need no room in the file, so that how long rows are on average says nothing."""
     if not looked_up:
-        monkeypatch.setattr(parquet_rows, "_longest_repeated", lambda *_: 0)
+        monkeypatch.setattr(typed_files, "_longest_repeated", lambda *_: 0)
     rows, longest = 3000, 1 << 15
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"unit": [7] * rows, "value": ["z" * longest] * rows}), path)
@@ -306,7 +305,7 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
         read.append(sum(array.nbytes for array in arrays))
         return plain_batches(arrays, *others)
 
-    monkeypatch.setattr(parquet_rows, "plain_batches", watched)
+    monkeypatch.setattr(typed_files, "plain_batches", watched)
     table: Any = open_table(str(path))
     written = [batch.nbytes for batch in table.engine.source.batches(table.engine.columns, lambda rows: None)]
     assert sum(written) > rows * longest

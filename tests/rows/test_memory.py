@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.contract import Amount, Grouping, Table
+from dpselect.rows.columns import Amount, Column, Grouping, Holds
 from dpselect.rows.duckdb import connection
-from dpselect.rows.duckdb.plain import PIECE_BYTES, pieces
-from dpselect.rows.files import parquet_rows
+from dpselect.rows.duckdb.arrow import PIECE_BYTES, pieces
+from dpselect.rows.files import typed_files
+from dpselect.rows.files.lines import Reading
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines
 from tests.slow import SLOW
@@ -97,7 +98,7 @@ def test_long_text_in_a_file_is_written_out_in_pieces(tmp_path: Path) -> None:
     table = pa.table({"unit": range(53), "value": repeated(pa.array([LONG, "x", "y"]), 50)})
     for stored, dictionary in (("once", True), ("each", False)):
         pq.write_table(table, tmp_path / stored, use_dictionary=dictionary, compression="zstd")
-        batches = list(parquet_rows.rows(str(tmp_path / stored), columns, advance=lambda rows: None))
+        batches = list(typed_files.rows(Reading(str(tmp_path / stored), columns)))
         assert sum(batch.num_rows for batch in batches) == 53
         assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
 

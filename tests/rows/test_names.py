@@ -26,8 +26,9 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.contract import Amount, Grouping, Table
+from dpselect.rows.columns import Amount, Grouping
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines, placed
 from tests.rows.engines import Source
@@ -130,7 +131,9 @@ UNKNOWN = {
     ("no name", "postgres"),
     ("system columns", "postgres"),
     ("capitals", "delta"),
+    ("capitals beyond ASCII", "delta"),
     ("one letter at two places", "delta"),
+    ("no name", "iceberg"),
 }
 """Where the engine itself refuses to make such a table."""
 

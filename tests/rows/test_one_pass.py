@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import SelectionError
-from dpselect.rows.contract import SharesPasses, SummaryRequest
-from dpselect.rows.duckdb import embedded
+from dpselect.rows.duckdb import engine
 from dpselect.rows.duckdb.scan import DirectScan, Scan
+from dpselect.rows.table import Table
 from dpselect.session.described import seen
 from dpselect.session.paying import Collecting, TableQuestion
 from dpselect.session.rows import ColumnRows, Rows
@@ -60,6 +62,12 @@ def together(rows: Rows, asked: list[TableQuestion[Any]]) -> list[Any]:
     return read_all([reader(each) for each in asked], rows.table, progress=None)
 
 
+def summaries(table: Table, asked: Sequence[tuple[str, dict[str, Any]]]) -> list[Any]:
+    """The summaries of these names, from one pass."""
+    readers = [methodcaller(name, **arguments) for name, arguments in asked]
+    return read_all(readers, table, progress=None)
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("engine", STREAMS)
 def test_every_question_reads_together_what_it_reads_alone(
@@ -67,7 +75,6 @@ def test_every_question_reads_together_what_it_reads_alone(
 ) -> None:
     names = list(QUESTIONS)
     rows, asked = planned(PLACERS[engine](ROWS, tmp_path).opened(), names)
-    assert isinstance(rows.table, SharesPasses)
     alone = [plain(each.gather()) for each in asked]
     passes: list[object] = []
     attach = Scan.attach
@@ -86,8 +93,8 @@ def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.Monke
     rows, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
     alone = [plain(each.gather()) for each in asked]
     assert [plain(each) for each in together(rows, asked)] == alone
-    cells = embedded._cells  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(embedded, "_cells", lambda *given: {**cells(*given), "what": ("c1",)})
+    cells = engine._cells  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(engine, "_cells", lambda *given: {**cells(*given), "what": ("c1",)})
     assert [plain(each) for each in together(rows, asked)] != alone
 
 
@@ -98,12 +105,11 @@ def test_a_column_read_by_other_rules_is_read_apart(tmp_path: Path) -> None:
     rows: Rows = PLACERS["csv"](table, tmp_path).asked("who")._rows  # pyright: ignore
     about = {"unit": rows.unit_column, "column": rows.check("x")}
     asked = [
-        SummaryRequest("count", about | {"candidates": PublicCandidates.given(given)})
-        for given in ([7, 8], [long, "8"], ["7", "8"])
+        ("count", about | {"candidates": PublicCandidates.given(given)}) for given in ([7, 8], [long, "8"], ["7", "8"])
     ]
     for order in (asked, asked[::-1]):
-        alone = [rows.table.count(**each.arguments)[0].counts.tolist() for each in order]
-        assert [each[0].counts.tolist() for each in rows.table.in_one_pass(order)] == alone  # pyright: ignore
+        alone = [rows.table.count(**arguments)[0].counts.tolist() for _, arguments in order]
+        assert [each[0].counts.tolist() for each in summaries(rows.table, order)] == alone  # pyright: ignore
     assert alone == [[1, 1], [1, 1], [2, 1]]
 
 
@@ -117,9 +123,7 @@ def test_each_question_chooses_rows_by_itself(whole: bool, monkeypatch: pytest.M
     about = {"unit": rows.unit_column, "column": rows.check("x"), "domain": domain, "max_rows_per_unit": 1}
 
     def chosen() -> tuple[np.ndarray, np.ndarray]:
-        first, second = (
-            np.sort(each[0].values) for each in rows.table.in_one_pass([SummaryRequest("gather", about)] * 2)
-        )
+        first, second = (np.sort(each[0].values) for each in summaries(rows.table, [("gather", about)] * 2))
         assert (first // 2).astype(int).tolist() == (second // 2).astype(int).tolist() == list(range(units))
         return first % 2 >= 1, second % 2 >= 1
 
@@ -173,9 +177,9 @@ def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: p
     def full(*_: Any, **__: Any) -> Any:
         raise SelectionError("Reading the table needs more memory than there is.")
 
-    real: Any = embedded.answer
+    real: Any = engine.answer
     monkeypatch.setattr(
-        embedded, "answer", lambda scan, *given, **named: full() if scan.kept else real(scan, *given, **named)
+        engine, "answer", lambda scan, *given, **named: full() if scan.kept else real(scan, *given, **named)
     )
     assert [plain(each) for each in together(rows, asked)] == alone
 

@@ -19,9 +19,9 @@ import pytest
 from pyarrow import csv
 
 from dpselect.errors import InvalidDataError, SelectionError
-from dpselect.rows.contract import Table
 from dpselect.rows.duckdb import connection, engine, scan
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Table
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.attacks.reachable import reachable
 from tests.rows.tables import count, write_csv, write_parquet

@@ -10,9 +10,10 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import InvalidCandidatesError, InvalidDataError
-from dpselect.rows.contract import Grouping, Table
+from dpselect.rows.columns import Grouping
 from dpselect.rows.opening import open_table
 from dpselect.rows.postgres_dialect import _CODECS
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates
 from tests.rows.test_server_types import counted
 

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from dpselect.errors import InvalidDataError
 from dpselect.rows.columns import Holds
-from dpselect.rows.contract import Table
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 
 NUMERICS = ["numeric(39,0)", "numeric(78,0)", "numeric(60,2)", "numeric(38,0)", "numeric"]

@@ -16,8 +16,8 @@ from sqlalchemy.engine import make_url
 import dpselect as dps
 from dpselect.errors import InvalidDataError, TableUnavailableError
 from dpselect.rows import postgres
-from dpselect.rows.contract import Table
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates
 from tests.rows import engines
 

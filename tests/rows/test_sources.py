@@ -16,8 +16,8 @@ from pyarrow import feather
 from dpselect.errors import InvalidDataError
 from dpselect.formats import Format
 from dpselect.rows.columns import Holds
-from dpselect.rows.files import FileSource
-from dpselect.rows.files.formats import ENDINGS_TEXT
+from dpselect.rows.files.finding import ENDINGS_TEXT
+from dpselect.rows.files.source import FileSource
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.formats.reading import counts as read
@@ -187,16 +187,16 @@ def test_typed_files_whose_columns_differ(write: Any, tmp_path: Path) -> None:
 def test_a_name_with_wildcards_that_exists_is_taken_literally(tmp_path: Path) -> None:
     write_csv(tmp_path / "[ab]?.csv", [b"1,2", b"2,2"])
     write_csv(tmp_path / "a1.csv", [b"1,2"])
-    assert FileSource.at(str(tmp_path / "[ab]?.csv")).paths == (str(tmp_path / "[ab]?.csv"),)
+    assert FileSource.at(str(tmp_path / "[ab]?.csv")).files.paths == (str(tmp_path / "[ab]?.csv"),)
     assert count(tmp_path / "[ab]?.csv", [2]) == [2]
-    assert len(FileSource.at(str(tmp_path / "[ab]*.csv")).paths) == 1
+    assert len(FileSource.at(str(tmp_path / "[ab]*.csv")).files.paths) == 1
 
 
 def test_globs_match_files_in_sorted_order(tmp_path: Path) -> None:
     for name in ("b/2.CSV", "a/1.CSV", "b/x.csv/none"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         write_csv(tmp_path / name, [b"1,2"])
-    assert FileSource.at(tmp_path / "**" / "*.[cC][sS][vV]").paths == tuple(
+    assert FileSource.at(tmp_path / "**" / "*.[cC][sS][vV]").files.paths == tuple(
         str(tmp_path / n) for n in ("a/1.CSV", "b/2.CSV")
     )
 
@@ -280,6 +280,9 @@ def test_the_way_out_of_another_separator_works(tmp_path: Path) -> None:
     path.write_bytes("\r\n".join([*lines, ""]).encode())
     assert "delimiter='semicolon'" in (hint := refusal(path))
     assert "quoted_line_breaks=True" in hint
+    with pytest.raises(InvalidDataError, match="delimiter='semicolon'") as refused:
+        open_table(path, format=Format(quoted_line_breaks=True))
+    assert "quoted_line_breaks" not in str(refused.value)
     declared = Format(delimiter="semicolon", quoted_line_breaks=True)
     notes = ["a;b, c", 'two\r\nlines, "so"', "'plain' # no comment", "a\n\nb", "short"]
     assert read(path, notes, declared, unit="person", column="note; long") == [1, 1, 1, 1, 0]

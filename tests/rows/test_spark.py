@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 import dpselect as dps
 from dpselect.errors import InvalidDataError
 from dpselect.rows.opening import open_table
-from dpselect.rows.spark import SPARK, _unlogged  # pyright: ignore[reportPrivateUsage]
+from dpselect.rows.spark import Spark, _unlogged  # pyright: ignore[reportPrivateUsage]
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import spark, spark_frame
 from tests.rows.test_damage import overwrite
@@ -120,7 +120,7 @@ def test_units_are_told_apart_letter_by_letter() -> None:
 def test_lots_of_different_rows_differ() -> None:
     pairs = [("a", "b\x1fc"), ("a\x1fb", "c"), ("1:a", "b"), ("1:a1", ":b"), ("", None), (None, ""), ("-", "")]
     frame = spark().createDataFrame(pairs, "who string, part string")
-    drawn = frame.selectExpr(f"{SPARK.lot(['who', 'part'])} AS lot")
+    drawn = frame.selectExpr(f"{Spark().lot(['who', 'part'])} AS lot")
     assert len({row.lot for row in drawn.collect()}) == len(pairs)
 
 

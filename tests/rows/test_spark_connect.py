@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.contract import Amount, Grouping, Table
+from dpselect.rows.columns import Amount, Grouping
 from dpselect.rows.opening import open_table
 from dpselect.rows.spark import SparkFrame
+from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import model
 from tests.rows.awkward import AWKWARD, QUESTIONS

@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 import dpselect as dps
 from dpselect.questions import BestFeatures
 from dpselect.sklearn import PrivateSearchCV, PrivateSelectKBest, PrivateTreeClassifier
-from dpselect.summaries import PublicBins, PublicCandidates, PublicFeatures
+from dpselect.summaries import PublicBins, PublicCandidates
+from dpselect.summaries.private import PublicFeatures
 from tests.drawn_answers import planned
 
 EPSILON, ROWS = 0.25, 5

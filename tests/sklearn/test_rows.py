@@ -19,7 +19,8 @@ import dpselect as dps
 from dpselect.mechanisms import TopKPlan
 from dpselect.sklearn import PrivateSelectKBest
 from dpselect.sklearn.reading import column, numbers, positions
-from dpselect.summaries import PublicBins, PublicCandidates, PublicFeatures
+from dpselect.summaries import PublicBins, PublicCandidates
+from dpselect.summaries.private import PublicFeatures
 from tests.attacks.test_messages import everything_said
 from tests.reference import feature_scores
 

@@ -76,10 +76,9 @@ def test_a_histogram_is_a_table_with_a_picture(visitor: Visitor) -> None:
     came = visitor.release("histogram", **COMMON)
     asked = visitor.pages.questions.answered[0]
     assert came.text.count("<tr>") == 17
-    light, dark = (visitor.get(f"/release/{asked.id}/chart/{look}.svg") for look in ("light", "dark"))
-    assert light.headers["content-type"] == "image/svg+xml"
-    assert 'fill="white"' in light.text
-    assert 'fill="white"' not in dark.text
+    picture = visitor.get(f"/release/{asked.id}/chart.svg")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.text.startswith("<svg")
 
 
 def test_the_plan_says_what_the_library_says(visitor: Visitor) -> None:
@@ -147,11 +146,11 @@ def test_an_answer_is_found_again_after_a_restart(payer: Visitor, ledger: dps.Le
 @pytest.mark.parametrize(
     ("question", "form"), [("median", MEDIAN), ("most_common", COMMON), ("top_k", COMMON | {"k": "3"})]
 )
-def test_the_command_and_the_python_do_the_same(
+def test_the_command_does_the_same(
     ledger: dps.Ledger, question: str, form: dict[str, str], tmp_path: Path, capsys: Any
 ) -> None:
     from dpselect.cli.main import main
-    from dpselect.web.same import in_python, on_the_command_line
+    from dpselect.web.answering import on_the_command_line
 
     url = f"sqlite:///{tmp_path}/budget.db"
     site = Site(source=ADULT, unit="person_id", ledger=ledger, ledger_url=url, account="adult")
@@ -161,9 +160,6 @@ def test_the_command_and_the_python_do_the_same(
     words = shlex.split(on_the_command_line(asked))
     assert main([*words[1:], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["receipt"] == asked.release.to_dict()["receipt"]
-    run: dict[str, Any] = {}
-    exec(in_python(asked), run)
-    assert run["release"].to_json() == asked.release.to_json()
 
 
 def test_a_table_that_was_written_in_between_is_noticed(tmp_path: Path, ledger: dps.Ledger) -> None:

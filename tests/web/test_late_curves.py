@@ -61,16 +61,16 @@ def test_a_curve_ends_with_the_connection(visitor: Visitor, monkeypatch: pytest.
     with ThreadPoolExecutor(1) as apart:  # browsers of other tests have a loop in this thread
         apart.submit(asyncio.run, _sent_and_left(visitor, "/ask/median/curve", urlencode(FORM).encode())).result()
     assert len(asked) == 1
-    assert not visitor.pages.curves.has(Form.read(BY_NAME["median"], visitor.site, FORM))
+    assert Form.read(BY_NAME["median"], visitor.site, FORM).key not in visitor.pages.curves
     visitor.post("/ask/median/curve", FORM)
     assert len(asked) > 40
 
 
 def test_a_slow_curve_has_fewer_points(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     form = Form.read(BY_NAME["median"], visitor.site, FORM)
-    whole = planning.Curves().of(form)
+    whole = planning.curve_of(planning.Curves(), form)
     monkeypatch.setattr(planning, "PATIENCE_SECONDS", 0.0)
-    coarse = planning.Curves().of(form)
+    coarse = planning.curve_of(planning.Curves(), form)
     assert whole is not None
     assert coarse is not None
     assert len(whole.errors) > 40
@@ -149,7 +149,7 @@ def test_with_a_curve_few_plans_find_the_epsilon_of_an_error(
     """And it is the one that a search through all places finds."""
     first = Form.empty(BY_NAME[question], visitor.site).typed
     form = Form.read(BY_NAME[question], visitor.site, {**first, "column": "education_num", **more})
-    curve = planning.Curves().of(form)
+    curve = planning.curve_of(planning.Curves(), form)
     assert curve is not None
     asked: list[float] = []
     forecast = Form.forecast
@@ -172,6 +172,6 @@ def test_with_a_curve_few_plans_find_the_epsilon_of_an_error(
 
 def test_an_error_that_no_epsilon_reaches_is_refused(visitor: Visitor) -> None:
     form = Form.read(BY_NAME["median"], visitor.site, FORM)
-    for curve in (planning.Curves().of(form), None):
+    for curve in (planning.curve_of(planning.Curves(), form), None):
         with pytest.raises(InvalidParameterError, match="an error that an epsilon of the slider reaches"):
             planning.epsilon_reaching(form, 0.1, curve)

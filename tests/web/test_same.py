@@ -1,4 +1,4 @@
-"""The printed command and the printed Python ask the page's own question, whatever columns and values are called."""
+"""The printed command asks the page's own question, whatever columns and values are called."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import dpselect as dps
 from dpselect.cli.main import main
 from dpselect.questions import BY_NAME
 from dpselect.web import Site
+from dpselect.web.answering import on_the_command_line
 from dpselect.web.forms import Form
 from dpselect.web.releasing import PageRequest
-from dpselect.web.same import in_python, on_the_command_line
 
 LISTS = {
     "-a,b": ["-a", "b"],
@@ -70,8 +70,7 @@ def test_awkward_lists_come_back_from_the_command_line(
 
     monkeypatch.setattr(dps.Dataset, "most_common", heard)
     _printed(on_the_command_line(asked))
-    _run(in_python(asked))
-    assert given == [("-kind", LISTS[listed], 1.0)] * 2
+    assert given == [("-kind", LISTS[listed], 1.0)]
 
 
 @pytest.mark.sampled(5)
@@ -81,11 +80,10 @@ def test_awkward_columns_come_back_from_the_command_line(column: str, tmp_path: 
     assert _printed(on_the_command_line(asked))["question"]["column"] == column
 
 
-@pytest.mark.parametrize("column", ["--help", "--show-columns"])
-def test_what_no_command_says_is_left_to_python(column: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("column", ["--help", "--help-all"])
+def test_what_no_command_says_is_left_out(column: str, tmp_path: Path) -> None:
     asked = _asked(tmp_path, column, "0..2")
     assert on_the_command_line(asked) == ""
-    assert _run(in_python(asked)).column == column
 
 
 @pytest.mark.parametrize(
@@ -102,11 +100,4 @@ def test_typed_lists_come_back(kind: str, listed: str, expected: list[Any], tmp_
     asked = _asked(tmp_path, "day", listed, candidates_as=kind)
     assert asked.form.arguments["candidates"] == expected
     said = on_the_command_line(asked)
-    assert _printed(said)["question"] == json.loads(_run(in_python(asked)).to_json())["question"]
-
-
-def _run(program: str) -> Any:
-    held: dict[str, Any] = {"print": print}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(program, held)
-    return held["release"]
+    assert _printed(said)["question"] == json.loads(asked.form.forecast(1.0).to_json())["question"]

@@ -64,8 +64,6 @@ def test_an_empty_field_that_this_table_needs_is_no_error(payer: Visitor) -> Non
 @pytest.mark.parametrize(
     ("path", "page"),
     [
-        ("/ledger/verify", "/ledger"),
-        ("/ledger/lower", "/ledger"),
         ("/ask/median/confirm", "/ask/median"),
         ("/ask/median/plan", "/ask/median"),
         ("/release/x/stop", "/release/x"),

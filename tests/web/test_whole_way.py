@@ -136,15 +136,9 @@ def pages(person: Person) -> Iterator[str]:
     spend(person)
     yield "answer"
     person.go("/ledger")
-    person.page.get_by_role("button", name="Verify").click()
     yield "ledger"
     person.page.get_by_role("link", name="people", exact=True).click()
     yield "account"
-    person.page.get_by_label("new limit").fill("9")
-    person.page.get_by_role("button", name="Lower").click()
-    yield "refused limit"
-    person.page.get_by_role("button", name="Close").click()
-    yield "confirmation of a change"
     person.go("/nowhere")
     yield "no page"
 
@@ -171,7 +165,7 @@ def test_everybody_can_use_every_page(person: Person, width: tuple[int, int], co
             found[name].append("wider than the window")
         if (shift := page.evaluate(_SHIFT)) > MOST_SHIFT:
             found[name].append(f"moves by {shift}")
-    assert len(found) > 9
+    assert len(found) > 7
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 

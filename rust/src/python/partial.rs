@@ -87,16 +87,6 @@ impl Partial {
         self.look(py, |row| row.terms == terms)
     }
 
-    /// How many candidates it was drawn from, which is public and does not use it up.
-    fn candidates(&self, py: Python<'_>) -> PyResult<u64> {
-        self.look(py, |row| row.candidates)
-    }
-
-    /// Partitions and indices of the winners so far, which are as private as the state and do not use it up.
-    fn so_far(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
-        self.look(py, places)
-    }
-
     /// The first of both, which are used up; if this raises, both are as they were.
     fn merged(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         let one = self.take(py)?;

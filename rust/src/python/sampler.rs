@@ -87,21 +87,7 @@ impl Sampler {
         })?;
         indices(scores.py(), picks)
     }
-
-    /// The same, and by how much each is ahead of the next, rounded down to a multiple of `step`.
-    #[pyo3(signature = (scores, k, step, /))]
-    fn once_with_gaps<'py>(&self, scores: &Bound<'py, PyAny>, k: usize, step: f64) -> PyResult<Gapped<'py>> {
-        let memory = Memory::of(scores)?;
-        let view = memory.view();
-        let (picks, gaps) = run(scores.py(), usize::MAX, || {
-            with_entropy(|entropy| lead::largest(view, &self.scale, k, step, entropy))
-        })?;
-        Ok((indices(scores.py(), picks)?, array(scores.py(), gaps.len(), &gaps)?))
-    }
 }
-
-/// Indices and gaps.
-type Gapped<'py> = (Array<'py>, Array<'py>);
 
 pub fn law_named(py: Python<'_>, name: &str) -> PyResult<Law> {
     match name {

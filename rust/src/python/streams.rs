@@ -6,10 +6,9 @@ use pyo3::prelude::*;
 
 use super::arrays::Array;
 use super::errors::{invalid_parameter, stream_ended};
-use super::noise::{Fraction, to_amount, to_int, to_rational};
+use super::noise::{Fraction, to_amount, to_rational};
 use super::sampler::{indices, run, scale_of};
 use crate::entropy::with_entropy;
-use crate::exact::rational::Rational;
 use crate::select::above_threshold::{Setting, Stream};
 use crate::select::lazy_flips;
 
@@ -56,24 +55,6 @@ impl ThresholdStream {
         let value = to_rational(py, value)?;
         run(py, 0, || with_entropy(|entropy| Ok(locked(&self.0).test_exactly(&value, entropy))))?
             .map_err(|ended| stream_ended(py, ended))
-    }
-
-    /// Whole steps above, or None.
-    #[pyo3(signature = (value, step, /))]
-    fn test_with_gap<'py>(
-        &self,
-        py: Python<'py>,
-        value: Fraction,
-        step: Fraction,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (value, step) = (to_rational(py, value)?, to_rational(py, step)?);
-        if step <= Rational::ZERO {
-            return Err(invalid_parameter(py, "step", "<not positive>", "a number > 0"));
-        }
-        run(py, 0, || with_entropy(|entropy| Ok(locked(&self.0).test_with_gap(&value, &step, entropy))))?
-            .map_err(|ended| stream_ended(py, ended))?
-            .map(|steps| to_int(py, &steps))
-            .transpose()
     }
 
     /// Forget the offset; nothing is answered from now on.

@@ -4,13 +4,11 @@
 //! probability min(1, exp(-(threshold + b1 R - q) / b2)): one coin, by a lazy uniform of its own. The noise that belongs to q
 //! is never drawn. Proof: `proofs/above_threshold.md`.
 
-use dashu_int::IBig;
 use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::exact::coin::{LazyUniform, TWO_TO_64, decided, exp_negative_f64};
-use crate::exact::decision::decide;
 use crate::exact::lazy_variate::Variate;
 use crate::exact::rational::{Rational, exactly, nearest_f64};
 
@@ -127,41 +125,6 @@ impl Stream {
         let is_above = self.is_above(&mut coin, number, entropy)?;
         self.answered(is_above);
         Ok(is_above)
-    }
-
-    /// As [`Stream::test_exactly`], and if the number is above: by how many whole steps, noise included.
-    ///
-    /// Given a yes its noise is (threshold + offset - number)_+ and a fresh exponential, so that the gap is
-    /// (number - threshold - offset)_+ and that exponential.
-    ///
-    /// # Errors
-    /// `Ended` as [`Stream::test`].
-    pub fn test_with_gap(
-        &mut self,
-        number: &Rational,
-        step: &Rational,
-        entropy: &mut Entropy,
-    ) -> Result<Option<IBig>, Ended> {
-        self.offset()?;
-        let mut coin = LazyUniform::draw(entropy);
-        if !self.is_above(&mut coin, number, entropy)? {
-            return Ok(None);
-        }
-        let mut noise = Variate::exponential(entropy);
-        // All in units of b2, as exponents are.
-        let (lead, unit) = (-self.terms.exponent(number), step * &self.terms.rate);
-        let ratio = self.terms.ratio.clone();
-        let offset = self.offset()?;
-        let steps = decide(&mut (&mut noise, offset), entropy, |(noise, offset)| {
-            let ((least, most), (low, high)) = (noise.ends(), offset.ends());
-            let above = |offset: Rational| (&lead - &ratio * offset).max(Rational::ZERO);
-            let floor = |gap: Rational| (gap / &unit).floor();
-            let (least, most) = (floor(least + above(high)), floor(most + above(low)));
-            (least == most).then_some(least)
-        });
-        noise.zeroize();
-        self.answered(true);
-        Ok(Some(steps))
     }
 
     /// The answer that doubles are certain of.

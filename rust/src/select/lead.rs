@@ -9,7 +9,7 @@ use std::cell::LazyCell;
 use dashu_int::UBig;
 
 use crate::entropy::Entropy;
-use crate::error::{SelectError, reserved};
+use crate::error::SelectError;
 use crate::exact::exp_enclosure::{Enclosure, exp_negative};
 use crate::exact::lazy_time::Clock;
 use crate::exact::rational::{Rational, exactly};
@@ -123,53 +123,27 @@ pub fn select(
     match law {
         Law::PermuteAndFlip => {
             let mut candidates = once::largest(scores, scale, 2, entropy)?;
-            let gaps = gaps_of(&mut candidates, scale, &step, entropy)?;
-            Ok((candidates[0].index, gaps[0]))
+            let [winner, next] = &mut candidates[..] else { return Err(SelectError::InvalidCount) };
+            Ok((winner.index, gap_of(winner, next, scale, &step, entropy)))
         }
         Law::Exponential => exponential(scores, scale, &step, entropy),
         Law::LaplaceNoisyMax => laplace(Blocks::new(scores)?, scale, &step, entropy),
     }
 }
 
-/// The candidates with the `count` largest noisy scores, with exponential noise, and by how much each is ahead of the next; that
-/// of the last one is missing if there is no next.
-///
-/// # Errors
-/// As [`once::largest`], `InvalidScale` for the step.
-pub fn largest(
-    scores: View<'_>,
-    scale: &Scale,
-    count: usize,
-    step: f64,
-    entropy: &mut Entropy,
-) -> Result<(Vec<usize>, Vec<f64>), SelectError> {
-    let step = Step::new(step, scale)?;
-    if count == 0 || count > scores.len() {
-        return if scores.is_empty() { Err(SelectError::NoCandidates) } else { Err(SelectError::InvalidCount) };
-    }
-    let mut candidates = once::largest(scores, scale, (count + 1).min(scores.len()), entropy)?;
-    let gaps = gaps_of(&mut candidates, scale, &step, entropy)?;
-    Ok((candidates[..count].iter().map(|candidate| candidate.index).collect(), gaps))
-}
-
-/// The gap between each and the next.
-pub fn gaps_of(
-    candidates: &mut [NoisyCandidate],
+/// By how much the first of two is ahead of the second, with exponential noise.
+fn gap_of(
+    one: &mut NoisyCandidate,
+    other: &mut NoisyCandidate,
     scale: &Scale,
     step: &Step,
     entropy: &mut Entropy,
-) -> Result<Vec<f64>, SelectError> {
-    let mut gaps = reserved(candidates.len())?;
-    for place in 1..candidates.len() {
-        if let [one, other, ..] = &mut candidates[place - 1..] {
-            let (base, base_of_other) = (one.base, other.base);
-            let x = LazyCell::new(|| exact_lead(scale, base, base_of_other));
-            let bounds = (one.low - other.high, one.high - other.low);
-            // Whether -ln(own) + x is larger than -ln(other) by at least `lead`.
-            gaps.push(step.floor(bounds, |lead| one.clock.is_before(&(&*x - lead), &mut other.clock, entropy)));
-        }
-    }
-    Ok(gaps)
+) -> f64 {
+    let (base, base_of_other) = (one.base, other.base);
+    let x = LazyCell::new(|| exact_lead(scale, base, base_of_other));
+    let bounds = (one.low - other.high, one.high - other.low);
+    // Whether -ln(own) + x is larger than -ln(other) by at least `lead`.
+    step.floor(bounds, |lead| one.clock.is_before(&(&*x - lead), &mut other.clock, entropy))
 }
 
 /// The exponential mechanism: candidate i arrives at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel

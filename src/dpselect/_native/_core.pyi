@@ -214,9 +214,6 @@ class ThresholdStream:
     def test_exactly(self, value: tuple[bytes, bytes], /) -> bool:
         """The same for any number."""
 
-    def test_with_gap(self, value: tuple[bytes, bytes], step: tuple[bytes, bytes], /) -> int | None:
-        """The same; None for a no, else by how many whole steps `value` and its noise are above both."""
-
     def close(self) -> None:
         """Forget the offset."""
 
@@ -258,12 +255,6 @@ class Partial:
         count: int,
     ) -> bool:
         """Whether it was drawn with these arguments, which are public."""
-
-    def candidates(self) -> int:
-        """How many scores it was drawn from, which is public; it is not used up."""
-
-    def so_far(self) -> list[tuple[int, int]]:
-        """As `winners`, but it is not used up: nothing may come of it but a look-up beside the state."""
 
     def merged(self, other: Partial) -> Partial:
         """The first of both, drawn with the same arguments."""
@@ -310,9 +301,6 @@ class Sampler:
 
     def once(self, scores: object, k: int, /) -> NDArray[np.int64]:
         """The ``k`` largest after exponential noise once on all ``scores``, best first."""
-
-    def once_with_gaps(self, scores: object, k: int, step: float, /) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The same, with the gap of each to the next, if there is one, as a multiple of ``step`` below."""
 
 @final
 class WeightedSampler:

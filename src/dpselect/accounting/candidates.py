@@ -5,12 +5,8 @@ Proof: ``proofs/private_candidates.md``, claims 3 and 4. Sources: Liu & Talwar (
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-
-import numpy as np
 
 from dpselect.accounting.composition import compose
 from dpselect.accounting.events import Event, expected_runs
@@ -55,56 +51,3 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
         best = min(best, max(middle, second(middle)))
         low, high = (low, middle) if second(middle) <= middle else (middle, high)
     return math.nextafter((first + (1.0 + eta) * best) * _UP, math.inf)
-
-
-_CLOSE = 2.0**-16
-"""The cost of a given law of K is found to within about this."""
-
-_MOST_CELLS = 5_000
-
-
-def finite_candidates_epsilon(law: Sequence[tuple[int, float]], epsilon: float) -> float:
-    r"""The exact cost of the best of K runs, each `epsilon`-DP, for any law of K with finitely many values, rounded up.
-
-    It is :math:`\varepsilon + \max_x \ln(f'(x)/f'(x'))` with :math:`f(x) = E[x^K]` and
-    :math:`x' = \max(e^{-\varepsilon} x, 1 - e^\varepsilon (1 - x))`. As f' and x' never decrease, the ratio in an
-    interval is at most f' at its upper end over f' at the lower one's x'. The interval with the largest such bound is
-    halved until the bound is reached.
-
-    Args:
-        law: numbers of runs, and a positive weight of each, up to a factor; one number is at least 1.
-        epsilon: of each run, > 0.
-
-    >>> round(finite_candidates_epsilon([(1, 1.0)], 1.0), 3), round(finite_candidates_epsilon([(8, 1.0)], 1.0), 3)
-    (1.0, 8.0)
-    >>> round(finite_candidates_epsilon([(k, 0.75**k) for k in range(1, 200)], 1.0), 3)
-    2.139
-    """
-    terms = [(k, k * weight) for k, weight in law if k]
-    if [k for k, _ in law] == [1]:
-        return epsilon  # one run for certain is that run
-    least = min(k for k, _ in terms)
-    powers, weights = np.array([k - least for k, _ in terms], float), np.array([weight for _, weight in terms])
-    shrink, steep = math.exp(-epsilon), math.exp(min(epsilon, 700.0))
-
-    def slope(x: float) -> float:
-        """f'(x) over x to the power of its first term."""
-        return float(weights @ np.power(x, powers))
-
-    def lowered(x: float) -> float:
-        return max(shrink * x * (1.0 - 2.0**-49), 1.0 - steep * (1.0 - x) - 2.0**-49, 0.0)  # never too large
-
-    def bound(low: float, high: float) -> float:
-        below = lowered(low)
-        factor = epsilon if below == 0.0 else min(epsilon, math.log(high / below))
-        return (least - 1) * factor + math.log(slope(high) / slope(below))
-
-    cells = [(-bound(0.0, 1.0), 0.0, 1.0)]
-    while len(cells) < _MOST_CELLS:
-        found, low, high = cells[0]
-        if found + bound(high, high) >= -_CLOSE or high - low < 2.0**-40:
-            break
-        middle = low + (high - low) / 2.0
-        heapq.heapreplace(cells, (-bound(low, middle), low, middle))
-        heapq.heappush(cells, (-bound(middle, high), middle, high))
-    return math.nextafter((epsilon - cells[0][0]) * _UP + 2.0**-40, math.inf)

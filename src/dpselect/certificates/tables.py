@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dpselect.errors import InvalidParameterError, Shown
@@ -85,8 +86,9 @@ def plotted(release: Released) -> LayerChart:
     """
     table, kind = columns(release), QUESTIONS[release.task]
     values: list[Any] = table.get("units", table["released"])
-    if not kind.measure and "units" not in table:
-        hint = "Ask with_counts=True for the number of units with each answer."
+    of_dates = any(isinstance(each, date) for each in values)
+    if of_dates or (not kind.measure and "units" not in table):
+        hint = "" if of_dates else "Ask with_counts=True for the number of units with each answer."
         expected = "a release of numbers, such as a histogram"
         raise InvalidParameterError("release", Shown(f"<{release.task}>"), expected, hint)
     if len(values) > MOST_BARS:

@@ -100,17 +100,14 @@ def _content(chart: Any, suffix: str) -> bytes:
     return written.encode()
 
 
-def svg_without_title(chart: TopLevelMixin, *, width: int | None = None) -> str:
+def svg_without_title(chart: TopLevelMixin) -> str:
     """The picture of `chart` as SVG, without its title and subtitle, for a page that says these in its own text.
 
     Args:
         chart: what a ``plot_`` function returned.
-        width: of the frame, in pixels; None: that of the chart.
 
     Raises:
         MissingExtraError: the extra ``plots`` is not installed.
     """
     held = {key: value for key, value in chart.to_dict().items() if key != "title"}
-    if width is not None:
-        held["width"] = width
     return renderer().vegalite_to_svg(held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 from cyclopts import App
 from cyclopts import CycloptsError as CycloptsError
@@ -38,9 +39,6 @@ looking at the data:
     dpselect plan --candidates-count 41270 --monotonic
 """
 
-ALIASES = {"best-price": "price"}
-"""Other names of commands."""
-
 QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 """The commands that ask a question of a table."""
 
@@ -51,37 +49,56 @@ _OTHERS = {
     "run": "dpselect.cli.run:run",
     "serve": "dpselect.cli.serve:serve",
     "ledger": "dpselect.cli.ledger:ledger_app",
-    "verify": "dpselect.cli.ledger:verify",
+    "verify": "dpselect.cli.verify:verify",
     "doctor": "dpselect.cli.doctor:doctor",
-    "completion": "dpselect.cli.completion:completion",
+    "completion": "dpselect.cli.app:completion",
 }
 
-_SHOW_COLUMNS = "--show-columns"
-
-app = App(
-    name="dpselect",
-    help=_ABOUT,
-    help_format="plaintext",
-    version=__version__,
-    exit_on_error=False,
-    print_error=False,
-    suppress_keyboard_interrupt=False,
-    result_action="return_value",
-)
+_SETTINGS: dict[str, Any] = {
+    "name": "dpselect",
+    "help_format": "plaintext",
+    "version": __version__,
+    "exit_on_error": False,
+    "print_error": False,
+    "suppress_keyboard_interrupt": False,
+    "result_action": "return_value",
+}
+app = App(help=_ABOUT, **_SETTINGS)
 for _name in QUESTIONS:
-    app.command(f"dpselect.cli.questions:{_name.replace('-', '_')}", name=_name, alias=ALIASES.get(_name))
+    app.command(f"dpselect.cli.questions:{_name.replace('-', '_')}", name=_name)
 for _name, _place in _OTHERS.items():
     app.command(_place, name=_name)
 
 
-def as_parsed(arguments: Sequence[str]) -> list[str]:
-    """The arguments as `app` takes them. If they call no command, all are imported, so that help has their texts."""
-    given = list(arguments)
-    if _SHOW_COLUMNS in given:
-        from dpselect.cli.columns import rewritten
+def run(arguments: Sequence[str]) -> Any:
+    """Run what the arguments call.
 
-        given = rewritten(given, app, [*QUESTIONS, *ALIASES.values()])
+    ``--help`` of a question fits on a screen, and ``--help-all`` says everything. If no command is called, all are
+    imported, so that help has their texts.
+    """
+    given = ["--help" if each == "--help-all" else each for each in arguments]
+    if "--help-all" not in arguments and "--help" in given and given[0] in QUESTIONS:
+        from dpselect.cli.questions import app_of
+
+        brief = App(**_SETTINGS)
+        brief.command(app_of(BY_NAME[given[0].replace("-", "_")], brief=True))
+        return brief(given, console=app.console)
     if not given or given[0].startswith("-"):
         for name in app:
             app[name]
-    return given
+    return app(given)
+
+
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
+    """Print a completion script for SHELL.
+
+    source <(dpselect completion bash)
+
+    In zsh, run the same after compinit. In fish: dpselect completion fish | source
+
+    Args:
+        shell: Shell that will run the script.
+    """
+    script = app.generate_completion(prog_name="dpselect", shell=shell)
+    # Offer files where nothing else is offered, as bash does for commands without a script.
+    print(script.replace("\ncomplete -F ", "\ncomplete -o filenames -o default -F "))

@@ -2,155 +2,74 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from contextlib import suppress
-from dataclasses import dataclass, fields
-from fractions import Fraction
+from dataclasses import replace
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from dpselect.arguments import read
-from dpselect.cli.asking import groups_among
-from dpselect.cli.options import OF_GROUPS, SHARED, Bounds, File, Flag, Step, Text, in_one_piece, with_options
-from dpselect.cli.progress import scan_progress
-from dpselect.cli.shared_options import FORMAT, GROUPS, filled, format_of
-from dpselect.errors import InvalidParameterError, Shown
-from dpselect.summaries.kinds import CandidateKind
+from dpselect.arguments import OF_VIEWS, Argument
+from dpselect.cli.asking import values_of
+from dpselect.cli.options import OF_GROUPS, OF_QUESTION, SHARED, Table, with_options
+from dpselect.cli.shared_options import CANDIDATES_AS, FORMAT, GROUPS, format_of, shared
+from dpselect.cli.shared_options import SHARED as OF_QUESTIONS
+from dpselect.cli.streams import say, scan_progress
+from dpselect.questions import BY_NAME
+
+_KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
+_TAKEN = (
+    *(replace(_KNOWN[name], default=None) for name in ("candidates", "between", "dates", "step", "clip")),
+    Argument(
+        "numbers or dates", "Bounds of the question: two numbers, or the first and the last date.", "bounds", None
+    ),
+)
+"""Options of questions that say which values are meant."""
+
+_READING = shared("table memory_limit")
+_IGNORED = tuple(
+    replace(each, kind="flag" if each.kind == "flag" else "any text", default=None)
+    for each in {**_KNOWN, **{each.name: each for each in OF_QUESTIONS}}.values()
+    if each.kind != "json" and each.name not in {one.name for one in (*_TAKEN, *_READING, *FORMAT)}
+)
+"""Options that change no row it reads: understood, so that only the word for the question is replaced."""
 
 
-def _say(text: str) -> None:
-    with suppress(OSError):  # what was found is the same
-        print(f"dpselect: {text}", file=sys.stderr)
-
-
-@Parameter(name="*", group=SHARED, show=False)
-@dataclass(frozen=True, kw_only=True)
-class NoDifference:
-    """Options of a question that change no row it reads: understood, so that only the word for it is replaced."""
-
-    epsilon: str | None = None
-    usable_epsilon: str | None = None
-    delta: str | None = None
-    levels: str | None = None
-    scale: str | None = None
-    max_values_per_unit: str | None = None
-    max_rows_per_unit: str | None = None
-    neighbours: str | None = None
-    ledger: str | None = None
-    account: str | None = None
-    anchor: str | None = None
-    request: str | None = None
-    times: str | None = None
-    source_name: str | None = None
-    prices: str | None = None
-    continuous: Flag = False
-    dry_run: Flag = False
-    quiet: Flag = False
-
-    def say(self) -> None:
-        """Say on standard error which were given."""
-        given = [each.name.replace("_", "-") for each in fields(self) if getattr(self, each.name)]
-        if given:
-            _say(f"check draws and charges nothing: --{', --'.join(given)} made no difference.")
-
-
-NOTHING_MORE = NoDifference()
-_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
-
-@with_options((OF_GROUPS, GROUPS), (SHARED, FORMAT))
-@in_one_piece
+@with_options(
+    (OF_QUESTION, (*_TAKEN, CANDIDATES_AS)),
+    (OF_GROUPS, GROUPS),
+    (SHARED, (*_READING, *FORMAT)),
+    (None, _IGNORED),
+)
 def check(
-    source: File,
-    column: str,
-    sum: str | None = None,  # the word of the question
+    source: Table,
+    column: Annotated[str, Parameter(help="Column of the question.")],
+    sum: Annotated[str | None, Parameter(help="For best-by: the column that it adds up.")] = None,
     /,
     *,
-    unit: str,
-    table: str | None = None,
-    candidates: Text | None = None,
-    candidates_as: CandidateKind | None = None,
-    values: Text | None = None,
-    between: Bounds | None = None,
-    dates: Text | None = None,
-    bounds: Annotated[tuple[str, str] | None, Parameter(allow_leading_hyphen=True, negative="")] = None,
-    step: Step | None = None,
-    clip: Bounds | None = None,
-    memory_limit: str | None = None,
-    ignored: NoDifference = NOTHING_MORE,
-    **more: Any,
+    unit: Annotated[str, Parameter(help="Column that identifies whom a row belongs to.")],
+    **given: Any,
 ) -> None:
     """Count what a question would read of a table and what it would leave out, and why. For the holder only.
 
     dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
 
-    The numbers are exact, not private: nothing is charged, and nothing is part of a
-    certificate. Without candidates, values and dates it is about numbers. It shows cells
-    of the table: what is written to a file or a pipe, keep to yourself.
-
-    Args:
-        source: CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as
-            'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL, of which only units are counted.
-        column: Column of the question.
-        sum: For best-by: the column that it adds up.
-        unit: Column that identifies whom a row belongs to.
-        table: For PostgreSQL: name of the table, or schema.table.
-        candidates: Candidates of the question: 1..100, red,green,blue, @file or @codes.csv:column.
-        candidates_as: Type of the candidates. Default: the column's type; for CSV, integers if all look like it.
-        values: Values of a count, written like candidates.
-        between: For a count: two numbers.
-        dates: Dates of the question: 2026-12-05,2026-12-12 or @file with one per line.
-        bounds: Bounds of the question: two numbers, or the first and the last date.
-        step: Step of the question.
-        clip: Clip of the question: of best-by together with SUM, of sum by itself.
-        memory_limit: Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder.
+    The numbers are exact, not private: nothing is charged, and nothing is part of
+    a certificate. Without candidates and dates it is about numbers. Cells of the
+    table are shown: what is written to a file or a pipe, keep to yourself. Of a
+    table on a server only units are counted.
     """
     import dpselect as dps
-    from dpselect import public
 
-    options = filled((*GROUPS, *FORMAT), more)
-    format = format_of(options)
-    reading: dict[str, Any] = {} if memory_limit is None else {"memory_limit": memory_limit}
-    data = dps.Dataset(source, unit=unit, table=table, format=format, **reading)
-
-    def listed(given: str | None, argument: str) -> Any:
-        if given is None:
-            return None
-        kinds = data.candidate_kinds(column)
-        return public.listed(given, argument, kind=candidates_as, fitting=kinds, private=source, may_be_one=True)
-
-    parts = groups_among(data, source, options)
-    ends = None if bounds is None else _ends(bounds)
-    with scan_progress(wanted=True) as progress:
-        found = dps.check(
-            data,
-            column,
-            candidates=listed(candidates, "candidates"),
-            values=listed(values, "values"),
-            between=between,
-            dates=None if dates is None else public.listed(dates, "dates", private=source),
-            bounds=ends,
-            step=step,
-            sum=sum,
-            clip=clip,
-            by=parts["by"],
-            groups=parts["groups"],
-            progress=progress,
-        )
+    reading = {each.name: given[each.name] for each in _READING if given[each.name] is not None}
+    data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
+    values = values_of(_TAKEN, given, data, source, column, may_be_one=True)
+    view = values_of(OF_VIEWS, given, data, source)
+    del view["max_groups_per_unit"]
+    with scan_progress() as progress:
+        found = dps.check(data, column, sum=sum, progress=progress, **values, **view)
     if not sys.stdout.isatty():
-        _say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
-    print(found)
-    ignored.say()
-
-
-def _ends(bounds: tuple[str, str]) -> tuple[str, str] | tuple[float | Fraction, float | Fraction]:
-    """Two dates, or two numbers."""
-    if all(_DATE.fullmatch(end) for end in bounds):
-        return bounds
-    try:
-        return read("bounds", "bounds", *bounds)
-    except InvalidParameterError:
-        expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
-        raise InvalidParameterError("bounds", Shown("<two texts>"), expected) from None
+        say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
+    print(found.as_options())
+    names = [each.name.replace("_", "-") for each in _IGNORED if given[each.name]]
+    if names:
+        say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")

@@ -82,9 +82,6 @@ _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "ibis
 def doctor(*, as_json: Json = False) -> int:
     """Check what works on this machine: the core, files, ledgers and each extra.
 
-    Args:
-        as_json: Print JSON instead of a table.
-
     Returns:
         0, or 1 if something that every question needs does not work. Missing extras are not a fault.
     """

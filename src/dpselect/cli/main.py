@@ -11,12 +11,12 @@ import signal
 import sys
 import warnings
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpselect import __version__
-from dpselect.cli.streams import can_be_written, encode_anything, fill_closed
+from dpselect.cli.streams import can_be_written, encode_anything, fill_closed, say
 
 if TYPE_CHECKING:
     from cyclopts import CycloptsError
@@ -89,10 +89,9 @@ def _run(given: list[str]) -> int:
     refusals: tuple[type[CycloptsError] | type[SelectionError], ...] = (SelectionError,)
     asked = plain.read(given)
     if asked is None:
-        from dpselect.cli.app import CycloptsError, app, as_parsed
+        from dpselect.cli.app import CycloptsError, run
 
-        refusals, given = (SelectionError, CycloptsError), as_parsed(given)
-        call = partial(app, given)
+        refusals, call = (SelectionError, CycloptsError), partial(run, given)
     else:
         from dpselect.cli.asking import ask
 
@@ -135,7 +134,7 @@ def _name_entry(error: KeyboardInterrupt, before: Receipt | None) -> None:
     if not notes and charged is not None and charged is not before:
         notes = [f"interrupted after entry {charged.sequence} of account {charged.account!r} was charged."]
     for note in notes:
-        _report(note, 0)
+        say(note)
 
 
 def _unforeseen(error: Exception) -> int:
@@ -144,8 +143,7 @@ def _unforeseen(error: Exception) -> int:
 
 def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
     from dpselect.cli.app import app
-    from dpselect.cli.passwords import without_passwords
-    from dpselect.cli.wording import error_in_words
+    from dpselect.cli.wording import error_in_words, without_passwords
 
     return without_passwords(error_in_words(error, arguments, app), arguments)
 
@@ -161,7 +159,7 @@ def _warnings_in_one_line() -> Generator[None]:
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, AnswerNotStoredWarning):
-                _report(f"warning: {message}", 0)
+                say(f"warning: {message}")
             else:
                 shown(message, category, *place, **more)
 
@@ -175,6 +173,5 @@ def _drop_output() -> None:
 
 
 def _report(text: str, status: int) -> int:
-    with suppress(OSError):  # if nobody can read it, the status still tells
-        print("dpselect:", " ".join(text.split()), file=sys.stderr)
+    say(text)
     return status

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 from cyclopts import CoercionError, Group, Parameter, Token
 
@@ -56,6 +57,13 @@ else:
     File = Annotated[Path, Parameter(converter=_as_typed)]
 """The name of a file, a glob or a URL, as it was typed; shells complete it as the name of a file."""
 
+SOURCE = (
+    "CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as"
+    " 'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL."
+)
+Table = Annotated[File, Parameter(help=SOURCE)]
+"""The table of a question."""
+
 Whole = Annotated[int, Parameter(allow_leading_hyphen=True, converter=_reader("whole"))]
 Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Number = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_reader("number"))]
@@ -63,14 +71,8 @@ Step = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_reader("
 """A decimal or a fraction such as 1/3, taken exactly."""
 Exact = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """A decimal or a fraction, for what is compared exactly; `exact` reads it."""
-Numbers = Annotated[list[float], Parameter(allow_leading_hyphen=True, negative="")]
-Bounds = Annotated[
-    tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_reader("bounds"), n_tokens=2)
-]
-"""Two such numbers."""
-Names = Annotated[list[str] | None, Parameter(negative=())]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
-Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
+Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON instead of text.")]
 
 
 def exact(text: str, name: str) -> Fraction | float:
@@ -94,7 +96,13 @@ _TYPES: dict[str, Any] = {
     "exact": Step,
     "flag": Flag,
     "json": Json,
-    "bounds": Bounds,
+    "bounds": Annotated[
+        tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_reader("bounds"), n_tokens=2)
+    ],
+    "numbers or dates": Annotated[
+        tuple[float, float],
+        Parameter(allow_leading_hyphen=True, negative="", converter=_reader("numbers or dates"), n_tokens=2),
+    ],
     "ends": Annotated[tuple[str, str], Parameter(negative="")],
     "levels": Text,
     "prices": Text,
@@ -113,25 +121,28 @@ def type_of(option: Argument) -> Any:
     return type_ | None if option.default is None else type_
 
 
-def parameter_of(option: Argument, group: Group) -> inspect.Parameter:
-    """The option as a parameter of a command, in this part of the help."""
+def parameter_of(option: Argument, group: Group | None, *, help: str | None = None) -> inspect.Parameter:
+    """The option as a parameter of a command, in this part of the help; None: not shown."""
     default = inspect.Parameter.empty if option.default is REQUIRED else option.default
-    type_ = Annotated[type_of(option), Parameter(group=group)]
+    type_ = Annotated[type_of(option), Parameter(group=group, show=group is not None, help=help or option.help)]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, annotation=type_, default=default)
 
 
-def with_options(*parts: tuple[Group, Sequence[Argument]]) -> Callable[[Command], Command]:
-    """Give a command more options, which it takes as keywords; what is not typed, it does not get."""
+def with_options(*parts: tuple[Group | None, Sequence[Argument]]) -> Callable[[Command], Command]:
+    """Give a command more options, which it takes as keywords."""
 
     def decorated(command: Command) -> Command:
         signature = inspect.signature(command, eval_str=True)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
         more = [parameter_of(option, group) for group, options in parts for option in options]
-        said = "".join(f"        {each.name}: {each.help}\n" for _, options in parts for each in options)
-        vars(command)["__signature__"] = signature.replace(parameters=[*own, *more])
-        command.__annotations__ = {each.name: each.annotation for each in (*own, *more)}
-        command.__doc__ = (command.__doc__ or "").rstrip() + "\n" + said
-        return command
+
+        @wraps(command)
+        def called(*words: Any, **given: Any) -> object:
+            return command(*words, **{each.name: each.default for each in more} | given)
+
+        vars(called)["__signature__"] = signature.replace(parameters=[*own, *more])
+        called.__annotations__ = {each.name: each.annotation for each in (*own, *more)}
+        return cast(Command, called)
 
     return decorated
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from dpselect.cli.streams import printable
+from dpselect.cli.streams import escaped, printable, table
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.question import as_text
 
@@ -31,17 +30,16 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     if quiet:
         is_labelled = release.groups is not None or QUESTIONS[release.task].label == "value"
         return "\n".join("  ".join(line if is_labelled else line[1:]) for line in lines)
-    table = _for_terminals(heads, lines) if sys.stdout.isatty() else _for_pipes([tuple(heads), *lines])
     missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
-    return "\n".join([table, "", *map(escaped, filter(None, sentences))])
+    return "\n".join([table(heads, lines, right={0, 2}, bold=1), "", *map(escaped, filter(None, sentences))])
 
 
 def warning(release: Release) -> str:
     """A sentence for standard error if the answer alone is printed and may mislead; else an empty text."""
     if release.seeded:
-        return f"dpselect: {release.promise}"
-    return f"dpselect: {escaped(release.basis)}" if wording.LOUD in release.basis else ""
+        return release.promise
+    return escaped(release.basis) if wording.LOUD in release.basis else ""
 
 
 def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) -> str:
@@ -56,35 +54,6 @@ def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) ->
     return "\n".join(map(escaped, text.split("\n")))
 
 
-def _for_pipes(lines: list[tuple[str, ...]]) -> str:
-    """The first column to the right, the last one as it is, those between to the left."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    shown = [
-        [line[0].rjust(widths[0]), *(cell.ljust(width) for cell, width in zip(line[1:-1], widths[1:-1], strict=True))]
-        for line in lines
-    ]
-    return "\n".join("  ".join([*cells, line[-1]]) for cells, line in zip(shown, lines, strict=True))
-
-
-def _for_terminals(heads: list[str], lines: list[tuple[str, ...]]) -> str:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(Text(heads[0]), justify="right", style="dim")
-    table.add_column(Text(heads[1]), style="bold", overflow="fold")
-    for head in heads[2:]:
-        table.add_column(Text(head), justify="right")
-    for line in lines:
-        table.add_row(*map(Text, line))
-    console = Console()
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().removesuffix("\n")
-
-
 def _provenance(release: Release) -> str:
     drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
     origin = wording.provenance(QUESTIONS[release.task], release)
@@ -92,8 +61,3 @@ def _provenance(release: Release) -> str:
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
     return f"Drawn by {drawn}, {origin}. {charge}"
-
-
-def escaped(sentence: str) -> str:
-    """`sentence`, with anything that would move the cursor, or worse, written as Python writes it."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in sentence)

@@ -50,7 +50,7 @@ def read(arguments: Sequence[str]) -> PlainQuestion | None:
 
 def _read(about: type[Question], rest: list[str]) -> PlainQuestion:
     options = [each for part in options_of(about).values() for each in part]
-    named = {option_name(each): each for each in options if each.name != "show_columns"}
+    named = {option_name(each): each for each in options}
     positional, given = list[str](), dict[str, Any]()
     while rest:
         first = rest.pop(0)

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Annotated, Any
 
+import cyclopts
 from cyclopts import App
 
 from dpselect import __version__
-from dpselect.arguments import REQUIRED, Argument
+from dpselect.arguments import REQUIRED
 from dpselect.cli.asking import ask
-from dpselect.cli.options import NEEDED, OF_GROUPS, OF_QUESTION, SHARED, File, parameter_of, type_of
+from dpselect.cli.options import NEEDED, OF_GROUPS, OF_QUESTION, SHARED, SOURCE, File, parameter_of, type_of
 from dpselect.cli.shared_options import options_of
 from dpselect.questions.declared import BY_NAME, Question
 
-_SOURCE = (
-    "CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as"
-    " 'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL."
-)
 _WRITTEN = {
     "whole": "INT",
     "number": "FLOAT",
     "exact": "FLOAT",
     "bounds": "FLOAT FLOAT",
     "ends": "STR STR",
+    "numbers or dates": "FLOAT FLOAT",
 }
 """What a value is called in a line about usage."""
 
@@ -36,38 +34,53 @@ _PARTS = {"needed": NEEDED, "question": OF_QUESTION, "shared": SHARED, "groups":
 """The parts of the help, as `options_of` calls them."""
 
 
-def command_of(about: type[Question]) -> Callable[..., int]:
-    """The command as a function, whose signature and docstring say what the parser and the help need."""
+def command_of(about: type[Question], *, brief: bool = False) -> Callable[..., int]:
+    """The command as a function, whose signature and docstring say what the parser and the help need.
+
+    Args:
+        about: the question.
+        brief: for a help of one screen: what the question needs and takes itself, each in one sentence.
+    """
 
     def command(source: str, column: str | None = None, *arguments: Any, **options: Any) -> int:
         named = dict(zip(about.positional, arguments, strict=True))
         return ask(about, source, column, options | named)
 
-    parameters = list(_parameters(about))
-    signature = Signature(parameters, return_annotation=int)
+    parameters = list(_parameters(about, brief))
+    name = about.name.replace("_", "-")
+    positional, options = about.example
     named: dict[str, Any] = {
         "__name__": about.name,
-        "__doc__": _help(about),
-        "__signature__": signature,
+        "__doc__": f"{about.does}\n\ndpselect {name} {positional} \\\n    {options}",
+        "__signature__": Signature(parameters, return_annotation=int),
         "__annotations__": {each.name: each.annotation for each in parameters},
     }
-    for name, value in named.items():
-        setattr(command, name, value)
+    for attribute, value in named.items():
+        setattr(command, attribute, value)
     return command
 
 
-def _parameters(about: type[Question]) -> Iterator[Parameter]:
+def _parameters(about: type[Question], brief: bool) -> Iterator[Parameter]:
     """What has to be given comes first, then what only this question takes."""
-    yield Parameter("source", Parameter.POSITIONAL_ONLY, annotation=File)
-    if about.argument("column").default is REQUIRED:
-        yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str)
+
+    def said(help: str) -> str:
+        return help.partition(". ")[0].removesuffix(".") + "." if brief else help
+
+    def positional(name: str, type_: object, help: str, default: object = Parameter.empty) -> Parameter:
+        annotation = Annotated[type_, cyclopts.Parameter(help=said(help))]
+        return Parameter(name, Parameter.POSITIONAL_ONLY, annotation=annotation, default=default)
+
+    column = about.argument("column")
+    yield positional("source", File, "A file such as people.csv, or a table on a server." if brief else SOURCE)
+    if column.default is REQUIRED:
+        yield positional("column", str, column.help)
     else:
-        yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str | None, default=None)
+        yield positional("column", str | None, column.help, None)
     for name in about.positional:
-        yield Parameter(name, Parameter.POSITIONAL_ONLY, annotation=type_of(about.argument(name)))
+        yield positional(name, type_of(about.argument(name)), about.argument(name).help)
     for part, options in options_of(about).items():
-        for option in options:
-            yield parameter_of(option, _PARTS[part])
+        if not (brief and part in ("shared", "groups")):
+            yield from (parameter_of(option, _PARTS[part], help=said(option.help)) for option in options)
 
 
 def usage_of(about: type[Question]) -> str:
@@ -82,23 +95,17 @@ def usage_of(about: type[Question]) -> str:
     return " ".join(["Usage: dpselect", about.name.replace("_", "-"), *arguments, *options, "[OPTIONS]"])
 
 
-def _help(about: type[Question]) -> str:
-    positional, options = about.example
-    described = [Argument("text", _SOURCE, "source"), *map(about.argument, ("column", *about.positional))]
-    described += [each for part in options_of(about).values() for each in part]
-    lines = [
-        *(about.does, ""),
-        *(f"dpselect {about.name.replace('_', '-')} {positional} \\", f"    {options}", "", "Args:"),
-        *(f"    {each.name}: {each.help}" for each in described),
-    ]
-    return "\n".join(lines)
-
-
 def __getattr__(name: str) -> App:
     """The command of a question, made when it is called."""
     if name not in BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    about = BY_NAME[name]
-    made = App(name=name.replace("_", "-"), usage=usage_of(about), version=__version__)
-    made.default(command_of(about))
+    return app_of(BY_NAME[name])
+
+
+def app_of(about: type[Question], *, brief: bool = False) -> App:
+    """The command of a question for the parser."""
+    name = about.name.replace("_", "-")
+    more = f"--where, --by, --ledger, --json and others: dpselect {name} --help-all"
+    made = App(name=name, usage=usage_of(about), version=__version__, help_epilogue=more if brief else "")
+    made.default(command_of(about, brief=brief))
     return made

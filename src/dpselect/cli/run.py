@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
-
 from dpselect.cli.asking import REFUSED
 from dpselect.cli.options import File, Flag, Json, Text, in_one_piece
-from dpselect.cli.progress import scan_progress
-from dpselect.cli.streams import printable, refuse_unread
+from dpselect.cli.streams import printable, refuse_unread, say, scan_progress
 
 
 @in_one_piece
@@ -39,7 +35,6 @@ def run(
         dry_run: Print what each question would cost and how accurate it would be; read no row, charge nothing. Exit
             status 2: the account would refuse it.
         quiet: Print nothing but where the answers are, without a progress bar; with --dry-run, only epsilon.
-        as_json: Print what answers.json holds; with --dry-run, the forecast.
     """
     from pathlib import Path
 
@@ -49,7 +44,7 @@ def run(
     if dry_run:
         forecast = planned.forecast()
         if forecast.unchecked and (quiet or as_json):  # otherwise it is one of the sentences
-            _say(f"dpselect: {forecast.unchecked}: computed from the arguments alone, no column is checked.")
+            say(f"{forecast.unchecked}: computed from the arguments alone, no column is checked.")
         print(forecast.to_json() if as_json else _lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
         return REFUSED if forecast.fits is False else 0
     refuse_unread()
@@ -67,8 +62,3 @@ def run(
 
 def _lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
-
-
-def _say(text: str) -> None:
-    with suppress(OSError):  # the forecast is the same if nobody can read it
-        print(text, file=sys.stderr)

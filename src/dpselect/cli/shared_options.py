@@ -124,12 +124,6 @@ SHARED = (
         "dry_run",
         False,
     ),
-    Argument(
-        "flag",
-        "Print only what the columns are called, on your terminal; needs nothing but SOURCE. See dpselect columns.",
-        "show_columns",
-        False,
-    ),
     Argument("flag", "Print only the answer, without a progress bar; with --dry-run, only epsilon.", "quiet", False),
     Argument("json", "Print the certificate as JSON instead of a table.", "as_json", False),
 )
@@ -146,6 +140,11 @@ def options_of(about: type[Question]) -> dict[str, tuple[Argument, ...]]:
         "shared": SHARED,
         "groups": GROUPS,
     }
+
+
+def shared(names: str) -> tuple[Argument, ...]:
+    """Those of these names that commands without a question take, too."""
+    return tuple(each for name in names.split() for each in SHARED if each.name == name)
 
 
 def filled(options: Sequence[Argument], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether anybody can read the answer: checked before it is charged, not after."""
+"""The standard streams: whether anybody can read the answer, checked before it is charged; tables; progress."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ import errno
 import os
 import select
 import sys
+import time
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOWrapper
 from typing import TextIO
+
+_PATIENCE_SECONDS = 0.5
+"""After which a progress bar is shown."""
 
 
 def fill_closed() -> None:
@@ -75,14 +81,84 @@ def _has_number(stream: TextIO) -> bool:
     return True
 
 
-def refuse_readers(why: str, *, allowed: bool) -> None:
-    """Refuse to write what only the holder of the data may see to anything but a terminal, unless it is `allowed`."""
-    if not (allowed or sys.stdout.isatty()):
-        from dpselect.errors import SelectionError
-
-        raise SelectionError(f"the output is no terminal, and {why}. If only you read it: --to-file-i-keep-private.")
+def say(text: str) -> None:
+    """Say something on standard error; if nobody can read it, the answer is the same."""
+    with suppress(OSError):
+        print("dpselect:", " ".join(text.split()), file=sys.stderr)
 
 
 def printable(text: str) -> str:
     """`text`, unless it would move the cursor, or worse; then as Python writes it."""
     return text if text.isprintable() else repr(text)
+
+
+def escaped(sentence: str) -> str:
+    """`sentence`, with anything that would move the cursor, or worse, written as Python writes it."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in sentence)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = (), bold: int = -1) -> str:
+    """Rows below their heads: ruled for people on a terminal, in plain columns for pipes, whose last one is as it is.
+
+    Args:
+        heads: of all columns; printable.
+        rows: likewise, a cell for each head.
+        right: places of the columns that stand at the right.
+        bold: place of the column with the answer.
+    """
+    if sys.stdout.isatty():
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        ruled = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for place, head in enumerate(heads):
+            justify = "right" if place in right else "left"
+            ruled.add_column(Text(head), justify=justify, style="bold" if place == bold else "", overflow="fold")
+        for row in rows:
+            ruled.add_row(*map(Text, row))
+        console = Console()
+        with console.capture() as captured:
+            console.print(ruled)
+        return captured.get().removesuffix("\n")
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)][:-1]
+    lines: list[str] = []
+    for row in (heads, *rows):
+        pairs = enumerate(zip(row, widths, strict=False))
+        padded = [cell.rjust(width) if place in right else cell.ljust(width) for place, (cell, width) in pairs]
+        lines.append("  ".join([*padded, row[-1]]) if row[-1] else "  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+@contextmanager
+def scan_progress(*, wanted: bool = True) -> Generator[Callable[[float], None] | None]:
+    """A bar on standard error that shows how much was read: what to call with the fraction.
+
+    None if nobody wants or sees it, because standard error is not a terminal.
+    """
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    start = time.monotonic()
+    with ExitStack() as stack:
+        update: Callable[[float], None] | None = None
+
+        def advance(fraction: float) -> None:
+            nonlocal update
+            if update is None and time.monotonic() - start >= _PATIENCE_SECONDS:
+                update = stack.enter_context(_bar())
+            if update is not None:
+                update(fraction)
+
+        yield advance
+
+
+@contextmanager
+def _bar() -> Generator[Callable[[float], None]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=1.0)
+        yield lambda fraction: progress.update(task, completed=fraction)

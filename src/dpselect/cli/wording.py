@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError
 from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
 from dpselect.errors import LONGEST_WORD, OTHER_WORDS, InvalidParameterError, SelectionError, words_meant
 from dpselect.questions import BY_NAME
+from dpselect.server_urls import HIDDEN, may_tell_password
 
 _USE = {
     "Use most-common: the value that the most units have.": "mode argmax",
@@ -24,6 +25,7 @@ _USE = {
     "Use quantiles: their levels are from 0 to 1, such as 0.25,0.5,0.75.": "percentiles",
     "Use top-k: the most common values, best first.": "top",
     "Use least-common: the value that the fewest units have.": "rarest",
+    "Use best-price: the price at which the units would pay most in all.": "price",
     "Use ledger: ledger open makes an account, and ledger show says what is left of it.": "budget",
 }
 MEANT = {word: said for said, words in _USE.items() for word in words.split()}
@@ -66,14 +68,13 @@ _HINTS = {
     "--unit": "It is the column that identifies whom a row belongs to; if every row is a different person, number the "
     "rows (docs/choosing.md).",
     "--bins": "It is the number of bins of equal width.",
-    "COLUMN": "To see the names of the columns: --show-columns.",
+    "COLUMN": "To see the names of the columns: dpselect columns.",
     "--prices": "They are public, such as 5,10,20 or 1..100.",
 }
 _FIRST_LINE = "it is not shown, as it might be somebody's row."
 """What is said of the names of columns where errors must not list them."""
-_FIRST_LINE_FOR_YOU = f"{_FIRST_LINE[:-1]}; --show-columns shows it on your own terminal."
+_FIRST_LINE_FOR_YOU = f"{_FIRST_LINE[:-1]}; dpselect columns shows it to you."
 _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists by commas without blanks."
-_PRIVATE = "--to-file-i-keep-private"
 _LISTED = re.compile(r"(?<=\bThey take )[a-z_]+(, [a-z_]+)*(?=\.)")
 _OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
 _PAIRS = ("--bounds", "--clip", "--between")
@@ -84,6 +85,10 @@ _QUOTED = re.compile(r"`([a-z_]+)`")
 _NOTHING = re.compile(r"\bNone\b")
 _IN_PYTHON = ", datetime.date, or timestamps at midnight without a time zone"
 _UNDERSCORED = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+_SHOWN_OF_EACH = 40
+"""Largest number of characters of an argument that messages quote before they cut it off."""
+
+_WORD = re.compile(r"\S+")
 
 
 def names_of(app: App, arguments: Sequence[str]) -> Names:
@@ -100,20 +105,8 @@ def names_of(app: App, arguments: Sequence[str]) -> Names:
 
 def error_in_words(error: CycloptsError | SelectionError, arguments: Sequence[str], app: App) -> str:
     """The message of an error of the command that `arguments` call."""
-    if said := file_named(arguments):
-        return said
     names = names_of(app, arguments)
     return misread(error, arguments, names) if isinstance(error, CycloptsError) else in_words(error, names, arguments)
-
-
-def file_named(arguments: Sequence[str]) -> str:
-    """What to do instead if a file follows the flag for private output; else an empty text."""
-    if _PRIVATE not in arguments[2:]:
-        return ""
-    (file, *_) = [*arguments[arguments.index(_PRIVATE) + 1 :], "--"]
-    if file.startswith("-"):
-        return ""
-    return f"{_PRIVATE} takes no name of a file, here {_quoted([file])}. The shell writes the file: end with > FILE."
 
 
 def in_words(error: SelectionError, names: Names, arguments: Sequence[str] = ()) -> str:
@@ -127,7 +120,7 @@ def in_words(error: SelectionError, names: Names, arguments: Sequence[str] = ())
     if error.got == "True" and expected.startswith("False,"):  # a flag has no values
         came, expected = name, f"nothing{expected.removeprefix('False')}"
     said = f"{came}: expected {_translated(f'{expected}. {error.hint}', names)}".rstrip()
-    return said.replace(_FIRST_LINE, _FIRST_LINE_FOR_YOU) if "show_columns" in names else said
+    return said.replace(_FIRST_LINE, _FIRST_LINE_FOR_YOU)
 
 
 def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str:
@@ -235,3 +228,26 @@ def _typed(value: str, name: str) -> str:
         return f"{ends[1]}..{int(ends[2]) - 1}"
     plain = value.strip("[]'").replace(", ", ",")
     return plain.replace("_", "-") if name == "neighbours" else plain
+
+
+def without_passwords(text: str, arguments: Sequence[str]) -> str:
+    """`text` without those `arguments` that may contain a password, and without any word that looks like one.
+
+    >>> without_passwords("Not understood: 'host=db password=a b'. See --help.", ["host=db password=a b"])
+    "Not understood: '<text that may hold a password>'. See --help."
+    >>> without_passwords("ledger postgresql://ann@db/shop: it is gone; nobody:secret@db", [])
+    'ledger postgresql://ann@db/shop: it is gone; <text that may hold a password>'
+    """
+    forms = {form for each in arguments for form in _forms(each)}
+    for form in sorted(forms, key=len, reverse=True):
+        text = text.replace(form, HIDDEN)
+    return _WORD.sub(lambda word: HIDDEN if may_tell_password(word[0]) else word[0], text)
+
+
+def _forms(argument: str) -> Iterator[str]:
+    """The ways in which messages quote it: whole, or one side of its equals sign; unchanged, or as Python writes it."""
+    for part in (argument, *argument.partition("=")[::2]):
+        if may_tell_password(part):
+            for cut in (part, part[:_SHOWN_OF_EACH]):
+                yield cut
+                yield repr(cut)[1:-1]

@@ -9,24 +9,17 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
     from dpselect.mechanisms.best_of_runs import BestRun as BestRun
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
-    from dpselect.mechanisms.density_dimensions import CurveMechanism as CurveMechanism
-    from dpselect.mechanisms.density_dimensions import MarginalsMechanism as MarginalsMechanism
+    from dpselect.mechanisms.density import MarginalsMechanism as MarginalsMechanism
     from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
-    from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK as ExponentialNoiseTopK
     from dpselect.mechanisms.histograms import NoisyHistogramMechanism as NoisyHistogramMechanism
-    from dpselect.mechanisms.histograms import SmoothedHistogramMechanism as SmoothedHistogramMechanism
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
-    from dpselect.mechanisms.interval import GridCost as GridCost
     from dpselect.mechanisms.interval import GridMechanism as GridMechanism
     from dpselect.mechanisms.interval import IntervalMechanism as IntervalMechanism
-    from dpselect.mechanisms.lazy_selection import LazySelection as LazySelection
-    from dpselect.mechanisms.lazy_selection import select_lazily as select_lazily
-    from dpselect.mechanisms.lead import Lead as Lead
-    from dpselect.mechanisms.lead import Leads as Leads
     from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
+    from dpselect.mechanisms.mechanism import Lead as Lead
     from dpselect.mechanisms.mechanism import Mechanism as Mechanism
     from dpselect.mechanisms.noise import GeometricMechanism as GeometricMechanism
     from dpselect.mechanisms.noise import LaplaceMechanism as LaplaceMechanism
@@ -35,17 +28,16 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
     from dpselect.mechanisms.noisy_order import left_for_selection as left_for_selection
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
-    from dpselect.mechanisms.partial import CandidateSelection as CandidateSelection
     from dpselect.mechanisms.partial import PartialSelection as PartialSelection
-    from dpselect.mechanisms.partial import PartialTopK as PartialTopK
     from dpselect.mechanisms.partial import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+    from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
     from dpselect.mechanisms.piecewise import ConcaveMechanism as ConcaveMechanism
     from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism as PiecewiseLinearMechanism
-    from dpselect.mechanisms.price import PriceMechanism as PriceMechanism
-    from dpselect.mechanisms.price_list import PriceListMechanism as PriceListMechanism
-    from dpselect.mechanisms.quantile import QuantileMechanism as QuantileMechanism
+    from dpselect.mechanisms.prices import PriceListMechanism as PriceListMechanism
+    from dpselect.mechanisms.prices import PriceMechanism as PriceMechanism
+    from dpselect.mechanisms.quantiles import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
     from dpselect.mechanisms.randomized_response import CountEstimate as CountEstimate
@@ -53,49 +45,40 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.stop_candidate import StopCandidate as StopCandidate
     from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
     from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts
+    from dpselect.mechanisms.top_k import ExponentialNoiseTopK as ExponentialNoiseTopK
     from dpselect.mechanisms.top_k import TopKPlan as TopKPlan
     from dpselect.mechanisms.top_k import plan_top_k as plan_top_k
     from dpselect.mechanisms.top_k_set import TopKSet as TopKSet
     from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism as UnboundedQuantileMechanism
-    from dpselect.mechanisms.unknown_noise import NamingNoise as NamingNoise
-    from dpselect.mechanisms.unknown_noise import UnknownNoise as UnknownNoise
-    from dpselect.mechanisms.unknown_noise import naming_noise as naming_noise
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
             "dpselect.mechanisms.above_threshold": "AboveThreshold",
             "dpselect.mechanisms.best_of_runs": "BestOfRuns BestRun",
-            "dpselect.mechanisms.density": "DensityMechanism",
-            "dpselect.mechanisms.density_dimensions": "CurveMechanism MarginalsMechanism",
+            "dpselect.mechanisms.density": "DensityMechanism MarginalsMechanism",
             "dpselect.mechanisms.different_sensitivities": "GeneralizedSelection",
             "dpselect.mechanisms.discrete_gaussian": "DiscreteGaussianMechanism",
             "dpselect.mechanisms.exponential": "ExponentialMechanism",
-            "dpselect.mechanisms.exponential_once": "ExponentialNoiseTopK",
-            "dpselect.mechanisms.histograms": "NoisyHistogramMechanism SmoothedHistogramMechanism",
+            "dpselect.mechanisms.histograms": "NoisyHistogramMechanism",
             "dpselect.mechanisms.integers": "IntegerCeiling IntegerMechanism",
-            "dpselect.mechanisms.interval": "GridCost GridMechanism IntervalMechanism",
-            "dpselect.mechanisms.lazy_selection": "LazySelection select_lazily",
-            "dpselect.mechanisms.lead": "Lead Leads",
+            "dpselect.mechanisms.interval": "GridMechanism IntervalMechanism",
             "dpselect.mechanisms.mean": "MeanMechanism",
-            "dpselect.mechanisms.mechanism": "Mechanism",
+            "dpselect.mechanisms.mechanism": "Lead Mechanism",
             "dpselect.mechanisms.noise": "GeometricMechanism LaplaceMechanism",
             "dpselect.mechanisms.noisy_max": "ReportNoisyMax",
             "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise left_for_selection order_noise",
-            "dpselect.mechanisms.partial": "CandidateSelection PartialSelection PartialTopK Winner",
+            "dpselect.mechanisms.partial": "PartialSelection Winner",
             "dpselect.mechanisms.partition_selection": "PartitionSelection",
-            "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip",
+            "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip select_lazily",
             "dpselect.mechanisms.piecewise": "ConcaveMechanism PiecewiseLinearMechanism",
-            "dpselect.mechanisms.price": "PriceMechanism",
-            "dpselect.mechanisms.price_list": "PriceListMechanism",
-            "dpselect.mechanisms.quantile": "QuantileMechanism",
-            "dpselect.mechanisms.quantiles": "QuantilesMechanism QuantilesMethod",
+            "dpselect.mechanisms.prices": "PriceListMechanism PriceMechanism",
+            "dpselect.mechanisms.quantiles": "QuantileMechanism QuantilesMechanism QuantilesMethod",
             "dpselect.mechanisms.randomized_response": "CountEstimate RandomizedResponse",
             "dpselect.mechanisms.stop_candidate": "StopCandidate",
             "dpselect.mechanisms.threshold_counts": "GaussianThresholdCounts ThresholdCounts",
-            "dpselect.mechanisms.top_k": "TopKPlan plan_top_k",
+            "dpselect.mechanisms.top_k": "ExponentialNoiseTopK TopKPlan plan_top_k",
             "dpselect.mechanisms.top_k_set": "TopKSet",
             "dpselect.mechanisms.unbounded_quantile": "UnboundedQuantileMechanism",
-            "dpselect.mechanisms.unknown_noise": "NamingNoise UnknownNoise naming_noise",
         },
     )

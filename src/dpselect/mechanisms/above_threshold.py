@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 import math
-import sys
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import TracebackType
-from typing import NoReturn
+from typing import Literal, NoReturn, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import LossIntervalEvent, PureEvent
-from dpselect.checks import (
-    decimal_fraction,
-    exact_number,
-    positive_count,
-    positive_epsilon,
-    positive_sensitivity,
-    probability,
-)
+from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.checks import exact_number, one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
-from dpselect.mechanisms.base import native_fraction, scale_of
-from dpselect.mechanisms.explained import explained
-from dpselect.mechanisms.query_moves import Moves, Rates, moves_named
+from dpselect.mechanisms.base import MechanismValue, native_fraction, scale_of
+from dpselect.mechanisms.laws import gauss_legendre
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
-from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+from dpselect.privacy import Neighbours, check_monotonic
 
 FloatArray = npt.NDArray[np.float64]
 
 _EXACT = 2**53  # whole numbers up to this are doubles
-_LARGEST = Fraction(sys.float_info.max)
 _SMALLEST = math.ulp(0.0)
 
+Moves = Literal["any", "together", "up", "down"]
+"""What is public of the changes of all queries between neighbours; up and down are what a unit that is added does."""
 
-@explained
-class AboveThreshold:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AboveThreshold(MechanismValue):
     r"""A stream of questions "is this number above the threshold?", of which only those answered with yes cost.
 
     The stream draws one secret offset :math:`\rho` when it is made, exponential with scale :math:`b_1`. A query with
@@ -55,11 +50,7 @@ class AboveThreshold:
         monotonic: all queries change in the same direction; the same as ``moves="together"``.
         positives: how many yes answers are paid for, >= 1.
         moves: what is known of how queries change together, for less noise: ``"any"``, ``"together"``, ``"up"`` or
-            ``"down"`` (when a unit is added), ``"suffix"`` (when a unit is added, no query falls, and later ones rise
-            at least as much as earlier ones), ``"interval"`` (one unit replaces another, all changes have one sign).
-            Those with a direction also compose better.
-        level: with ``moves="suffix"``, the caller subtracts ``level * sensitivity`` times the private number of units
-            from each query; from 0 to 1. The promise about moves is about queries before that.
+            ``"down"`` (when a unit is added). Those with a direction also compose better.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `moves` contradicts another argument.
@@ -77,64 +68,32 @@ class AboveThreshold:
     one, and charge it anew
     """
 
-    __slots__ = ("_answered", "_epsilon", "_neighbours", "_rates", "_sensitivity", "_stream", "_threshold")
+    threshold: float | Fraction
+    epsilon: float = field(kw_only=True)
+    sensitivity: float = field(kw_only=True)
+    monotonic: bool = field(default=False, kw_only=True)
+    positives: int = field(default=1, kw_only=True)
+    moves: Moves | None = field(default=None, kw_only=True)
+    neighbours: Neighbours = field(default=Neighbours.ADD_REMOVE, kw_only=True)
+    _rates: tuple[float, float] = field(init=False)
+    _answered: int = field(init=False, default=0)
+    _stream: _core.ThresholdStream = field(init=False)
 
-    def __init__(
-        self,
-        threshold: float | Fraction,
-        *,
-        epsilon: float,
-        sensitivity: float,
-        monotonic: bool = False,
-        positives: int = 1,
-        moves: str | None = None,
-        level: float | Fraction = 0,
-        neighbours: str = "add_remove",
-    ) -> None:
-        self._threshold = exact_number(threshold, "threshold")
-        self._epsilon, self._sensitivity = positive_epsilon(epsilon), positive_sensitivity(sensitivity)
-        self._neighbours = neighbouring_relation(neighbours)
-        monotonic = check_monotonic(monotonic, self._neighbours)
-        named = moves_named(moves, monotonic=monotonic, neighbours=self._neighbours)
-        expected = "a number from 0 to 1, 0 unless moves is 'suffix'"
-        share = decimal_fraction(level, "level", expected=expected)
-        if not 0 <= share <= (1 if named is Moves.SUFFIX else 0):
-            raise InvalidParameterError("level", level, expected)
-        positives = positive_count(positives, "positives", at_most=2**40)
-        self._rates = Rates.within(self._epsilon, moves=named, level=share, positives=positives)
-        self._answered = 0
-        rates = self._rates.offset, self._rates.answer
-        self._stream = _core.ThresholdStream(native_fraction(self._threshold), *rates, self._sensitivity, positives)
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        monotonic = check_monotonic(self.monotonic, self.neighbours)
+        moves = _promised(self.moves, monotonic=monotonic, neighbours=self.neighbours)
+        threshold, sensitivity = exact_number(self.threshold, "threshold"), positive_sensitivity(self.sensitivity)
+        positives = positive_count(self.positives, "positives", at_most=2**40)
+        self._set(monotonic=monotonic, moves=moves, threshold=threshold, sensitivity=sensitivity, positives=positives)
+        self._set(_rates=_rates(self.epsilon, self._coins))
+        stream = _core.ThresholdStream(native_fraction(threshold), *self._rates, sensitivity, positives)
+        self._set(_stream=stream)
 
     @property
-    def threshold(self) -> Fraction:
-        """What queries are compared with. Public."""
-        return self._threshold
-
-    @property
-    def epsilon(self) -> float:
-        """The privacy loss of the whole stream."""
-        return self._epsilon
-
-    @property
-    def sensitivity(self) -> float:
-        """The largest change of any query."""
-        return self._sensitivity
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """Which data sets the guarantee compares."""
-        return self._neighbours
-
-    @property
-    def moves(self) -> Moves:
-        """How queries change between neighbours."""
-        return self._rates.moves
-
-    @property
-    def positives(self) -> int:
-        """How many yes answers are paid for."""
-        return self._rates.positives
+    def _coins(self) -> int:
+        """How many units of the rate of answers are lost at most."""
+        return self.positives * (2 if self.moves == "any" else 1)
 
     @property
     def answered(self) -> int:
@@ -144,17 +103,24 @@ class AboveThreshold:
     @property
     def threshold_scale(self) -> float:
         """The scale of the offset, in the unit of the queries."""
-        return scale_of(self._rates.offset, self._sensitivity, factor=1)
+        return scale_of(self._rates[0], self.sensitivity, factor=1)
 
     @property
     def noise_scale(self) -> float:
         """The scale of the noise of each answer, in the unit of the queries."""
-        return scale_of(self._rates.answer, self._sensitivity, factor=1)
+        return scale_of(self._rates[1], self.sensitivity, factor=1)
 
     @property
     def event(self) -> PureEvent | LossIntervalEvent:
-        """What the stream costs, for accounting: one charge before the first query."""
-        return self._rates.event
+        """What the stream costs, for accounting: one charge before the first query.
+
+        Proof: ``proofs/above_threshold.md``, claim 3.
+        """
+        offset, answers = Fraction(self._rates[0]), Fraction(self._rates[1]) * self._coins
+        if self.moves in ("up", "down"):
+            rising = LossIntervalEvent(below=fraction_up(answers), above=fraction_up(offset + answers))
+            return rising if self.moves == "up" else rising.mirrored
+        return PureEvent(epsilon=fraction_up(offset + answers))
 
     def test(self, value: float | Fraction) -> bool:
         """Whether `value`, with noise, is above the threshold.
@@ -175,36 +141,8 @@ class AboveThreshold:
         else:
             is_above = self._stream.test_exactly(native_fraction(_checked(value)))
         if is_above:
-            self._answered += 1
+            self._set(_answered=self._answered + 1)
         return is_above
-
-    def test_with_gap(self, value: float | Fraction, *, step: float | Fraction) -> float | None:
-        """As `test`, and after a yes also by how much `value` with its noise is above threshold and offset, at no cost.
-
-        The gap is the number's true lead plus noise of scale `noise_scale`, minus the offset of scale
-        `threshold_scale`. After a no nothing is said.
-
-        Args:
-            value: as for `test`.
-            step: public, > 0: the gap is rounded down to a multiple of it.
-
-        Returns:
-            None for a no; else a multiple of `step`, as a double, cut off at the largest one (an integer if `step` is).
-
-        Raises:
-            StreamEndedError: as for `test`.
-            InvalidParameterError: `step` is not a finite number > 0.
-            InvalidDataError: as for `test`.
-        """
-        width = decimal_fraction(step, "step", expected="a finite number > 0")
-        if width <= 0:
-            raise InvalidParameterError("step", step, "a finite number > 0")
-        steps = self._stream.test_with_gap(native_fraction(_checked(value)), native_fraction(width))
-        if steps is None:
-            return None
-        self._answered += 1
-        gap = width * steps
-        return gap.numerator if type(step) is int else float(min(gap, _LARGEST))
 
     def close(self) -> None:
         """End the stream and forget its offset. What was charged stays charged."""
@@ -216,7 +154,7 @@ class AboveThreshold:
         That is: whatever is answered with yes is at most this far below the threshold, and whatever is answered with no
         is at most this far above it. It depends on public arguments only, so it may be published.
 
-        Proof: ``proofs/above_threshold.md``, claim 7.
+        Proof: ``proofs/above_threshold.md``, claim 6.
 
         >>> round(AboveThreshold(0, epsilon=1.0, sensitivity=1, moves="up").error_bound(365), 1)
         19.6
@@ -249,16 +187,15 @@ class AboveThreshold:
         values = finite_scores(queries)
         scale = max(self.noise_scale, _SMALLEST)
         with np.errstate(over="ignore"):
-            leads = (values - float(self._threshold)) / scale
+            leads = (values - float(self.threshold)) / scale
         ratio = max(self.threshold_scale, _SMALLEST) / scale
         kinks = np.unique(np.clip(leads / ratio, 0.0, 45.0))
         ends = np.unique(
             np.concatenate([np.linspace(0.0, 45.0, math.ceil(min(45.0 * max(1.0, ratio), 2000.0))), kinks])
         )
-        nodes, weights = np.polynomial.legendre.leggauss(16)
-        half = np.diff(ends)[:, np.newaxis] / 2.0
-        offsets = (ends[:-1, np.newaxis] + half * (1.0 + nodes)).ravel()
-        mass = (half * weights).ravel() * np.exp(-offsets)
+        rule, width = gauss_legendre(16), np.diff(ends)[:, np.newaxis]
+        offsets = (ends[:-1, np.newaxis] + width * rule.nodes).ravel()
+        mass = (width * rule.weights).ravel() * np.exp(-offsets)
         chances = np.exp(np.minimum(leads[:, np.newaxis] - ratio * offsets, 0.0))
         still = np.vstack([np.ones_like(offsets), np.cumprod(1.0 - chances, axis=0)])
         law = np.append((still[:-1] * chances) @ mass, still[-1] @ mass)
@@ -273,11 +210,10 @@ class AboveThreshold:
         self.close()
 
     def __repr__(self) -> str:
-        threshold = float(self._threshold)
-        public = f"epsilon={self._epsilon!r}, sensitivity={self._sensitivity!r}, positives={self.positives}"
-        level = f", level={float(self._rates.level)!r}" if self._rates.level else ""
-        protects = f", neighbours={str(self._neighbours)!r}"
-        return f"AboveThreshold({threshold!r}, {public}, moves={str(self.moves)!r}{level}{protects})"
+        threshold = float(self.threshold)
+        public = f"epsilon={self.epsilon!r}, sensitivity={self.sensitivity!r}, positives={self.positives}"
+        protects = f", neighbours={str(self.neighbours)!r}"
+        return f"AboveThreshold({threshold!r}, {public}, moves={self.moves!r}{protects})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SelectionError(
@@ -296,3 +232,29 @@ def _checked(value: object) -> Fraction:
 def _refuse_value() -> NoReturn:
     got = Shown("<not a finite number, or one beyond all doubles>")
     raise InvalidDataError("value", got, "a finite number, below 2^1024 in size") from None
+
+
+def _promised(moves: object, *, monotonic: bool, neighbours: Neighbours) -> Moves:
+    """The moves that the caller promises; refused if they contradict the other arguments."""
+    if moves is None:
+        return "together" if monotonic else "any"
+    found = cast(Moves, one_of(moves, "moves", get_args(Moves)))
+    if monotonic and found == "any":
+        raise InvalidParameterError("moves", Shown("'any'"), "another one with monotonic=True")
+    if neighbours is Neighbours.REPLACE_ONE and found != "any":
+        hint = "The other moves are about a unit that is added or removed."
+        raise InvalidParameterError("moves", Shown(repr(found)), "'any' with replace_one", hint)
+    return found
+
+
+def _rates(epsilon: float, coins: int) -> tuple[float, float]:
+    """Rates of the offset and of each answer, ``offset + coins * answer <= epsilon``: of least variance, about.
+
+    ``1 / offset^2 + 1 / answer^2`` is smallest at ``answer = offset / coins^(1/3)``, by Lagrange.
+    """
+    offset = fraction_down(Fraction(epsilon / (1.0 + coins * coins ** (-1.0 / 3.0))))
+    rest = (Fraction(epsilon) - Fraction(offset)) / coins
+    answer = fraction_down(rest) if rest > 0 else 0.0
+    if not (offset > 0.0 and answer > 0.0):
+        raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be split into {coins + 1}")
+    return offset, answer

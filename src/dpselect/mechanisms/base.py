@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
+from typing import Any, ClassVar, Literal, NoReturn
 
-import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
@@ -106,65 +104,41 @@ def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> fl
         return math.inf
 
 
-Prepared = TypeVar("Prepared")
-
-
 @explained
-class DrawPlan(Generic[Prepared]):
-    """The base of all plans: the prepared data, and the cost of each draw. The data are never shown or pickled."""
+class DrawPlan:
+    """Draws from data prepared by a mechanism's `plan`. It holds the data, and is as private as they are.
 
-    __slots__ = ("_event", "_prepared")
-
-    def __init__(self, prepared: Prepared, *, event: BoundedRangeEvent) -> None:
-        self._prepared = prepared
-        self._event = event
-
-    @abstractmethod
-    def draw(self) -> Any:
-        """Draw once, at the cost of one `event`."""
-
-    def draw_many(self, size: int) -> npt.NDArray[Any]:
-        """Draw `size` times independently, each at the cost of one `event`; a row for each."""
-        return np.stack([self.draw() for _ in range(positive_count(size, "size"))])
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What each draw costs, for accounting."""
-        return self._event
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} at epsilon={self._event.epsilon!r} a draw>"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("cannot pickle a plan: it holds the data")
-
-
-class NumberPlan(DrawPlan[_core.PiecewisePlan]):
-    """Draws numbers from data prepared by a mechanism's `plan`. It holds the data, and is as private as they are.
-
-    Planning takes most of the time. Each draw takes microseconds, however many pieces the score has. A plan cannot be
-    pickled, so it cannot be sent to another process.
-
-    Proof: ``proofs/falling_scores.md``.
+    Planning takes most of the time. A plan cannot be pickled, so it cannot be sent to another process.
 
     >>> from dpselect.mechanisms import PriceMechanism
     >>> plan = PriceMechanism(epsilon=1.0, bounds=(0, 10)).plan([4.0] * 5000 + [9.5] * 100)
     >>> plan
-    <NumberPlan at epsilon=1.0 a draw>
+    <DrawPlan at epsilon=1.0 a draw>
     >>> prices = plan.draw_many(3)              # costs 3 events of epsilon = 1
-    >>> bool(np.all((3.0 < prices) & (prices <= 4.0)))
+    >>> bool(((3.0 < prices) & (prices <= 4.0)).all())
     True
     """
 
-    __slots__ = ()
+    __slots__ = ("_drawn", "event")
+    event: BoundedRangeEvent
+    """What each draw costs, for accounting."""
 
-    def draw(self) -> float:
-        """Draw one number, at the cost of one `event`, rounded once to the nearest finite double."""
-        return float(self._prepared.draw_many(1)[0])
+    def __init__(self, drawn: Callable[[int], npt.NDArray[Any]], *, event: BoundedRangeEvent) -> None:
+        self._drawn, self.event = drawn, event
 
-    def draw_many(self, size: int) -> npt.NDArray[np.float64]:
-        """Draw `size` independent numbers, shape ``(size,)``, each at the cost of one `event`."""
-        return self._prepared.draw_many(positive_count(size, "size"))
+    def draw(self) -> Any:
+        """Draw once, a number or a sample, at the cost of one `event`."""
+        return self._drawn(1)[0]
+
+    def draw_many(self, size: int) -> npt.NDArray[Any]:
+        """Draw `size` times independently, each at the cost of one `event`; a row for each."""
+        return self._drawn(positive_count(size, "size"))
+
+    def __repr__(self) -> str:
+        return f"<DrawPlan at epsilon={self.event.epsilon!r} a draw>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("cannot pickle a plan: it holds the data")
 
 
 def native_grid(grid: Grid) -> _core.Grid:

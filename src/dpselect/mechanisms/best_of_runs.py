@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
 from typing import Any, Generic, NamedTuple, TypeVar, cast
@@ -20,16 +20,15 @@ from dpselect.accounting import (
     PureEvent,
     compose,
 )
-from dpselect.accounting.candidates import candidates_epsilon, finite_candidates_epsilon
+from dpselect.accounting.candidates import candidates_epsilon
 from dpselect.accounting.events import checked_event, has_direction, shape_of_runs
-from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.candidates import Pick, checked_candidates
-from dpselect.mechanisms.explained import explained_as
+from dpselect.mechanisms.candidates import Pick, all_candidates
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.run_counts import (
     MOST_POISSON,
-    GivenRunCount,
     LawName,
     RunCount,
     gamma_for,
@@ -78,8 +77,7 @@ class BestOfRuns(MechanismValue):
         event_per_run: what one run costs, if it has a delta or is made of several steps; then `delta` is needed.
         expected_runs: the mean of K.
         law: ``"geometric"``, ``"logarithmic"`` (cheaper, but often a single run), ``"negative_binomial"`` with the
-            shape `eta`, between both by default, or ``"poisson"`` (dearer; also no run at all). Or any distribution: a
-            mapping of numbers of runs to weights, without `expected_runs`.
+            shape `eta`, between both by default, or ``"poisson"`` (dearer; also no run at all).
         eta: of the negative binomial, > -1; 0.5 by default.
         cap: if K is larger, nothing is released. Public; it costs no more.
         delta: of the whole, with `event_per_run`.
@@ -99,12 +97,11 @@ class BestOfRuns(MechanismValue):
     epsilon_per_run: float | None = None
     event_per_run: Event | None = None
     expected_runs: float | None = None
-    law: LawName | Mapping[int, float] = "geometric"
+    law: LawName = "geometric"
     eta: float | None = None
     cap: int | None = None
     delta: float = 0.0
-    _count: RunCount | GivenRunCount = field(init=False, repr=False, compare=False)
-    _mean: float = field(init=False, repr=False, compare=False)
+    _count: RunCount = field(init=False, repr=False, compare=False)
     _shape: float = field(init=False, repr=False, compare=False)
     _gamma: float = field(init=False, repr=False, compare=False)
     _event: Event = field(init=False, repr=False, compare=False)
@@ -116,27 +113,16 @@ class BestOfRuns(MechanismValue):
         if self.cap is not None:
             self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
         self._set(delta=delta_below_one(self.delta))
-        if isinstance(self.law, Mapping):
-            for name, value in (("expected_runs", self.expected_runs), ("eta", self.eta)):
-                if value is not None:
-                    raise InvalidParameterError(name, value, "None with a mapping as law, which says it all")
-            given = GivenRunCount.of(cast("Mapping[object, object]", self.law))
-            law = {int(count): weight for count, weight in self.law.items()}
-            self._set(law=law, _count=given, _mean=given.mean, _shape=0.0, _gamma=0.0)
-        else:
-            self._set_named()
-        self._set(_event=self._cost())
-
-    def _set_named(self) -> None:
         name, shape = law_named(self.law, self.eta)
         if self.eta is not None:
             shape = shape_of_runs(self.eta)
         runs = _number_of_runs(self.expected_runs, most=MOST_POISSON if name == "poisson" else None)
         gamma = 0.0 if name == "poisson" else gamma_for(runs, shape)
         count = poisson(runs) if name == "poisson" else negative_binomial(shape, gamma)
-        self._set(law=name, expected_runs=runs, _count=count, _mean=runs, _shape=shape, _gamma=gamma)
+        self._set(law=name, expected_runs=runs, _count=count, _shape=shape, _gamma=gamma)
+        self._set(_event=self._cost(runs))
 
-    def _cost(self) -> Event:
+    def _cost(self, runs: float) -> Event:
         if self.epsilon_per_run is not None:
             if self.delta:
                 raise InvalidParameterError("delta", self.delta, "0 with `epsilon_per_run`: give `event_per_run`")
@@ -153,22 +139,16 @@ class BestOfRuns(MechanismValue):
             if run.delta:
                 raise InvalidParameterError("delta", self.delta, "a number above 0, because a run has one")
             epsilon = compose([run]).epsilon(0.0)
-        if isinstance(self._count, GivenRunCount):
-            law = [
-                (count, float(weight)) for count, weight in zip(self._count.counts, self._count.weights, strict=True)
-            ]
-            return PureEvent(epsilon=finite_candidates_epsilon(law, epsilon))
         if self.law == "poisson":
-            total = (epsilon + self._mean * math.tanh(epsilon / 2.0)) * (1.0 + 2.0**-46)
+            total = (epsilon + runs * math.tanh(epsilon / 2.0)) * (1.0 + 2.0**-46)
             return PureEvent(epsilon=math.nextafter(total, math.inf))
         return PrivateCandidatesEvent(epsilon=epsilon, eta=self._shape, gamma=self._gamma)
 
     def _with_delta(self, run: Event) -> Event:
         if self._gamma == 0.0:
-            got = Shown("<a mapping>" if isinstance(self.law, Mapping) else repr(self.law))
-            hint = "Of other laws the cost is known for runs without a delta: give `epsilon_per_run`, and delta=0."
+            hint = "Of the Poisson law the cost is known for runs without a delta: give `epsilon_per_run`, and delta=0."
             expected = "'geometric', 'logarithmic' or 'negative_binomial' with a delta"
-            raise InvalidParameterError("law", got, expected, hint)
+            raise InvalidParameterError("law", Shown(repr(self.law)), expected, hint)
         total = candidates_epsilon(run, eta=self._shape, gamma=self._gamma, delta=self.delta)
         if math.isinf(total):
             hint = "A run's own delta times the expected number of runs has to be below it."
@@ -189,26 +169,6 @@ class BestOfRuns(MechanismValue):
         """The whole, at `delta`."""
         return self._event.epsilon
 
-    def chance_of_no_run_among_best(self, share: float) -> float:
-        """The probability that no run has one of the configurations that are the best `share` of all, at most.
-
-        A cap is not taken into account.
-
-        >>> round(BestOfRuns(epsilon_per_run=1.0, expected_runs=30).chance_of_no_run_among_best(0.1), 2)
-        0.23
-        """
-        share = probability(share, "share")
-        missed = 1.0 - share
-        if isinstance(self._count, GivenRunCount):
-            chances = zip(self._count.counts, self._count.weights, strict=True)
-            return sum(weight * missed**count for count, weight in chances) / sum(self._count.weights)
-        if self.law == "poisson":
-            return math.exp(-self._mean * share)
-        left = math.log1p(-(1.0 - self._gamma) * missed)
-        if self._shape == 0.0:
-            return left / math.log(self._gamma)
-        return math.expm1(-self._shape * left) / math.expm1(-self._shape * math.log(self._gamma))
-
     def run(
         self,
         run: Callable[[Configuration], tuple[float, object]],
@@ -220,13 +180,7 @@ class BestOfRuns(MechanismValue):
         function(run, "run", expected="a function of a configuration")
         if charge is not None:
             function(charge, "charge", expected="a function of the event, or None")
-        try:
-            count = len(configurations)
-        except TypeError:
-            raise InvalidCandidatesError("configurations", configurations, "a sequence") from None
-        if count == 0:
-            raise InvalidCandidatesError("configurations", Shown("<none>"), "at least one configuration")
-        configuration_of = checked_candidates(configurations, count=count, name="configurations")
+        count, configuration_of = all_candidates(configurations, "configurations")
         if not isinstance(configurations, range):
             configuration_of = _untouched([configuration_of(place) for place in range(count)], configurations)
         if charge is not None:
@@ -245,16 +199,16 @@ class BestOfRuns(MechanismValue):
         return best
 
     def __str__(self) -> str:
-        law = "given" if isinstance(self.law, Mapping) else self.law.replace("_", " ")
+        law = self.law.replace("_", " ")
         law += f", eta = {self._shape:g}" if self.law == "negative_binomial" else ""
         each = f"epsilon = {self.epsilon_per_run:g}" if self.epsilon_per_run is not None else repr(self.event_per_run)
         delta = f", delta = {self._event.delta:g}" if self._event.delta else ""
         cap = f" More than {self.cap:,} runs: nothing is released." if self.cap is not None else ""
-        runs = f"The best of {self._mean:g} runs on average ({law}), each at {each}"
+        runs = f"The best of {self.expected_runs:g} runs on average ({law}), each at {each}"
         return f"{runs}: epsilon = {_rounded_up(self.epsilon)}{delta} in total.{cap}"
 
 
-@explained_as(BestOfRuns)
+@explained
 def best_of_runs(
     run: Callable[[Configuration], tuple[float, object]],
     configurations: Sequence[Configuration],
@@ -262,7 +216,7 @@ def best_of_runs(
     epsilon_per_run: float | None = None,
     event_per_run: Event | None = None,
     expected_runs: float | None = None,
-    law: LawName | Mapping[int, float] = "geometric",
+    law: LawName = "geometric",
     eta: float | None = None,
     cap: int | None = None,
     delta: float = 0.0,
@@ -280,6 +234,7 @@ def best_of_runs(
             of its own.
         charge: called with the event of the whole before the first run, such as ``lambda event:
             ledger.charge("tuning", event)``. If it raises an exception, nothing runs.
+        epsilon_per_run, event_per_run, expected_runs, law, eta, cap, delta: see `dpselect.mechanisms.BestOfRuns`.
 
     Returns:
         The best run. A run that raised an exception, or returned no pair, is worse than one whose score is not a

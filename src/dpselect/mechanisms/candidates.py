@@ -7,13 +7,15 @@ never mention its members: someone will pass a private column here by mistake.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any, cast
+from itertools import combinations
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect.errors import InvalidCandidatesError, Shown
 
+Candidate = TypeVar("Candidate")
 Pick = Callable[[int], Any]
 """Takes the index of a score and returns its candidate."""
 
@@ -43,6 +45,17 @@ def checked_candidates(candidates: object, *, count: int, name: str = "candidate
             raise
         expected = error.expected.replace("candidate", name[:-1])
         raise InvalidCandidatesError(name, error.got, expected, error.hint) from None
+
+
+def all_candidates(candidates: Any, name: str = "candidates") -> tuple[int, Pick]:
+    """How many there are, at least one; and, checked, the way from a place to each: see `checked_candidates`."""
+    try:
+        count = len(candidates)
+    except TypeError:
+        raise InvalidCandidatesError(name, candidates, "a sequence") from None
+    if count == 0:
+        raise InvalidCandidatesError(name, Shown("<none>"), f"at least one {name[:-1]}")
+    return count, checked_candidates(candidates, count=count, name=name)
 
 
 def _checked(candidates: object, count: int) -> Pick:
@@ -93,27 +106,14 @@ def _check_count(candidates: object, length: int, count: int) -> None:
 def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
     try:
         return len(set(members)) != len(members)
-    except TypeError:
-        pass  # some members cannot be hashed: compare each of these with all others
-    seen: set[object] = set()
-    unhashable: list[object] = []
-    for member in members:
-        try:
-            known = member in seen
-            seen.add(member)
-        except TypeError:
-            unhashable.append(member)
-            continue
-        if known:
+    except TypeError:  # some members cannot be hashed
+        pairs = combinations(members, 2)
+    for one, other in pairs:
+        equal = _equal(one, other)
+        if equal is None:
+            raise _refusal(candidates, "members that can be compared with ==")
+        if equal:
             return True
-    others = [*unhashable, *seen]
-    for i, one in enumerate(unhashable):
-        for other in others[i + 1 :]:
-            equal = _equal(one, other)
-            if equal is None:
-                raise _refusal(candidates, "members that can be compared with ==")
-            if equal:
-                return True
     return False
 
 

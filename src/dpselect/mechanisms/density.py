@@ -3,57 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import finite_bounds, one_of, positive_count
+from dpselect.accounting import BoundedRangeEvent, ComposedEvent
+from dpselect.checks import finite_bounds, members_in_order, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import DrawPlan, MechanismValue
 from dpselect.mechanisms.distance_shells import Cells, CumulativeCounts, Histograms, Positions, Shells
 from dpselect.mechanisms.histograms import bin_counts
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values
 from dpselect.privacy import Neighbours
-
-
-class CountsPlan(DrawPlan[Shells]):
-    """Draws samples of binned data, prepared by `DensityMechanism.plan`. It holds the data: as private as they are.
-
-    >>> from dpselect.mechanisms.density import DensityMechanism
-    >>> plan = DensityMechanism(epsilon=50.0, k=4).plan([300, 0, 100])
-    >>> plan
-    <CountsPlan at epsilon=50.0 a draw>
-    >>> plan.draw_many(2).tolist()
-    [[3, 0, 1], [3, 0, 1]]
-    """
-
-    __slots__ = ()
-
-    def draw(self) -> npt.NDArray[np.int64]:
-        """Draw one sample, shape ``(m,)``, at the cost of one `event`."""
-        return np.bincount(self._prepared.draw()[0], minlength=self._prepared.data.cells)
-
-
-class PointsPlan(DrawPlan[Shells]):
-    """Draws samples of points, prepared by `DensityMechanism.plan_points`. It holds the data: as private as they are.
-
-    >>> from dpselect.mechanisms.density import DensityMechanism
-    >>> plan = DensityMechanism(epsilon=1.0, k=50).plan_points(range(1000), bounds=(0, 1000))
-    >>> plan.draw_many(3).shape, bool(400.0 < plan.draw().mean() < 600.0)
-    ((3, 50), True)
-    """
-
-    __slots__ = ()
-
-    def draw(self) -> npt.NDArray[np.float64]:
-        """Draw one sample, shape ``(k,)``, in increasing order, at the cost of one `event`."""
-        return self._prepared.draw()[1]
-
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -89,7 +55,7 @@ class DensityMechanism(MechanismValue):
     >>> mechanism = DensityMechanism(epsilon=1.0, k=50)
     >>> counts = np.array([0, 5000, 0, 5000])
     >>> sample = mechanism.draw(counts)
-    >>> int(sample.sum()), bool(mechanism.distance(counts, sample) < 0.05)
+    >>> int(sample.sum()), bool(abs(np.cumsum(sample / 50) - np.cumsum(counts / 10_000)).max() < 0.05)
     (50, True)
     >>> points = mechanism.draw_points(np.linspace(20.0, 30.0, 10_000), bounds=(0, 100))
     >>> bool(19.0 < np.median(points) < 31.0)
@@ -124,7 +90,7 @@ class DensityMechanism(MechanismValue):
             return self.k
         return default_sample_size(positive_count(n, "n", at_most=2**63), epsilon=self.epsilon)
 
-    def plan(self, counts: ScoresLike, widths: ScoresLike | None = None) -> CountsPlan:
+    def plan(self, counts: ScoresLike, widths: ScoresLike | None = None) -> DrawPlan:
         """Prepare samples of binned data: most of a draw's work, to be used for any number of draws.
 
         The plan holds the data, and is as private as they are.
@@ -143,9 +109,14 @@ class DensityMechanism(MechanismValue):
         k = self._size_within_range(n)
         reached = np.concatenate([[0], np.cumsum(numbers)])
         base = Histograms(numbers.size, k) if lengths is None else Cells(lengths, k)
-        return CountsPlan(Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon), event=self.event)
+        shells = Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon)
 
-    def plan_points(self, values: ScoresLike, *, bounds: tuple[float | Fraction, float | Fraction]) -> PointsPlan:
+        def drawn(size: int) -> IntArray:
+            return np.stack([np.bincount(shells.draw()[0], minlength=numbers.size) for _ in range(size)])
+
+        return DrawPlan(drawn, event=self.event)
+
+    def plan_points(self, values: ScoresLike, *, bounds: tuple[float | Fraction, float | Fraction]) -> DrawPlan:
         """Prepare samples of points, from numbers that no bins have been made for; see `plan`.
 
         Args:
@@ -170,7 +141,8 @@ class DensityMechanism(MechanismValue):
         counts[[0, -1]] -= 1
         through = np.cumsum(counts)
         data = CumulativeCounts(through - counts, through, k)
-        return PointsPlan(Shells(data, Positions(positions, k), epsilon=self.epsilon), event=self.event)
+        shells = Shells(data, Positions(positions, k), epsilon=self.epsilon)
+        return DrawPlan(lambda size: np.stack([shells.draw()[1] for _ in range(size)]), event=self.event)
 
     def draw(self, counts: ScoresLike, widths: ScoresLike | None = None) -> IntArray:
         """Draw one sample of binned data, at the cost of `epsilon`.
@@ -227,23 +199,6 @@ class DensityMechanism(MechanismValue):
         weights = np.exp(logs - logs.max())
         return samples, weights / weights.sum()
 
-    @staticmethod
-    def distance(counts: ScoresLike, sample: ScoresLike) -> float:
-        """The Kolmogorov-Smirnov distance of two histograms over the same bins. For data and a sample it is private.
-
-        Raises:
-            InvalidDataError: not counts, or of different length.
-
-        >>> DensityMechanism.distance([1, 1, 2], [1, 0, 1])
-        0.25
-        """
-        left, right = _checked_counts(counts), _checked_counts(sample, "sample")
-        if left.size != right.size:
-            raise InvalidDataError("sample", Shown(f"<{right.size} bins>"), f"{left.size} bins, as in counts")
-        n, k = sum(left.tolist()), sum(right.tolist())
-        reached = np.cumsum(left.tolist(), dtype=object) * k - np.cumsum(right.tolist(), dtype=object) * n
-        return float(Fraction(int(np.abs(reached).max()), n * k))
-
     def _checked_widths(self, widths: ScoresLike | None, bins: int) -> FloatArray | None:
         if self.base == "histograms":
             if widths is not None:
@@ -284,10 +239,10 @@ def default_sample_size(n: int, *, epsilon: float) -> int:
     return max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
 
 
-def _checked_counts(counts: ScoresLike, name: str = "counts") -> IntArray:
-    numbers = bin_counts(counts, name, below=_LARGEST_DISTANCE)
+def _checked_counts(counts: ScoresLike) -> IntArray:
+    numbers = bin_counts(counts, below=_LARGEST_DISTANCE)
     if not numbers.any():
-        raise InvalidDataError(name, Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
+        raise InvalidDataError("counts", Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
     return numbers
 
 
@@ -296,3 +251,71 @@ def _all_samples(k: int, bins: int) -> IntArray:
     ends = [(-1, *bars, k + bins - 1) for bars in combinations(range(k + bins - 1), bins - 1)]
     ordered = np.diff(np.array(ends, dtype=np.int64), axis=1) - 1
     return ordered[::-1].copy()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginalsMechanism(MechanismValue):
+    """Draws a sample of each of r coordinates separately, by `DensityMechanism` with ``epsilon / r`` each.
+
+    They say nothing about how coordinates are related: a row of the answer is no point of the joint distribution.
+
+    Args:
+        bounds: for each coordinate ``(lower, upper)``, public.
+        k: as for `DensityMechanism`.
+        neighbours: ``"replace_one"``, and nothing else.
+
+    Proof: ``proofs/density.md``, claim 4. Source: Wasserman & Zhou (2010).
+
+    >>> import numpy as np
+    >>> mechanism = MarginalsMechanism(epsilon=2.0, bounds=[(0, 100), (0, 10)], k=20)
+    >>> mechanism.event
+    ComposedEvent(event=BoundedRangeEvent(epsilon=1.0), count=2)
+    >>> ages_and_grades = np.stack([np.linspace(20, 70, 1000), np.linspace(9, 1, 1000)], axis=1)
+    >>> mechanism.draw(ages_and_grades).shape
+    (20, 2)
+    """
+
+    epsilon: float
+    bounds: Sequence[tuple[float | Fraction, float | Fraction]]
+    k: int | None = None
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    _one: DensityMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        pairs = members_in_order(self.bounds, "bounds", expected="pairs (lower, upper), at least one")
+        if not pairs:
+            raise InvalidParameterError("bounds", Shown("<none>"), "pairs (lower, upper), at least one")
+        ends = [finite_bounds(pair) for pair in pairs]
+        share = positive_epsilon(Fraction(self.epsilon) / len(ends))  # rounded down
+        one = DensityMechanism(epsilon=share, k=self.k, neighbours=self.neighbours)
+        self._set(bounds=tuple((float(lower), float(upper)) for lower, upper in ends), k=one.k, _one=one)
+
+    @property
+    def event(self) -> ComposedEvent:
+        """What all samples together cost, for accounting: one bounded-range event for each coordinate."""
+        return ComposedEvent(event=self._one.event, count=len(self.bounds))
+
+    def draw(self, values: npt.ArrayLike) -> FloatArray:
+        """Draw one sample of each coordinate, at the cost of `epsilon`.
+
+        Args:
+            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
+                bound.
+
+        Returns:
+            Shape ``(k, r)``, each column in increasing order.
+
+        Raises:
+            InvalidDataError: `values` are not what they have to be. Nothing is drawn.
+        """
+        try:
+            rows: npt.NDArray[Any] | None = np.asarray(values)
+        except Exception:  # noqa: BLE001 - the text of any error of a foreign object may be data
+            rows = None
+        columns = len(self.bounds)
+        if rows is None or rows.dtype.kind not in "fiu" or rows.ndim != 2 or rows.shape[1] != columns or len(rows) == 0:
+            raise InvalidDataError("values", Shown("<something else>"), f"numbers of shape (n, {columns}), n >= 1")
+        pairs = zip(rows.T, self.bounds, strict=True)
+        plans = [self._one.plan_points(column, bounds=bounds) for column, bounds in pairs]
+        return np.stack([plan.draw() for plan in plans], axis=1)

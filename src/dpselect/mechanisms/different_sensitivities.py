@@ -6,45 +6,39 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
-from numpy.polynomial.legendre import leggauss
 
 from dpselect._native import _core
-from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
+from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.explained import explained
-from dpselect.mechanisms.laws import Gaps
+from dpselect.mechanisms.laws import Gaps, gauss_legendre
+from dpselect.mechanisms.mechanism import SelectsOne
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import (
     ScoresLike,
     finite_scores,
     native_scores,
 )
-from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+from dpselect.privacy import Neighbours, check_monotonic
 
-Candidate = TypeVar("Candidate")
 FloatArray = npt.NDArray[np.float64]
 Rule = Literal["generalized", "own_scales", "largest"]
 
 _EXPECTED = "finite numbers > 0, one for each candidate"
-_METHODS = ("auto", "generalized", "own_scales", "largest")
 _UP = 1.0 + 2.0**-40
 _EXACTLY_DOUBLES = [("f", 2), ("f", 4), ("f", 8), ("i", 1), ("i", 2), ("i", 4), ("u", 1), ("u", 2), ("u", 4)]
-_NODES, _WEIGHTS = leggauss(24)
-_UNIT_NODES, _UNIT_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
+_RULE = gauss_legendre(24)
 _TAIL = 45.0
 _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneralizedSelection(MechanismValue):
+class GeneralizedSelection(SelectsOne, MechanismValue):
     r"""Selects by permute-and-flip where each score has a sensitivity of its own, so that one bad candidate does not
     set everybody's noise.
 
@@ -58,7 +52,7 @@ class GeneralizedSelection(MechanismValue):
     * ``"largest"``: `PermuteAndFlip` with the largest sensitivity, the best rule if all are equal.
 
     ``"auto"`` takes the rule with the smaller error bound for a candidate of the median sensitivity, which depends on
-    public numbers only; `reason` says why.
+    public numbers only.
 
     Args:
         sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public.
@@ -83,31 +77,22 @@ class GeneralizedSelection(MechanismValue):
     confidence: float = 0.99
     rule: Rule = field(init=False, compare=False)
     """The rule that runs."""
-    reason: str = field(init=False, repr=False, compare=False)
-    """Why it is this one, in a sentence about public numbers."""
     _sensitivities: FloatArray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        given, method = (
-            _checked_sensitivities(cast(object, self.sensitivities)),
-            one_of(self.method, "method", _METHODS),
-        )
+        given = _checked_sensitivities(cast(object, self.sensitivities))
+        method = one_of(self.method, "method", ("auto", *get_args(Rule)))
         self._set(sensitivities=tuple(given.tolist()), _sensitivities=given)
         self._set(monotonic=check_monotonic(self.monotonic, self.neighbours))
         self._set(confidence=probability(self.confidence, "confidence"))
         if not math.isfinite(self.shift) or not math.isfinite(4.0 * self.shift * float(given.max())):
             raise InvalidParameterError("epsilon", self.epsilon, "an epsilon at which the error bounds are finite")
-        rule, reason = self._chosen() if method == "auto" else (method, "It was asked for.")
-        self._set(rule=rule, reason=reason)
+        self._set(rule=self._chosen() if method == "auto" else method)
 
     @property
     def event(self) -> LaplaceProfileEvent:
         return LaplaceProfileEvent(epsilon=self.epsilon)
-
-    def event_of_many(self, size: int) -> ComposedEvent:
-        """What one call of `select_many` costs."""
-        return ComposedEvent(event=self.event, count=positive_count(size, "size", at_most=sys.maxsize))
 
     @property
     def shift(self) -> float:
@@ -128,31 +113,8 @@ class GeneralizedSelection(MechanismValue):
         """
         return self._bounds_of(self.rule)
 
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> object:
-        """Draw one candidate, at the cost of `epsilon`.
-
-        Args:
-            scores: one for each sensitivity, finite floats or integers; higher is better.
-
-        Returns:
-            The selected candidate, or its index if no candidates were given.
-
-        Raises:
-            InvalidScoresError: `scores` is not one-dimensional, not finite, of another length than the sensitivities,
-                or contains integers beyond 2^53 that are not doubles.
-
-        Proof that the draw is exact: ``proofs/different_sensitivities.md``, claim 5.
-        """
-        doubles = self._checked_scores(scores)
-        pick = None if candidates is None else checked_candidates(candidates, count=doubles.size)
-        index = int(self._draws(doubles, 1)[0])
-        return index if pick is None else pick(index)
+    def _index(self, scores: ScoresLike) -> int:
+        return int(self._draws(self._checked_scores(scores), 1)[0])
 
     def select_many(self, scores: ScoresLike, size: int) -> npt.NDArray[np.int64]:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`."""
@@ -203,23 +165,14 @@ class GeneralizedSelection(MechanismValue):
             bound = _UP * _largest_noise(self._sensitivities, self.confidence) / self.epsilon
         return np.full(count, bound)
 
-    def _chosen(self) -> tuple[Rule, str]:
-        """The rule with the smaller bound for the median sensitivity, and why."""
+    def _chosen(self) -> Rule:
+        """The rule with the smaller bound for the median sensitivity."""
         sensitivities = self._sensitivities
-        most = float(sensitivities.max())
-        middle = int(np.argsort(sensitivities, kind="stable")[(sensitivities.size - 1) // 2])
-        if float(sensitivities.min()) == most:
-            return "largest", "All sensitivities are the same."
+        if float(sensitivities.min()) == float(sensitivities.max()):
+            return "largest"
         other: Rule = "largest" if self.monotonic else "own_scales"
-        bounds = {each: float(self._bounds_of(each)[middle]) for each in ("generalized", other)}
-        rule: Rule = "generalized" if bounds["generalized"] < bounds[other] else other
-        loser: Rule = other if rule == "generalized" else "generalized"
-        reason = (
-            f"With {self.confidence:.4g} confidence it stays within {bounds[rule]:.4g} of a candidate of the median "
-            f"sensitivity {float(sensitivities[middle]):.4g}; the rule {loser!r} within {bounds[loser]:.4g}. "
-            f"The largest sensitivity is {most:.4g}."
-        )
-        return rule, reason
+        middle = int(np.argsort(sensitivities, kind="stable")[(sensitivities.size - 1) // 2])
+        return "generalized" if self._bounds_of("generalized")[middle] < self._bounds_of(other)[middle] else other
 
     def _checked_scores(self, scores: ScoresLike) -> FloatArray:
         found = finite_scores(scores)
@@ -313,8 +266,8 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
     # The first to stand out has its peak where the product turns from 0 to 1: short pieces at first, then longer ones.
     edges = np.concatenate([[0.0], np.geomspace(1e-12, end, 160)])
     width = np.diff(edges)
-    places = (edges[:-1, np.newaxis] + width[:, np.newaxis] * _UNIT_NODES).ravel()
-    weights = (width[:, np.newaxis] * _UNIT_WEIGHTS).ravel()
+    places = (edges[:-1, np.newaxis] + width[:, np.newaxis] * _RULE.nodes).ravel()
+    weights = (width[:, np.newaxis] * _RULE.weights).ravel()
     found = np.zeros(sensitivities.size)
     batch = max(1, _AT_ONCE // sensitivities.size)
     for start in range(0, places.size, batch):
@@ -325,76 +278,3 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
         others = np.exp(log_below.sum(axis=1, keepdims=True) - log_below)
         found += weight @ (above / relative * others)
     return found / found.sum()
-
-
-Sensitivity = float | ScoresLike
-"""One for all scores, or one for each."""
-
-_USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
-
-
-class _OfSelect(TypedDict):
-    epsilon: float
-    sensitivity: Sensitivity
-    monotonic: NotRequired[bool]
-    neighbours: NotRequired[Neighbours | str]
-
-
-@overload
-def select(scores: ScoresLike, *, candidates: None = None, **terms: Unpack[_OfSelect]) -> int: ...
-@overload
-def select(scores: ScoresLike, *, candidates: Sequence[Candidate], **terms: Unpack[_OfSelect]) -> Candidate: ...
-@overload
-def select(scores: ScoresLike, *, candidates: object, **terms: Unpack[_OfSelect]) -> Any: ...
-@explained
-def select(
-    scores: ScoresLike,
-    *,
-    epsilon: float,
-    sensitivity: Sensitivity,
-    monotonic: bool = False,
-    candidates: object = None,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> object:
-    """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
-
-    Args:
-        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
-            Or one for each score, if they differ much, in a list or any such vector: `GeneralizedSelection` then runs
-            by the rule that is better.
-
-    Returns:
-        The selected candidate, or its index if no candidates were given.
-
-    Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
-
-    >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
-    'dog'
-    """
-    arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
-    if neighbours is not _USUAL:
-        arguments = *arguments, neighbours
-    # Vectors may change, so they are read anew by each call.
-    of = _mechanism if isinstance(sensitivity, int | float) else _mechanism.__wrapped__
-    try:
-        mechanism = of(*arguments)
-    except TypeError:  # what cannot be hashed is no number: the checks refuse it
-        mechanism = _mechanism.__wrapped__(*arguments)
-    return mechanism.select(scores, candidates)
-
-
-@lru_cache(maxsize=64, typed=True)
-def _mechanism(
-    epsilon: float, sensitivity: Sensitivity, monotonic: bool, neighbours: Neighbours | str = _USUAL, /
-) -> PermuteAndFlip | GeneralizedSelection:
-    """Mechanisms are values without random state, so calls with the same arguments may share one."""
-    relation, given = neighbouring_relation(neighbours), cast(Any, sensitivity)
-    is_one = not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0
-    if is_one or isinstance(sensitivity, str | bytes):
-        return PermuteAndFlip(epsilon=epsilon, sensitivity=given, monotonic=monotonic, neighbours=relation)
-    try:
-        return GeneralizedSelection(epsilon=epsilon, sensitivities=given, monotonic=monotonic, neighbours=relation)
-    except InvalidParameterError as error:
-        if error.name != "sensitivities":
-            raise
-        raise InvalidParameterError("sensitivity", error.got, error.expected, error.hint) from None

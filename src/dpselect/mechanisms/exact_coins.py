@@ -6,6 +6,7 @@ No float takes part in a decision: bounds are refined as far as it needs.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -33,24 +34,16 @@ def first_count(holds: Callable[[int], bool], roughly: Callable[[int], bool] | N
     >>> first_count(lambda count: count * count > 50, lambda count: count > 1000)
     8
     """
-    start = 1 if roughly is None else first_count(roughly)
-    distance = 1
-    if start == LARGEST_COUNT or holds(start):
-        under, over = start - distance, start
-        while under > 0 and holds(under):
-            distance *= 2
-            under, over = under - distance, under
-        under = max(under, 0)
+    near, step = 1 if roughly is None else first_count(roughly), 1
+    if near == LARGEST_COUNT or holds(near):
+        while near > step and holds(near - step):
+            step *= 2
+        below, first = max(near - step, 0), near
     else:
-        under, over = start, start + distance
-        while over < LARGEST_COUNT and not holds(over):
-            distance *= 2
-            under, over = over, over + distance
-        over = min(over, LARGEST_COUNT)
-    while over - under > 1:
-        middle = (over + under) // 2
-        under, over = (under, middle) if holds(middle) else (middle, over)
-    return over
+        while near + step < LARGEST_COUNT and not holds(near + step):
+            step *= 2
+        below, first = near, min(near + step, LARGEST_COUNT)
+    return bisect_left(range(first), True, below + 1, key=holds)
 
 
 def log_of(number: Fraction) -> float:

@@ -61,9 +61,6 @@ _ERRORS = {
 }
 _REFUSED = "InvalidParameterError: an argument is out of range, or contradicts another one."
 
-_AS_FOR_A_DRAW = {"plan", "pmf", "cdf", "pdf", "probabilities", "expected_error", "expected_calls"}
-"""What is asked before a draw, with the same arguments, which are refused for the same reasons."""
-
 _Explained = TypeVar("_Explained", bound=Callable[..., Any])
 _AFTER_ARGUMENTS = re.compile(r"^(?:Returns:|Raises:|Attributes:|Proof|Source|>>> )", re.MULTILINE)
 _AFTER_ERRORS = re.compile(r"^(?:Attributes:|Proof|Source|>>> )", re.MULTILINE)
@@ -93,25 +90,10 @@ def explained(thing: _Explained) -> _Explained:
     members: dict[str, Any] = dict(vars(it))
     functions = {name: getattr(member, "__func__", member) for name, member in members.items()}  # of class methods, too
     public = {name: each for name, each in functions.items() if isinstance(each, FunctionType) and name[0] != "_"}
-    draw = public.get("draw") or public.get("select")
-    if draw:
-        explained(draw)
-    for name, function in public.items():
-        if draw and name in _AS_FOR_A_DRAW:
-            _complete_as(function, draw)
+    for function in public.values():
         explained(function)
     _complete(it, _parameters(it.__init__) if "__init__" in members else _fields(it), OF_MECHANISMS)
     return thing
-
-
-def explained_as(other: Any) -> Callable[[_Explained], _Explained]:
-    """`explained`, and before it by what is said of `other`, whose arguments it has."""
-
-    def complete(function: _Explained) -> _Explained:
-        _complete_as(function, other)
-        return explained(function)
-
-    return complete
 
 
 def _parameters(of: Any) -> tuple[str, ...]:
@@ -136,23 +118,6 @@ def _complete(thing: Any, names: Iterable[str], known: Mapping[str, str]) -> Non
     sure = [name for name in shared if name not in own or name not in _ERRORS]
     errors = {said.partition(":")[0]: said for said in (_ERRORS.get(name, _REFUSED) for name in sure)}
     thing.__doc__ = _with_section(text, "Raises", _AFTER_ERRORS, errors, ())
-
-
-def _complete_as(function: Any, draw: Any) -> None:
-    """Complete a docstring by what is said of a draw with the same arguments."""
-    text, said = cleandoc(function.__doc__ or "") + "\n", cleandoc(draw.__doc__ or "") + "\n"
-    if "rgs and Raises:" in text or "rgs and Raises:" in said:
-        return
-    names = _parameters(function)
-    found, refused = _found(said, "Args"), _found(said, "Raises")
-    arguments = _entries(found.group(1)) if found else {}
-    taken = {name: " ".join(arguments[name].split()) for name in names if name in arguments}
-    text = _with_section(text, "Args", _AFTER_ARGUMENTS, taken, names)
-    errors = _entries(refused.group(1)) if refused else {}
-    if "candidates" not in names:
-        errors.pop("InvalidCandidatesError", None)
-    shared = {name: " ".join(lines.split()) for name, lines in errors.items()}
-    function.__doc__ = _with_section(text, "Raises", _AFTER_ERRORS, shared, ())
 
 
 def _found(text: str, title: str) -> re.Match[str] | None:

@@ -6,20 +6,25 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import cast
+from numbers import Rational
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import probability, whole_number
-from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.laws import Gaps, Law, WorstCase
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
+from dpselect.mechanisms.base import native_fraction
+from dpselect.mechanisms.exact_coins import log_of
+from dpselect.mechanisms.laws import FloatArray, Gaps, Law, WorstCase
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
-from dpselect.mechanisms.weights import CandidateWeights, WeightedDraws, unlike
 
-FloatArray = npt.NDArray[np.float64]
+_WEIGHTS = "finite numbers >= 0, one of them > 0"
+_MOST_APART = 2**8192
+"""How many times the smallest weight above zero the largest may be: proofs/exact_sampling.md, "Pieces"."""
+_EXACT_IN_DOUBLE = 2**53
 
 
 def exponential_probabilities(x: FloatArray) -> FloatArray:
@@ -46,6 +51,196 @@ def _exponential_wins(theta: float, n: int) -> float:
 EXPONENTIAL = Law(
     "exponential", exponential_probabilities, WorstCase(_exponential_loses, _exponential_wins), BoundedRangeEvent
 )
+
+
+class CandidateWeights:
+    """Weights, one for each candidate; those of weight zero are left out. Compared by their values.
+
+    >>> CandidateWeights.of([1, 2, 0])
+    <3 weights>
+    >>> CandidateWeights.of([0.5, 1]) == CandidateWeights.of([Fraction(1, 2), 1])
+    True
+    """
+
+    __slots__ = ("_doubles", "_fractions", "_logarithms")
+
+    def __init__(self, doubles: FloatArray | None, fractions: tuple[Fraction, ...]) -> None:
+        self._doubles, self._fractions = doubles, fractions
+        if doubles is not None:
+            with np.errstate(divide="ignore"):
+                self._logarithms = np.log(doubles)
+        else:
+            self._logarithms = np.array([log_of(each) if each else -math.inf for each in fractions])
+
+    @classmethod
+    def of(cls, weights: object) -> CandidateWeights:
+        """Check weights: floats are taken as the doubles they are, fractions and whole numbers of any size exactly.
+
+        Raises:
+            InvalidParameterError: none at all, all zero, a negative one, NaN, infinity, no numbers, or the largest is
+                more than 2^8192 times the smallest one above zero.
+        """
+        if isinstance(weights, CandidateWeights):
+            return weights
+        if isinstance(weights, Sequence) and not isinstance(weights, str | bytes):
+            members = cast("Sequence[object]", weights)
+            if any(_needs_fractions(each) for each in members):
+                return cls._of_fractions(members)
+        try:
+            found = finite_scores(cast(ScoresLike, weights))
+        except InvalidScoresError as error:
+            raise InvalidParameterError("weights", Shown(error.got), _WEIGHTS) from None
+        doubles = found.astype(np.float64)
+        if found.dtype.kind != "f" and not np.array_equal(doubles.astype(found.dtype), found):
+            return cls._of_fractions(found.tolist())
+        if not (valid := doubles >= 0.0).all():
+            place = int(valid.argmin())
+            raise _refused(found.tolist(), place)
+        if not doubles.any():
+            raise _all_zero(doubles.size)
+        doubles = doubles + 0.0  # no negative zero, and a copy that nobody else can change
+        doubles.flags.writeable = False
+        return cls(doubles, ())
+
+    @classmethod
+    def _of_fractions(cls, members: Sequence[object]) -> CandidateWeights:
+        found = [_exact(each) for each in members]
+        for place, each in enumerate(found):
+            if each is None or each < 0:
+                raise _refused(members, place)
+        if not any(found):
+            raise _all_zero(len(found))
+        exact = tuple(cast("list[Fraction]", found))
+        if max(exact) > _MOST_APART * min(filter(None, exact)):
+            expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
+            raise InvalidParameterError("weights", Shown(f"<{len(exact)} weights>"), expected)
+        try:
+            doubles = np.array([float(each) for each in exact])
+        except OverflowError:
+            return cls(None, exact)
+        if all(Fraction(double) == each for double, each in zip(doubles.tolist(), exact, strict=True)):
+            doubles.flags.writeable = False
+            return cls(doubles, ())
+        return cls(None, exact)
+
+    def __len__(self) -> int:
+        return self._logarithms.size
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} weights>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CandidateWeights):
+            return NotImplemented
+        if self._doubles is None or other._doubles is None:
+            return self._fractions == other._fractions and self._doubles is other._doubles
+        return np.array_equal(self._doubles, other._doubles)
+
+    def __hash__(self) -> int:
+        return hash(self._fractions if self._doubles is None else self._doubles.tobytes())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = self._fractions if self._doubles is None else self._doubles
+        return CandidateWeights.of, (given,)
+
+    @property
+    def logarithms(self) -> FloatArray:
+        """Natural logarithms, minus infinity for a weight of zero."""
+        return self._logarithms
+
+    @property
+    def taking_part(self) -> npt.NDArray[np.bool_]:
+        """Which candidates have a weight above zero."""
+        return self._logarithms > -math.inf
+
+    @property
+    def native(self) -> Any:
+        """As the core reads them."""
+        return [native_fraction(each) for each in self._fractions] if self._doubles is None else self._doubles
+
+    def odds_against_lightest(self) -> float:
+        """All others' weight over that of the lightest candidate that is not left out.
+
+        A little too large at most, never too small.
+        """
+        logarithms = self._logarithms[self.taking_part]
+        lightest = int(logarithms.argmin())
+        with np.errstate(over="ignore"):
+            ratios = np.exp(np.delete(logarithms, lightest) - logarithms[lightest])
+            return float(ratios.sum() * (1.0 + 2.0**-40))
+
+
+Weights = Sequence[float | Fraction] | npt.NDArray[np.generic] | CandidateWeights
+
+
+class _WeightedDraws:
+    """What the core's `Sampler` does, with a weight for each candidate."""
+
+    __slots__ = ("_count", "_native")
+
+    def __init__(self, weights: CandidateWeights, epsilon: float, sensitivity: float, factor: int) -> None:
+        self._count = len(weights)
+        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), weights.native)
+
+    def select(self, scores: object, /) -> int:
+        """One draw."""
+        return int(self.select_many(scores, 1)[0])
+
+    def select_many(self, scores: object, size: int, /) -> npt.NDArray[np.int64]:
+        """`size` independent draws."""
+        self._check(np.shape(cast(Any, scores)))
+        return self._native.select_many(scores, size)
+
+    def select_rows(self, scores: npt.NDArray[Any], /) -> npt.NDArray[np.int64]:
+        """One draw for each row; all rows are checked first."""
+        self._check(scores.shape[1:] if scores.size else ())
+        finite_scores(scores.ravel())
+        return np.array([self.select(row) for row in scores], dtype=np.int64)
+
+    def peel(self, scores: object, k: int, /) -> npt.NDArray[np.int64]:
+        """`k` draws one after another."""
+        self._check(np.shape(cast(Any, scores)))
+        return self._native.peel(scores, k)
+
+    def select_with_gap(self, scores: object, step: float, /) -> tuple[int, float]:
+        """Refused: the draw with weights has no noise to measure a gap in."""
+        raise InvalidParameterError("weights", Shown("<weights>"), "none where a gap is released")
+
+    def _check(self, shape: tuple[int, ...]) -> None:
+        if len(shape) == 1 and 0 < shape[0] != self._count:
+            raise unlike(shape[0], self._count)
+
+
+def unlike(count: int, expected: int) -> InvalidScoresError:
+    """Another number of scores than of weights."""
+    return InvalidScoresError("scores", Shown(f"<{count} scores>"), f"{expected} scores, one for each weight")
+
+
+def _needs_fractions(weight: object) -> bool:
+    if isinstance(weight, bool | np.bool_):
+        return True  # refused there
+    if isinstance(weight, int):
+        return not -_EXACT_IN_DOUBLE <= weight <= _EXACT_IN_DOUBLE
+    return isinstance(weight, Rational) and not isinstance(weight, np.integer)
+
+
+def _exact(weight: object) -> Fraction | None:
+    if isinstance(weight, bool | np.bool_):
+        return None
+    if isinstance(weight, Rational):
+        return Fraction(int(weight.numerator), int(weight.denominator))
+    if isinstance(weight, float | np.floating):
+        number = float(cast(float, weight))
+        return Fraction(number) if math.isfinite(number) else None
+    return None
+
+
+def _refused(members: Sequence[object], place: int) -> InvalidParameterError:
+    return InvalidParameterError("weights", one_of_several(members[place], place, len(members)), _WEIGHTS)
+
+
+def _all_zero(count: int) -> InvalidParameterError:
+    return InvalidParameterError("weights", Shown(f"<{count} zeros>"), _WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +271,7 @@ class ExponentialMechanism(Mechanism):
     array([0.5, 0.5])
     """
 
-    weights: Sequence[float | Fraction] | npt.NDArray[np.generic] | CandidateWeights | None = field(
-        default=None, repr=False
-    )
+    weights: Weights | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         shown = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
@@ -90,7 +283,7 @@ class ExponentialMechanism(Mechanism):
         Mechanism.__post_init__(self)
         if self.weights is not None:
             weights = CandidateWeights.of(cast(object, self.weights))
-            draws = WeightedDraws(weights, self.epsilon, self.sensitivity, self._factor)
+            draws = _WeightedDraws(weights, self.epsilon, self.sensitivity, self._factor)
             self._set(weights=weights, _sampler=draws)
 
     @property
@@ -129,29 +322,6 @@ class ExponentialMechanism(Mechanism):
         taking_part = weights.logarithms > -math.inf
         return Gaps.below_best(found[taking_part]).mean(probabilities[taking_part])
 
-    def error_bound_if_best(self, candidate: int, confidence: float = 0.99) -> float:
-        """`error_bound` if the candidate with this index is the best: the heavier it is, the smaller.
-
-        For planning with weights: it depends on public arguments only.
-
-        Raises:
-            InvalidParameterError: an argument is out of range, or there are no weights.
-
-        Proof: ``proofs/weighted_candidates.md``, claim 2.
-
-        >>> mechanism = ExponentialMechanism(epsilon=1.0, sensitivity=1.0, weights=[90, 5, 5])
-        >>> [round(mechanism.error_bound_if_best(candidate), 1) for candidate in (0, 1)]
-        [4.8, 15.1]
-        """
-        weights = self._weights
-        if weights is None:
-            raise InvalidParameterError("weights", None, "weights", "Without them use error_bound.")
-        expected = f"an index from 0 to {len(weights) - 1}"
-        if not 0 <= whole_number(candidate, "candidate", expected=expected) < len(weights):
-            raise InvalidParameterError("candidate", candidate, expected)
-        confidence = probability(confidence, "confidence")
-        return self._bound(weights.odds_against(candidate), failure=1.0 - confidence, confidence=confidence)
-
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
         if self._weights is None:
             return Mechanism.worst_error(self, n_candidates, failure=failure, confidence=confidence)
@@ -172,7 +342,7 @@ class ExponentialMechanism(Mechanism):
         weights = cast(CandidateWeights, self._weights)
         if n_candidates != len(weights):
             raise InvalidParameterError("n_candidates", n_candidates, f"{len(weights)}, the number of weights")
-        return weights.odds_against()
+        return weights.odds_against_lightest()
 
     def _bound(self, odds: float, *, failure: float, confidence: float) -> float:
         theta = math.log(odds) + math.log(confidence / failure) if odds > 0.0 else 0.0

@@ -1,20 +1,16 @@
-"""Histograms: with noise on every count, or as a sample of one that is mixed with the uniform distribution."""
+"""Histograms: noise on every count, and the distribution nearest to the noisy counts."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent, ComposedEvent, PureEvent
-from dpselect.checks import positive_count, positive_epsilon
-from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.accounting import PureEvent
+from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.noise import GeometricMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores
@@ -47,9 +43,7 @@ class NoisyHistogramMechanism(MechanismValue):
         neighbours = neighbouring_relation(self.neighbours)
         moved = 1 if neighbours is Neighbours.ADD_REMOVE else 2
         noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=neighbours)
-        self._set(epsilon=noise.epsilon)
-        self._set(neighbours=neighbours)
-        self._set(_noise=noise)
+        self._set(epsilon=noise.epsilon, neighbours=neighbours, _noise=noise)
 
     @property
     def sensitivity(self) -> int:
@@ -86,7 +80,7 @@ class NoisyHistogramMechanism(MechanismValue):
         Raises:
             InvalidParameterError: `bins` is not a whole number >= 1, or `confidence` not strictly between 0 and 1.
 
-        Proof: ``proofs/noisy_histograms.md``, claim 5.
+        Proof: ``proofs/noisy_histograms.md``, claim 2.
 
         >>> NoisyHistogramMechanism(epsilon=1.0).total_error_bound(12)
         16
@@ -164,91 +158,3 @@ def bin_counts(counts: object, name: str = "counts", *, below: int = _MOST_UNITS
         else:
             return given.astype(np.int64)
     raise problem
-
-
-MOST_DRAWS = 1 << 32
-_TOTAL_BITS = 62
-_RATE_BITS = 22
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmoothedHistogramMechanism(MechanismValue):
-    r"""Draws `k` bins independently, bin :math:`j` with probability proportional to :math:`1 + r c_j`.
-
-    That is the histogram :math:`c` of the data mixed with the uniform distribution; the more draws, the smaller
-    :math:`r \le e^{\varepsilon/k} - 1` has to be. One draw is an exponential mechanism with score
-    :math:`\ln(1 + r c_j)`, so it gains nothing over choosing among bins. It is included for comparison with
-    `DensityMechanism`.
-
-    Args:
-        k: number of draws, from 1 to 2^32.
-        neighbours: which data sets the guarantee compares; each unit is in one bin. The law is the same for both.
-
-    Proof: ``proofs/noisy_histograms.md``. Source: Wasserman & Zhou (2010).
-
-    >>> mechanism = SmoothedHistogramMechanism(epsilon=1.0, k=4)
-    >>> int(mechanism.draw([500, 0, 1000]).sum())
-    4
-    """
-
-    epsilon: float
-    k: int
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-
-    def __post_init__(self) -> None:
-        MechanismValue.__post_init__(self)
-        self._set(k=positive_count(self.k, "k", at_most=MOST_DRAWS))
-        if Fraction(self._share) < Fraction(1, 2**_RATE_BITS) ** 2:
-            expected = f"at least k * 2^-{2 * _RATE_BITS}"
-            raise InvalidParameterError(
-                "epsilon", self.epsilon, expected, "Otherwise the sample would contain no information."
-            )
-
-    @property
-    def _share(self) -> float:
-        """Cost of one draw, rounded down."""
-        return positive_epsilon(Fraction(self.epsilon) / self.k)
-
-    @property
-    def event(self) -> ComposedEvent | PureEvent:
-        """What the sample costs, for accounting: under add/remove each draw is bounded-range."""
-        if self.neighbours is Neighbours.ADD_REMOVE:
-            return ComposedEvent(event=BoundedRangeEvent(epsilon=self._share), count=self.k)
-        return PureEvent(epsilon=self.epsilon)
-
-    def draw(self, counts: object) -> NDArray[np.int64]:
-        """How many of the `k` draws fell into each bin, at the cost of `epsilon`.
-
-        Args:
-            counts: shape ``(m,)``, units in each of the public bins: whole numbers >= 0 with a sum below 2^40.
-
-        Returns:
-            Shape ``(m,)``, with sum `k`.
-
-        Raises:
-            InvalidDataError: `counts` is not like this. Nothing is drawn then.
-        """
-        return _core.tally(self._weights(bin_counts(counts)), self.k)
-
-    def probabilities(self, counts: object) -> NDArray[np.float64]:
-        """The law of one of the draws. For planning with public counts and for tests."""
-        weights = self._weights(bin_counts(counts)).astype(np.float64)
-        return weights / weights.sum()
-
-    def _weights(self, counts: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Whole weights ``unit + rate * count``; r is `rate` / `unit`, and both depend only on public arguments."""
-        unit_bits = self._unit_bits(counts.size)
-        rate = min(int(_expm1_below(self._share) * 2**unit_bits), (1 << _RATE_BITS) - 1)
-        return counts.astype(np.uint64) * np.uint64(rate) + np.uint64(1 << unit_bits)
-
-    def _unit_bits(self, bins: int) -> int:
-        """As many bits as make r precise, as long as all bins together stay below 2^62."""
-        needed = _RATE_BITS - math.frexp(float(_expm1_below(self._share)))[1]
-        return max(0, min(needed, _TOTAL_BITS - bins.bit_length()))
-
-
-def _expm1_below(x: float) -> Fraction:
-    """A number slightly below exp(x) - 1: a platform's own function may be wrong in its last digits."""
-    if x > _RATE_BITS:
-        return Fraction(2**_RATE_BITS)
-    return Fraction(math.expm1(x)) * (1 - Fraction(1, 2**48))

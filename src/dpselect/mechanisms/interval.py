@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.checks import boolean, decimal_fraction, finite_bounds, function
+from dpselect.checks import finite_bounds, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.base import RangedMechanism, native_grid, shortest
@@ -40,8 +40,6 @@ class IntervalMechanism(RangedMechanism):
     array([0.5, 0.5])
     >>> 0.0 <= mechanism.draw(breakpoints, scores) <= 4.0
     True
-    >>> mechanism.draw(breakpoints, scores, step=0.5) in np.arange(0.0, 4.5, 0.5)
-    True
     """
 
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
@@ -55,32 +53,25 @@ class IntervalMechanism(RangedMechanism):
         """Epsilon, sensitivity and the factor of the scale, on which the scale depends."""
         return self.epsilon, self.sensitivity, self._factor
 
-    def draw(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> float:
+    def draw(self, breakpoints: ScoresLike, scores: ScoresLike) -> float:
         """Draw one point, at the cost of `epsilon`.
 
         Args:
             breakpoints: shape ``(n + 1,)``, finite, never decreasing, the last above the first. The score is
                 ``scores[i]`` from ``breakpoints[i]`` to ``breakpoints[i + 1]``; pieces of no length are never drawn.
             scores: shape ``(n,)``, finite.
-            step: draw from the grid ``breakpoints[0] + j * step`` instead, which has to contain the last breakpoint. A
-                grid point on a breakpoint belongs to the piece above it, and the last grid point to the last piece.
 
         Returns:
-            A real number between the outer breakpoints, rounded once to the nearest double; or a point of the grid.
+            A real number between the outer breakpoints, rounded once to the nearest double.
 
         Raises:
-            InvalidParameterError: `breakpoints`, `scores` or `step` is invalid. Nothing is drawn.
+            InvalidParameterError: `breakpoints` or `scores` is invalid. Nothing is drawn.
 
         Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
-        points, heights = _checked(breakpoints, scores)
-        if step is None:
-            return self._sampler.draw(points, heights)
-        grid, counts = _cells(points, step=step)
-        cell, place = self._sampler.draw_cell(counts, heights)
-        return grid.point(int(counts[:cell].sum()) + place)
+        return self._sampler.draw(*_checked(breakpoints, scores))
 
-    def interval_probabilities(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> FloatArray:
+    def interval_probabilities(self, breakpoints: ScoresLike, scores: ScoresLike) -> FloatArray:
         """Probability of each piece. For planning with public scores and for tests: it depends on every score.
 
         Returns:
@@ -90,13 +81,10 @@ class IntervalMechanism(RangedMechanism):
             InvalidParameterError: as for `draw`.
         """
         points, heights = _checked(breakpoints, scores)
-        if step is None:
-            with np.errstate(over="ignore"):
-                lengths = np.diff(points)
-            mantissas, exponents = np.frexp(np.where(np.isinf(lengths), points[1:] / 2.0 - points[:-1] / 2.0, lengths))
-            exponents = exponents + np.isinf(lengths)
-        else:
-            mantissas, exponents = np.frexp(_cells(points, step=step)[1].astype(np.float64))
+        with np.errstate(over="ignore"):
+            lengths = np.diff(points)
+        mantissas, exponents = np.frexp(np.where(np.isinf(lengths), points[1:] / 2.0 - points[:-1] / 2.0, lengths))
+        exponents = exponents + np.isinf(lengths)
         has_length = mantissas > 0.0
         probabilities = np.zeros(heights.size)
         gaps = Gaps.below_best(heights[has_length]).scaled(
@@ -107,33 +95,18 @@ class IntervalMechanism(RangedMechanism):
         probabilities[has_length] = weights / weights.sum()
         return probabilities
 
-    def pdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Density at each of `points`, of a piece's upper end that of the next piece; 0 outside. For planning."""
-        ends, _ = _checked(breakpoints, scores)
-        probabilities = self.interval_probabilities(breakpoints, scores)
-        at = plain_points(points)
-        piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, _last_with_length(ends))
-        inside = (at >= ends[0]) & (at <= ends[-1])
-        piece = np.where(inside, piece, 0)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # A length that overflows gives a density below the smallest double.
-            return np.where(inside, probabilities[piece] / (ends[piece + 1] - ends[piece]), 0.0)
-
     def cdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of a draw not above each of `points`. For planning."""
         ends, _ = _checked(breakpoints, scores)
         sums = np.concatenate([[0.0], np.cumsum(self.interval_probabilities(breakpoints, scores))])
         at = np.clip(plain_points(points), ends[0], ends[-1])
-        piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, _last_with_length(ends))
+        last_with_length = np.flatnonzero(ends[1:] > ends[:-1])[-1]
+        piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, last_with_length)
         with np.errstate(over="ignore"):
             factor = np.where(np.isinf(ends[piece + 1] - ends[piece]), 0.5, 1.0)  # so that no length overflows
         start, end = ends[piece] * factor, ends[piece + 1] * factor
         share = (at * factor - start) / (end - start)
         return np.minimum(sums[piece] + share * (sums[piece + 1] - sums[piece]), 1.0)
-
-
-def _last_with_length(ends: FloatArray) -> int:
-    return int(np.flatnonzero(ends[1:] > ends[:-1])[-1])
 
 
 def _checked(breakpoints: ScoresLike, scores: ScoresLike) -> tuple[FloatArray, FloatArray]:
@@ -161,37 +134,7 @@ def doubles(name: str, numbers: ScoresLike) -> FloatArray:
     return np.ascontiguousarray(finite, dtype=np.float64)
 
 
-def _cells(points: FloatArray, *, step: object) -> tuple[Grid, npt.NDArray[np.uint64]]:
-    """The grid between the outer breakpoints, and how many of its points belong to each piece."""
-    lower, upper = (decimal_fraction(float(end), "breakpoints", expected="finite numbers") for end in points[[0, -1]])
-    grid = Grid.dividing(lower, upper, step=step)
-    native = native_grid(grid)
-    below = np.array([native.below(float(point)) for point in points], dtype=np.uint64)
-    below[-1] = grid.count
-    # If pieces at the upper end have no length, the last point belongs to the last piece that has one.
-    below[_last_with_length(points) + 1 :] = grid.count
-    return grid, below[1:] - below[:-1]
-
-
-PointScore = Callable[[float], object]
-VectorScore = Callable[[FloatArray], npt.ArrayLike]
-
 _MOST_POINTS = 10_000_000
-_BYTES_A_POINT = {True: 8 + 8, False: 8 + 8 + 8 + 32}
-"""Bytes of a point and its score; if scores are computed one at a time, also of a list element and a Python number."""
-
-
-@dataclass(frozen=True, slots=True)
-class GridCost:
-    """The work and memory of one draw.
-
-    Attributes:
-        evaluations: number of points at which the score is computed.
-        memory: approximate number of bytes for points and scores, apart from what the score function itself needs.
-    """
-
-    evaluations: int
-    memory: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +156,6 @@ class GridMechanism(RangedMechanism):
     Proof: ``proofs/exponential_mechanism.md``. Source: McSherry & Talwar (2007).
 
     >>> mechanism = GridMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 10), step=0.01)
-    >>> mechanism.cost
-    GridCost(evaluations=1001, memory=56056)
     >>> prices = [4.0] * 300 + [2.5] * 100
     >>> def buyers(price):               # how many would buy: a unit moves it by one
     ...     return sum(price <= offer for offer in prices) if price >= 2 else 0
@@ -243,36 +184,29 @@ class GridMechanism(RangedMechanism):
         self._set(_mechanism=same)
 
     @property
-    def cost(self) -> GridCost:
-        """What one draw takes; known before any score is computed."""
-        return GridCost(self._grid.count, self._grid.count * _BYTES_A_POINT[False])
-
-    @property
     def points(self) -> FloatArray:
         """The grid: the doubles nearest to ``lower + j * step``. Public."""
         return native_grid(self._grid).points()
 
-    def draw(self, score: PointScore | VectorScore, *, vectorized: bool = False) -> float:
+    def draw(self, score: Callable[[float], object]) -> float:
         """Draw one point of the grid, at the cost of `epsilon`.
 
         Args:
-            score: called with each point in order or, with `vectorized`, once with an array of all points, for which it
-                has to return an array of scores. Scores are finite numbers; higher is better.
+            score: called with each point in order. Scores are finite numbers; higher is better.
 
         Returns:
             A point of the grid.
 
         Raises:
-            InvalidScoresError: a score is not a finite number, or there is not one for each point. Nothing is drawn
-                then, nor if `score` itself fails.
+            InvalidScoresError: a score is not a finite number. Nothing is drawn then, nor if `score` itself fails.
 
         Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
-        return self._grid.point(self._mechanism.select(self._scores(score, vectorized=vectorized)))
+        return self._grid.point(self._mechanism.select(self._scores(score)))
 
-    def pmf(self, score: PointScore | VectorScore, *, vectorized: bool = False) -> FloatArray:
+    def pmf(self, score: Callable[[float], object]) -> FloatArray:
         """Probability of each of `points`. For planning with public scores and for tests: it depends on every score."""
-        return self._mechanism.pmf(self._scores(score, vectorized=vectorized))
+        return self._mechanism.pmf(self._scores(score))
 
     def error_bound(self, confidence: float = 0.99) -> float:
         """With probability `confidence` the score drawn is at most this far below the best on the grid, whatever it is.
@@ -283,16 +217,6 @@ class GridMechanism(RangedMechanism):
         """
         return self._mechanism.error_bound(self._grid.count, confidence)
 
-    def _scores(self, score: PointScore | VectorScore, *, vectorized: bool) -> NumericArray:
+    def _scores(self, score: Callable[[float], object]) -> NumericArray:
         function(score, "score", expected="a function of a point")
-        points = self.points
-        if not boolean(vectorized, "vectorized"):
-            each = cast(PointScore, score)
-            return finite_scores(cast("list[float]", [each(point) for point in points.tolist()]))
-        found = cast(VectorScore, score)(points)
-        scores = finite_scores(cast(Any, found))
-        if scores.size != self._grid.count:
-            raise InvalidScoresError(
-                "scores", Shown(f"<{scores.size} of them>"), f"{self._grid.count}, one for each point"
-            )
-        return scores
+        return finite_scores(cast("list[float]", [score(point) for point in self.points.tolist()]))

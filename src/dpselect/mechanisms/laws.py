@@ -179,26 +179,17 @@ def _error_quantile(worst: WorstCase, n: int, failure: float, confidence: float)
 
 
 def _crossing(excess: Callable[[float], float]) -> float:
-    """Where a falling function reaches 0, rounded up: by secants that keep both ends (the Illinois method).
+    """Where a falling function reaches 0, rounded up.
 
     Args:
         excess: the logarithm of how many times too likely an error is; above 0 where theta is too small.
     """
     fails, works = 0.0, 1.0
-    above, below = excess(fails), excess(works)
-    while below > 0.0:
-        fails, above, works = works, below, 2.0 * works
-        below = excess(works)
-    side = 0
+    while excess(works) > 0.0:
+        fails, works = works, 2.0 * works
     while works - fails > works * _ROUNDING:
-        middle = fails + (works - fails) * above / (above - below)
-        if not fails < middle < works:
-            middle = fails + (works - fails) / 2.0
-        found = excess(middle)
-        if found > 0.0:
-            fails, above, below, side = middle, found, below / (2.0 if side > 0 else 1.0), 1
-        else:
-            works, below, above, side = middle, found, above / (2.0 if side < 0 else 1.0), -1
+        middle = fails + (works - fails) / 2.0
+        fails, works = (middle, works) if excess(middle) > 0.0 else (fails, middle)
     return works
 
 

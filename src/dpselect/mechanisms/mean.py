@@ -19,12 +19,13 @@ from dpselect.checks import (
     positive_sensitivity,
     probability,
 )
-from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
+from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.noise import draw_peak, laplace_cdf
-from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, refused_values, with_nan
+from dpselect.mechanisms.piecewise import FallLaw, Scale
+from dpselect.mechanisms.scores import ScoresLike, plain_points, plain_values
 from dpselect.privacy import Neighbours
 
 _LOW_BITS = 31
@@ -69,7 +70,7 @@ class MeanMechanism(MechanismValue):
     >>> 38 < mechanism.draw([40.0] * 1000) < 42
     True
     >>> known = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=1, count=1000, neighbours="add_remove")
-    >>> known.sensitivity, 43 < known.draw([40.0] * 500) < 47  # the other 500 count as 50
+    >>> known.sensitivity_for(), 43 < known.draw([40.0] * 500) < 47  # the other 500 count as 50
     (0.05, True)
     """
 
@@ -80,13 +81,11 @@ class MeanMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.REPLACE_ONE
     count: int | None = None
     _grid: Grid = field(init=False, repr=False, compare=False)
-    _ends: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
         one_of(self.score, "score", ("absolute", "squared"))
-        self._set(_ends=_bounded(self.bounds))
-        self._set(_grid=Grid.dividing(*self._ends, step=self.step))
+        self._set(_grid=Grid.dividing(*_bounded(self.bounds), step=self.step))
         if self.count is not None:
             self._set(count=positive_count(self.count, "count", at_most=MOST_UNITS))
             if self.score == "squared":
@@ -101,25 +100,7 @@ class MeanMechanism(MechanismValue):
             return BoundedRangeEvent(epsilon=self.epsilon)
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
-    @property
-    def sensitivity(self) -> float:
-        """`sensitivity_for` the mean over `count` units.
-
-        Raises:
-            InvalidParameterError: there is no `count`; use `sensitivity_for`.
-        """
-        return self.sensitivity_for(self._known_count("sensitivity_for"))
-
-    @property
-    def scale(self) -> float:
-        """`scale_for` the mean over `count` units.
-
-        Raises:
-            InvalidParameterError: there is no `count`; use `scale_for`.
-        """
-        return self.scale_for(self._known_count("scale_for"))
-
-    def sensitivity_for(self, n: int) -> float:
+    def sensitivity_for(self, n: int | None = None) -> float:
         """How much the score of any answer can change between neighbours of n values each, rounded up.
 
         This is ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score. The squared
@@ -128,20 +109,24 @@ class MeanMechanism(MechanismValue):
         divided by `count`.
 
         Raises:
-            InvalidParameterError: n is not a whole number >= 1.
+            InvalidParameterError: n is not a whole number >= 1, and there is no `count`.
         """
         if self.score == "absolute":
             return _rounded_up(self._width * self._share(n))
         count = positive_count(n, "n")
         return _rounded_up(self._width**2 * Fraction(2 * count - 1, count**2))
 
-    def scale_for(self, n: int) -> float:
+    def scale_for(self, n: int | None = None) -> float:
         """The scale b for n values, in the unit of the score; with a `count` it does not depend on n.
 
         Raises:
-            InvalidParameterError: n is not a whole number >= 1.
+            InvalidParameterError: n is not a whole number >= 1, and there is no `count`.
         """
-        return self._scale(n)
+        widths = self._width if self.score == "absolute" else 2 * self._width**2
+        try:
+            return float(widths * self._share(n) / Fraction(self.epsilon))
+        except OverflowError:
+            return math.inf
 
     def error_bound(self, n: int | None = None, *, confidence: float = 0.99) -> float:
         """With probability `confidence` the answer is at most this far from the mean, for the absolute score.
@@ -164,7 +149,7 @@ class MeanMechanism(MechanismValue):
             raise InvalidParameterError(
                 "score", Shown("'squared'"), "'absolute', because no bound is stated for this one"
             )
-        noise = -math.log1p(-probability(confidence, "confidence")) * self._scale(n)
+        noise = -math.log1p(-probability(confidence, "confidence")) * self.scale_for(n)
         # What is released is rounded once, to the nearest double.
         return min(noise * (1.0 + 1e-9) + max(math.ulp(float(end)) for end in self._ends), _rounded_up(self._width))
 
@@ -203,20 +188,12 @@ class MeanMechanism(MechanismValue):
         return np.where(at < lower, 0.0, np.where(at >= upper, 1.0, inside))
 
     @property
+    def _ends(self) -> tuple[Fraction, Fraction]:
+        return self._grid.lower, self._grid.upper
+
+    @property
     def _width(self) -> Fraction:
-        return self._ends[1] - self._ends[0]
-
-    def _known_count(self, instead: str) -> int:
-        if self.count is None:
-            raise InvalidParameterError("count", None, "a public number of units", f"For n values use {instead}(n).")
-        return self.count
-
-    def _scale(self, n: int | None) -> float:
-        widths = self._width if self.score == "absolute" else 2 * self._width**2
-        try:
-            return float(widths * self._share(n) / Fraction(self.epsilon))
-        except OverflowError:
-            return math.inf
+        return self._grid.upper - self._grid.lower
 
     def _share(self, n: int | None) -> Fraction:
         """Largest change of the mean, in widths: 1/n; with a count 1/count, halved if units are added or removed."""
@@ -237,33 +214,16 @@ class MeanMechanism(MechanismValue):
         return FallLaw(low, high, np.array([False, True]), nothing, nothing, quadratic, nothing + 1.0, scale)
 
     def _mean(self, values: ScoresLike) -> tuple[Fraction, int]:
-        """The exact mean of the values' grid points, and how many there are."""
-        try:
-            given = native_scores(values)
-        except InvalidScoresError as refused:
-            problem = refused_values(refused)
-        else:
-            if given.size == 0 and self.count is None:
-                problem = InvalidDataError("values", Shown("<empty>"), "at least one number")
-            elif np.isnan(given.astype(np.float64)).any():
-                problem = with_nan()
-            else:
-                total = self._grid_sum(given.astype(np.float64))
-                if self.count is None:
-                    return self._grid.lower + self._grid.step * Fraction(total, given.size), given.size
-                return self._mean_of_units(total, given.size), self.count
-        raise problem
-
-    def _mean_of_units(self, total: int, n: int) -> Fraction:
-        """The mean over `count` units, n of which have the grid indices that add up to `total`; within the bounds."""
-        assert self.count is not None
+        """The exact mean of the values' grid points, and over how many; over a `count` of units, within the bounds."""
+        plain = plain_values(values)
+        if not plain.size and self.count is None:
+            raise InvalidDataError("values", Shown("<empty>"), "at least one number")
+        total = exact_sum(grid_indices(plain, self._grid))
+        if self.count is None:
+            return self._grid.lower + self._grid.step * Fraction(total, plain.size), plain.size
         last = self._grid.count - 1
-        share = Fraction(2 * total + (self.count - n) * last, 2 * last * self.count)
-        return self._ends[0] + self._width * min(max(share, Fraction(0)), Fraction(1))
-
-    def _grid_sum(self, values: FloatArray) -> int:
-        """The sum of the grid indices of the single values: the order of the values does not matter."""
-        return exact_sum(grid_indices(values, self._grid))
+        share = Fraction(2 * total + (self.count - plain.size) * last, 2 * last * self.count)
+        return self._grid.lower + self._width * min(max(share, Fraction(0)), Fraction(1)), self.count
 
 
 @np.errstate(all="ignore")  # a value near zero may underflow; the caller's settings must not make that an error
@@ -276,7 +236,7 @@ def grid_indices(values: FloatArray, grid: Grid) -> npt.NDArray[np.uint64]:
 
 
 def exact_sum(numbers: npt.NDArray[np.uint64]) -> int:
-    """The sum of up to 2^31 numbers, which may be larger than 64 bits."""
+    """The sum of up to 2^31 numbers, which may be larger than 64 bits; their order does not matter."""
     high, low = numbers >> np.uint64(_LOW_BITS), numbers & np.uint64((1 << _LOW_BITS) - 1)
     return (int(high.sum(dtype=np.uint64)) << _LOW_BITS) + int(low.sum(dtype=np.uint64))
 

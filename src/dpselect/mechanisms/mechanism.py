@@ -1,4 +1,4 @@
-"""The bases of all mechanisms: arguments checked once, drawing, and everything that follows from the distribution."""
+"""Mechanisms that select one candidate by its score: drawing, and everything that follows from the distribution."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy import ndarray
@@ -16,17 +17,15 @@ from numpy.typing import NDArray
 from dpselect._native import _core
 from dpselect.accounting import (
     BoundedRangeEvent,
-    ComposedEvent,
     LaplaceProfileEvent,
     LogisticProfileEvent,
-    NonAdaptiveEvent,
 )
 from dpselect.checks import positive_count, probability
-from dpselect.errors import InvalidScoresError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import ScaledMechanism
-from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.candidates import Candidate, checked_candidates
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Gaps, Law
-from dpselect.mechanisms.lead import Lead, Noise, public_step
 from dpselect.mechanisms.scores import (
     ScoreRows,
     ScoresLike,
@@ -36,26 +35,132 @@ from dpselect.mechanisms.scores import (
     native_scores,
     score_count,
 )
-from dpselect.mechanisms.weights import WeightedDraws
 
-if TYPE_CHECKING:
-    pass
+_PARTS_OF_SCALE = 3  # the default step is the largest power of two that is at most the scale over 2 to this power
 
 
-Candidate = TypeVar("Candidate")
+class Lead(NamedTuple):
+    """A selected candidate, and by how much its noisy score is ahead of all others. Both are private releases.
 
-_NOISES: dict[str, Noise] = {"exponential": "gumbel", "permute_and_flip": "exponential", "laplace": "laplace"}
-"""The noise that has each law."""
+    The gap costs nothing beside the winner under pure differential privacy; the winner's noisy score itself is not
+    released. What the gap says of the true scores: `dpselect.planning.lead_shown`.
+
+    Attributes:
+        winner: the selected candidate, or its index.
+        gap: the difference of the two largest noisy scores, rounded down to a multiple of the step, in the unit of the
+            scores.
+
+    Proof: ``proofs/free_gap.md``.
+
+    >>> Lead("dog", 30.0)
+    Lead(winner='dog', gap=30.0)
+    """
+
+    winner: Any
+    gap: float
+
+
+@lru_cache(maxsize=256)
+def default_step(scale: float) -> float:
+    """A public step for gaps at this scale of noise: a power of two, from a sixteenth to an eighth of it.
+
+    So rounding takes little from a bound, and gaps are short numbers.
+
+    >>> default_step(2.0), default_step(2.5), default_step(1e-3)
+    (0.25, 0.25, 0.0001220703125)
+    """
+    exponent = math.frexp(min(max(scale, 1e-300), 1e300))[1]
+    return math.ldexp(1.0, exponent - 1 - _PARTS_OF_SCALE)
+
+
+def public_step(step: float | None, scale: float) -> float:
+    """The step as a double > 0; the default if there is none.
+
+    Raises:
+        InvalidParameterError: it is not a finite number > 0.
+    """
+    if step is None:
+        return default_step(scale)
+    try:
+        value = float(step)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if isinstance(step, bool) or not 0.0 < value < math.inf:
+        raise InvalidParameterError("step", step, "a finite number > 0, in the unit of the scores")
+    return value
+
+
+@explained
+class SelectsOne:
+    """The base of what selects one candidate by its score, at a cost of its own."""
+
+    __slots__ = ()
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> object:
+        """Draw one candidate, at the cost of `epsilon`.
+
+        Returns:
+            The selected candidate, or its index if no candidates were given.
+
+        Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        if candidates is None:
+            return self._index(scores)
+        native = native_scores(scores)
+        pick = checked_candidates(candidates, count=score_count(native))
+        return pick(self._index(native))
+
+    def _index(self, scores: ScoresLike) -> int:
+        raise NotImplementedError
+
+
+@explained
+class SelectsSeveral:
+    """The base of what selects `k` candidates at once, at one cost."""
+
+    __slots__ = ()
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
+        """Draw the `k` candidates, at one cost for all of them.
+
+        Returns:
+            `k` different candidates, or indices if no candidates were given: best first, and a set in the order in
+            which the scores were given, which says nothing of who is best.
+        """
+        native = self._checked(scores)
+        if candidates is None:
+            return self._indices(native)
+        pick = checked_candidates(candidates, count=native.size)
+        return [pick(index) for index in self._indices(native)]
+
+    def _checked(self, scores: ScoresLike) -> NDArray[Any]:
+        """The scores as `_indices` reads them, at least one and not too few."""
+        raise NotImplementedError
+
+    def _indices(self, scores: NDArray[Any]) -> list[int]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mechanism(ScaledMechanism, abc.ABC):
+class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
     """A selection mechanism with its arguments: a value object without random state, compared by its arguments.
 
     Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
     """
 
-    _sampler: _core.Sampler | WeightedDraws = field(init=False, repr=False, compare=False)
+    _sampler: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
@@ -75,30 +180,13 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
         return self.law.privacy(epsilon=self.epsilon)
 
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> object:
-        """Draw one candidate, at the cost of `epsilon`.
-
-        Returns:
-            The selected candidate, or its index if no candidates were given.
-
-        Proof that the draw is exact: ``proofs/exact_sampling.md``.
-        """
-        if candidates is None and type(scores) is ndarray:
+    def _index(self, scores: ScoresLike) -> int:
+        if type(scores) is ndarray:
             try:
                 return self._sampler.select(scores)
             except InvalidScoresError:
                 pass  # nothing was drawn; below, it is converted to what the core reads in place, or refused
-        native = native_scores(scores)
-        if candidates is None:
-            return self._sampler.select(native)
-        pick = checked_candidates(candidates, count=score_count(native))
-        return pick(self._sampler.select(native))
+        return self._sampler.select(native_scores(scores))
 
     def select_with_gap(self, scores: ScoresLike, candidates: object = None, step: float | None = None) -> Lead:
         """Draw one candidate, and by how much its noisy score is ahead of all others, at the cost of `epsilon`.
@@ -121,27 +209,18 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
         >>> from dpselect import PermuteAndFlip
         >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
-        >>> lead = mechanism.select_with_gap([12, 730, 41], ["cat", "dog", "eel"], step=1.0)
-        >>> lead.winner, lead.lead_at_least(0.99) > 600
+        >>> winner, gap = mechanism.select_with_gap([12, 730, 41], ["cat", "dog", "eel"], step=1.0)
+        >>> winner, gap > 600
         ('dog', True)
         """
-        scale = self.scale
-        step = public_step(step, scale)
-        if candidates is None and type(scores) is ndarray and scores.shape != (1,):
-            try:
-                index, gap = self._sampler.select_with_gap(scores, step)
-            except InvalidScoresError:
-                pass  # as in `select`
-            else:
-                return Lead(winner=index, gap=gap, step=step, scale=scale, noise=_NOISES[self.law.name])
+        step = public_step(step, self.scale)
         native = native_scores(scores)
         if score_count(native) == 1:
             got = Shown(f"<{type(scores).__name__} of length 1>")
             raise InvalidScoresError("scores", got, "at least two scores: a single candidate is ahead of nobody")
         pick = None if candidates is None else checked_candidates(candidates, count=score_count(native))
         index, gap = self._sampler.select_with_gap(native, step)
-        winner = index if pick is None else pick(index)
-        return Lead(winner=winner, gap=gap, step=step, scale=scale, noise=_NOISES[self.law.name])
+        return Lead(index if pick is None else pick(index), gap)
 
     @property
     def event_with_gap(self) -> LogisticProfileEvent | LaplaceProfileEvent:
@@ -159,7 +238,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
 
-        For simulation; the cost is `event_of_many`. Winners are not removed: see `peel`.
+        For simulation. Winners are not removed: see `peel`.
 
         Returns:
             Shape ``(size,)``, indices of `scores`.
@@ -167,30 +246,15 @@ class Mechanism(ScaledMechanism, abc.ABC):
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._sampler.select_many(native_scores(scores), size)
 
-    def event_of_many(self, size: int) -> NonAdaptiveEvent | ComposedEvent:
-        """What one call of `select_many` costs: possibly less than the sum, as its draws do not depend on each other.
-
-        Proof: ``proofs/composition.md``, claim 8.
-
-        >>> from dpselect import ExponentialMechanism
-        >>> ExponentialMechanism(epsilon=0.5, sensitivity=1.0).event_of_many(5)
-        NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=5)
-        """
-        size, event = positive_count(size, "size", at_most=sys.maxsize), self.event
-        if isinstance(event, BoundedRangeEvent):
-            return NonAdaptiveEvent(event=event, count=size)
-        return ComposedEvent(event=event, count=size)
-
     def select_rows(self, matrix: ScoreRows) -> NDArray[np.int64]:
         """Draw one index for each row of a matrix, independently of each other, *each* at the cost of `epsilon`.
 
-        For simulations, and for decoding a table of logits. Long matrices are drawn from on all cores. The cost is
-        `event_of_rows`; if one unit changes a single row only, that of one selection (``proofs/groups.md``).
+        For simulations, and for decoding a table of logits. Long matrices are drawn from on all cores. All
+        rows together cost as many selections as there are rows that one unit may change (``proofs/groups.md``).
 
         Args:
             matrix: shape ``(rows, n)``, finite floats or integers of any type up to 64 bits and in any order in memory.
-                NumPy arrays, Arrow lists of a fixed size, and arrays with DLPack in the processor's memory (PyTorch,
-                JAX) are read in place.
+                NumPy arrays are read in place, and so are arrays that NumPy can look at (PyTorch, JAX).
 
         Returns:
             Shape ``(rows,)``: for each row an index of its scores.
@@ -211,20 +275,6 @@ class Mechanism(ScaledMechanism, abc.ABC):
             return self._sampler.select_rows(native)
         except InvalidScoresError as error:
             raise named_matrix(error) from None
-
-    def event_of_rows(self, rows: int) -> ComposedEvent:
-        """What one call of `select_rows` costs for so many rows, if one unit may change all of them.
-
-        Raises:
-            InvalidParameterError: `rows` is not a whole number >= 1.
-
-        Proof: ``proofs/composition.md``.
-
-        >>> from dpselect import PermuteAndFlip
-        >>> PermuteAndFlip(epsilon=0.5, sensitivity=1.0).event_of_rows(4).epsilon
-        2.0
-        """
-        return ComposedEvent(event=self.event, count=positive_count(rows, "rows", at_most=sys.maxsize))
 
     def peel(self, scores: ScoresLike, k: int) -> NDArray[np.int64]:
         """Draw `k` different indices one after another, each round without the earlier winners.

@@ -17,7 +17,7 @@ All terms are positive, so nothing cancels. Proof: ``proofs/noisy_max.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -25,18 +25,10 @@ from numpy.typing import NDArray
 
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of
-from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.permute_and_flip import (
-    PERMUTE_AND_FLIP,
-    UNIT_NODES,
-    UNIT_WEIGHTS,
-    not_tossed,
-    product_integrals,
-    tossed_away,
-)
+from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, not_tossed, product_integrals, tossed_away
 
 FloatArray = NDArray[np.float64]
 
@@ -70,35 +62,11 @@ def laplace_probabilities(x: FloatArray) -> FloatArray:
     enough = -math.log(negligible)
     if total - 1.0 >= 2.0 * enough:  # w(0) is at most exp(-(total - 1) / 2)
         return result
-    is_deep = x > _deepest_near(x, count=1 + math.ceil(enough * 2.0 * math.exp(_NEAR + _WIDEST)))
-    near, deep = ~is_deep, x[is_deep]
+    near = x <= _DEEPEST
     near_x, position, counts = np.unique(x[near], return_inverse=True, return_counts=True)
-    levels = _Levels(near_x, counts, _power_sums(deep - near_x[-1]), negligible)
-    upper, lower, moments = _below_best(levels)
+    upper, lower = _below_best(_Levels(near_x, counts, negligible))
     result[near] += p[near] / 2.0 * upper[position] + lower[position]
-    result[is_deep] += p[is_deep] / 2.0 * moments.at(deep)
     return result
-
-
-def _deepest_near(x: FloatArray, *, count: int) -> float:
-    """The `count`-th smallest scaled gap, or `_DEEPEST` if that is smaller: anything below is far from every panel.
-
-    Panels end where w is negligible. Each of `count - 1` candidates (the best is left out) that was passed, or is at
-    most `_NEAR` and a panel's width away, reduces w by a factor of exp(-enough / (count - 1)) or more.
-    """
-    if x.size <= count:
-        return _DEEPEST
-    return min(float(np.partition(x, count - 1)[count - 1]), _DEEPEST)
-
-
-def _power_sums(distance: FloatArray) -> FloatArray:
-    """``sum_j exp(-m distance_j)`` for m = 1, 2, ..., `_TERMS` - 1."""
-    step = np.exp(-distance)
-    power, sums = step.copy(), np.zeros(_TERMS - 1)
-    for m in range(sums.size):
-        sums[m] = power.sum()
-        power *= step
-    return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +74,13 @@ class _Levels:
     """The distinct scaled gaps in increasing order.
 
     Attributes:
-        x: those gaps, except the deep ones, which are far from every panel.
+        x: those gaps, as far as probabilities are above 0 in doubles.
         counts: how many candidates have each.
-        deep: `_power_sums` of the deep ones' distance from the last of `x`.
         negligible: the w from which on the rest is negligible.
     """
 
     x: FloatArray
     counts: NDArray[np.intp]
-    deep: FloatArray
     negligible: float
 
     def edges(self) -> FloatArray:
@@ -133,7 +99,7 @@ class _Levels:
         powers = np.arange(1, _TERMS)
         first_far = np.searchsorted(self.x, stops + _NEAR, side="right")
         sums: list[FloatArray] = []
-        total, reference, end = self.deep, float(self.x[-1]), self.x.size
+        total, reference, end = np.zeros(_TERMS - 1), float(self.x[-1]), self.x.size
         for stop, begin in zip(stops[::-1], first_far[::-1], strict=True):  # backwards, so that sums only grow
             total = total * np.exp(-powers * (reference - stop))
             weight, step = self.counts[begin:end].astype(np.float64), np.exp(stop - self.x[begin:end])
@@ -160,11 +126,10 @@ def _half_powers(distance: FloatArray) -> FloatArray:
     return np.power.outer(0.5 * np.exp(distance), np.arange(_TERMS))
 
 
-def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray, _Moments]:
+def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
     """The two integrals over values below the best score, for each level: before and after the value passes it.
 
-    Panel by panel downwards, until the rest is negligible. The moments give the first integral for everything below
-    the levels.
+    Panel by panel downwards, until the rest is negligible.
     """
     edges = levels.edges()
     upper, lower = np.zeros((2, levels.x.size))
@@ -191,7 +156,7 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray, _Moments]:
         end, n = levels.x[-1:], levels.x.size
         log_w = levels.log_w(end, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(end[0]))
         lower += np.exp(log_w - end) / levels.counts.sum()
-    return upper, lower, moments
+    return upper, lower
 
 
 class _Moments:
@@ -242,8 +207,8 @@ def _between_best_and_others(theta: float, n: int) -> tuple[FloatArray, FloatArr
     """Nodes y in [0, theta] below the best, their weights, and the log-probability that all others are below y."""
     edges = np.linspace(0.0, theta, max(1, math.ceil(theta)) + 1)
     width = np.diff(edges)[:, np.newaxis]
-    y = (edges[:-1, np.newaxis] + width * UNIT_NODES).ravel()
-    return y, (width * UNIT_WEIGHTS).ravel(), (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
+    y = (edges[:-1, np.newaxis] + width * _RULE.nodes).ravel()
+    return y, (width * _RULE.weights).ravel(), (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
 
 
 LAPLACE = Law("laplace", laplace_probabilities, WorstCase(_laplace_loses, _laplace_wins), LaplaceProfileEvent)
@@ -274,12 +239,7 @@ class ReportNoisyMax(Mechanism):
 
     noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
 
-    weights: InitVar[None] = None
-
-    def __post_init__(self, weights: None) -> None:
-        if weights is not None:
-            hint = "Noise of one law for all has no weights. With Gumbel noise they belong to: ExponentialMechanism."
-            raise InvalidParameterError("weights", typed(weights), "none for report-noisy-max", hint)
+    def __post_init__(self) -> None:
         one_of(self.noise, "noise", _LAW_OF_NOISE)
         Mechanism.__post_init__(self)
 

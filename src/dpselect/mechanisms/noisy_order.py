@@ -18,7 +18,6 @@ from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exact_coins import first_count
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.noise import GeometricMechanism
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -202,13 +201,11 @@ class OrderNoise(NamedTuple):
         once: of geometric noise once on all counts.
         each: of the noise for the order alone, in one draw or several, at the epsilon that is left for it.
         gaussian: of discrete Gaussian noise once on all counts; None without a delta, or if that cannot be planned.
-        is_one_draw: whether the noise for the order alone is added once, too.
     """
 
     once: float
     each: float
     gaussian: float | None = None
-    is_one_draw: bool = False
 
     @property
     def is_once(self) -> bool:
@@ -219,15 +216,6 @@ class OrderNoise(NamedTuple):
     def is_gaussian(self) -> bool:
         """Whether discrete Gaussian noise is added once. Only then the delta is spent on noise once."""
         return self.gaussian is not None and self.gaussian < min(self.once, self.each)
-
-    @property
-    def rule(self) -> str:
-        """The choice and its reason, in a few words."""
-        if self.is_gaussian:
-            return GAUSSIAN_ONCE
-        if self.is_once:
-            return ONCE
-        return ORDER if self.is_one_draw else EACH
 
 
 @explained
@@ -267,7 +255,7 @@ def order_noise(
     Proof: ``proofs/noisy_order.md``; each plan is private, so the rule cannot be wrong, only more or less accurate.
 
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=1)
-    OrderNoise(once=1.4142135623730951, each=10.0, gaussian=None, is_one_draw=True)
+    OrderNoise(once=1.4142135623730951, each=10.0, gaussian=None)
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8).is_once
     False
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8, with_counts=True).is_once
@@ -295,7 +283,6 @@ def order_noise(
         once=math.sqrt(2.0) * moved / epsilon,
         each=of_one * plan.mechanism.scale,
         gaussian=_gaussian_scale(epsilon, delta, moved) if delta_below_one(delta) else None,
-        is_one_draw=isinstance(plan.mechanism, ExponentialNoiseTopK),
     )
 
 

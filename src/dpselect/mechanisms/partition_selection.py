@@ -11,12 +11,11 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
 from dpselect.checks import delta_below_one, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.exact_coins import Enclosed, exp_minus, first_count, heads, log_of
+from dpselect.mechanisms.exact_coins import Enclosed, exp_minus, first_count, heads, uniform_subset
 from dpselect.mechanisms.noise import whole_values
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours
@@ -39,7 +38,7 @@ class PartitionLaw:
     turn: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "turn", first_count(self._is_turned, self._is_about_turned))
+        object.__setattr__(self, "turn", first_count(self._is_turned))
 
     def bounds(self, count: int, bits: int) -> tuple[int, int]:
         """Whole numbers low and high with ``low/2^bits <= pi(count) <= high/2^bits``, hardly ever more than 1 apart."""
@@ -53,8 +52,7 @@ class PartitionLaw:
 
     def first_reaching(self, chance: Fraction) -> int:
         """The smallest count whose probability `reaches` `chance`; at most `LARGEST_COUNT`."""
-        missing = float(1 - chance)
-        return first_count(lambda count: self.reaches(count, chance), lambda count: self._about(count) <= missing)
+        return first_count(lambda count: self.reaches(count, chance))
 
     def reaches(self, count: int, chance: Fraction) -> bool:
         """Whether pi(count) is at least `chance`; if that cannot be decided, because they are nearly equal, it is not.
@@ -89,24 +87,6 @@ class PartitionLaw:
         smallest = self.delta * (1 - high) / (before_high * (1 - one_low))
         largest = self.delta * (1 - low) / (before_low * (1 - one_high))
         return smallest, min(largest, Fraction(1))
-
-    def _about(self, count: int) -> float:
-        """About 1 - pi(count), in doubles: says only where to look first."""
-        rate, delta = float(self.epsilon), float(self.delta)
-        if rate == 0.0 or delta == 0.0:
-            return 1.0
-        until = float(min(count, self.turn)) * rate
-        above = until - rate + math.log(-math.expm1(-until)) - math.log(-math.expm1(-rate))
-        left = 1.0 - math.exp(min(0.0, math.log(delta) + above))
-        if count <= self.turn:
-            return left
-        kept = math.exp(-float(count - self.turn) * rate)
-        return max(0.0, kept * left - (delta * (1.0 - kept) / math.expm1(rate) if rate < 700.0 else 0.0))
-
-    def _is_about_turned(self, count: int) -> bool:
-        """The same as `_is_turned` in doubles: says only where to look first."""
-        rate = float(self.epsilon)
-        return count * rate > math.log1p(math.exp(min(-log_of(self.delta), 700.0)) * math.tanh(rate / 2.0))
 
     def _is_turned(self, count: int) -> bool:
         """Whether E^count is above the limit. They are never equal, because E is transcendental."""
@@ -157,10 +137,6 @@ def _suffices(share: Fraction, delta: Fraction, values: int) -> bool:
 def _bits_below_one(number: Fraction) -> int:
     """About how many binary digits a number below 1 has before its first one."""
     return max(0, number.denominator.bit_length() - number.numerator.bit_length() + 1)
-
-
-_EQUAL = _core.Sampler("exponential", 1.0, 1.0, 1)
-"""Of equal scores each is as likely as any other, so `peel` draws a uniform set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +243,7 @@ class PartitionSelection(UnlistedValues):
         named = [np.empty(0, np.int64)]
         for count, places in zip(distinct.tolist(), by_count[: distinct.size], strict=True):
             bounds = partial(self._law.bounds, max(count, 0))
-            named.append(places[_some_of(places.size, heads(bounds, places.size))])
+            named.append(places[uniform_subset(places.size, heads(bounds, places.size))])
         return np.sort(np.concatenate(named))
 
 
@@ -294,10 +270,3 @@ def divided(epsilon: float, delta: float, counts: int) -> tuple[Fraction, Fracti
         hint = "Each of the values of a unit gets a part of it."
         raise InvalidParameterError("delta", delta, "a number large enough to be divided", hint)
     return each, Fraction(share)
-
-
-def _some_of(size: int, wanted: int) -> npt.NDArray[np.int64]:
-    """So many of the places 0 ... size - 1, in no order; each set of them is equally likely."""
-    fewer = min(wanted, size - wanted)
-    drawn = _EQUAL.peel(np.zeros(size, np.int64), fewer) if fewer else np.empty(0, np.int64)
-    return drawn if fewer == wanted else np.delete(np.arange(size), drawn)

@@ -1,4 +1,4 @@
-r"""Permute-and-flip, and its probabilities to full precision for any number of candidates.
+r"""Permute-and-flip, at once or asking for scores one by one; and its probabilities to full precision.
 
 .. math:: \Pr[i] = p_i \int_0^1 \prod_{j \ne i} (1 - t p_j)\,dt, \qquad p_i = e^{-x_i}
 
@@ -10,17 +10,26 @@ paper loses every digit once the p_i sum to more than about 30. Proof and error 
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
-from functools import cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import Any, NotRequired, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
+from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.errors import InvalidParameterError, typed
+from dpselect.checks import exact_number, function
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
+from dpselect.mechanisms.base import native_fraction
+from dpselect.mechanisms.candidates import Candidate, all_candidates
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.scores import ScoresLike
+from dpselect.privacy import Neighbours, neighbouring_relation
 
 FloatArray = NDArray[np.float64]
 
@@ -76,9 +85,6 @@ def product_integrals(p: FloatArray) -> FloatArray:
     if total < _SHARES and p.size <= _ALWAYS_ONE_BY_ONE:
         factors = _factors(p, rule)
         return _without_own_factor(factors, cut * rule.weights * _products(factors))
-    if total >= _SHARES:
-        series = _Series(p)
-        return series.without_own_factor(cut * rule.weights * series.products(rule), rule)
     near = np.flatnonzero(p > cut * total / _SHARES)
     factors = _factors(p[near], rule)
     p[near] = 0.0
@@ -176,16 +182,7 @@ def _powers(p: FloatArray) -> FloatArray:
     return powers
 
 
-_HALF_NODES, _HALF_WEIGHTS = leggauss(16)
-UNIT_NODES, UNIT_WEIGHTS = (1.0 + _HALF_NODES) / 2.0, _HALF_WEIGHTS / 2.0
-
-
-def _permute_and_flip_loses(theta: float, n: int) -> float:
-    return tossed_away(math.exp(-theta), n)
-
-
-def _permute_and_flip_wins(theta: float, n: int) -> float:
-    return not_tossed(math.exp(-theta), n)
+_UNIT = gauss_legendre(16)
 
 
 def not_tossed(p: float, n: int) -> float:
@@ -197,13 +194,13 @@ def tossed_away(p: float, n: int) -> float:
     """One minus `not_tossed`."""
     if n * p >= 1.0:
         return 1.0 - not_tossed(p, n)
-    return float(-UNIT_WEIGHTS @ np.expm1((n - 1) * np.log1p(-p * UNIT_NODES)))
+    return float(-_UNIT.weights @ np.expm1((n - 1) * np.log1p(-p * _UNIT.nodes)))
 
 
 PERMUTE_AND_FLIP = Law(
     "permute_and_flip",
     permute_and_flip_probabilities,
-    WorstCase(_permute_and_flip_loses, _permute_and_flip_wins),
+    WorstCase(lambda theta, n: tossed_away(math.exp(-theta), n), lambda theta, n: not_tossed(math.exp(-theta), n)),
     LaplaceProfileEvent,
 )
 
@@ -226,14 +223,135 @@ class PermuteAndFlip(Mechanism):
     'green'
     """
 
-    weights: InitVar[None] = None
-
-    def __post_init__(self, weights: None) -> None:
-        if weights is not None:
-            hint = "Its coins are tossed against the best score, which weights do not change: use ExponentialMechanism."
-            raise InvalidParameterError("weights", typed(weights), "none for permute-and-flip", hint)
-        Mechanism.__post_init__(self)
-
     @property
     def law(self) -> Law:
         return PERMUTE_AND_FLIP
+
+
+@explained
+def select_lazily(
+    score: Callable[[Candidate], float | Fraction],
+    candidates: Sequence[Candidate],
+    *,
+    ceiling: float | Fraction,
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> Candidate:
+    r"""Draw one candidate by permute-and-flip, calling `score` only as often as the answer needs.
+
+    For scores that cost a training run or a query each, and have a known ceiling, such as an accuracy of 1. Candidates
+    are visited in random order, and each one's coin is first compared with :math:`e^{-(ceiling - score)/b}`. The first
+    heads ends the draw. Only if there is none, all scores are known, and the same coins are compared with
+    :math:`e^{-(best - score)/b}`. The distribution is exactly that of `dpselect.PermuteAndFlip`, for any ceiling, and
+    so is the cost; the closer the ceiling is to the best score, the fewer calls.
+
+    Args:
+        score: called with a candidate, at most once each; returns a finite number, higher is better.
+        ceiling: no score is above it. Clamp the scores, ``min(score, ceiling)``, if you are not certain.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`. Nothing was
+            drawn, and `score` was not called.
+        InvalidCandidatesError: there are no candidates, or duplicates. Nothing was drawn.
+        InvalidScoresError: a score is above the ceiling, or no finite number. There is no answer, and what was
+            charged stays spent: that a draw failed says something about the scores.
+
+    The number of calls, and so the time, depends on the scores. Whoever can see it learns more than the answer.
+
+    Proof: ``proofs/early_stop.md``.
+
+    >>> trained = []
+    >>> def accuracy(depth):
+    ...     trained.append(depth)
+    ...     return {1: 512, 2: 871, 3: 893, 4: 902}.get(depth, 905)      # right answers, of 1,000
+    >>> depth = select_lazily(accuracy, range(1, 41), ceiling=1000, epsilon=0.05, sensitivity=1, monotonic=True)
+    >>> 0 < depth < 41, len(trained) <= 40
+    (True, True)
+    """
+    relation, limit = neighbouring_relation(neighbours), exact_number(ceiling, "ceiling")
+    terms = PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation).terms
+    function(score, "score", expected="a function of a candidate")
+    count, candidate_of = all_candidates(candidates)
+    flips = _core.LazyFlips(count, *terms[1:])
+    order, known = [int(item) for item in flips.order()], list[Fraction]()
+    for item in order:
+        known.append(_exact_score(score(candidate_of(item)), limit))
+        if flips.is_head(item, native_fraction(limit - known[-1])):
+            return candidate_of(item)
+    falls = ((item, native_fraction(max(known) - each)) for item, each in zip(order, known, strict=True))
+    return candidate_of(next(item for item, fall in falls if flips.is_head(item, fall)))
+
+
+def _exact_score(score: object, ceiling: Fraction) -> Fraction:
+    """A score, or an error that does not show it."""
+    try:
+        exact = exact_number(score, "score")
+    except InvalidParameterError:
+        exact = None
+    if exact is None:
+        hint = "There is no answer, and the charge stands. Decide by a public rule what such a candidate scores."
+        raise InvalidScoresError("score", Shown("<not a finite number>"), "a finite number", hint)
+    if exact > ceiling:
+        hint = "There is no answer, and the charge stands. Clamp the scores: min(score, ceiling)."
+        raise InvalidScoresError("score", Shown("<above the ceiling>"), "at most the ceiling", hint)
+    return exact
+
+
+class _OfSelect(TypedDict):
+    epsilon: float
+    sensitivity: float
+    monotonic: NotRequired[bool]
+    neighbours: NotRequired[Neighbours | str]
+
+
+@overload
+def select(scores: ScoresLike, *, candidates: None = None, **terms: Unpack[_OfSelect]) -> int: ...
+@overload
+def select(scores: ScoresLike, *, candidates: Sequence[Candidate], **terms: Unpack[_OfSelect]) -> Candidate: ...
+@overload
+def select(scores: ScoresLike, *, candidates: object, **terms: Unpack[_OfSelect]) -> Any: ...
+@explained
+def select(
+    scores: ScoresLike,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    candidates: object = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> object:
+    """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
+
+    Returns:
+        The selected candidate, or its index if no candidates were given.
+
+    Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
+
+    >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
+    'dog'
+    """
+    arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
+    if neighbours is not _USUAL:
+        arguments = *arguments, neighbours
+    try:
+        mechanism = _mechanism(*arguments)
+    except TypeError:  # what cannot be hashed is no number: the checks refuse it
+        mechanism = _mechanism.__wrapped__(*arguments)
+    return mechanism.select(scores, candidates)
+
+
+_USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
+
+
+@lru_cache(maxsize=64, typed=True)
+def _mechanism(
+    epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str = _USUAL, /
+) -> PermuteAndFlip:
+    """Mechanisms are values without random state, so calls with the same arguments may share one."""
+    if getattr(sensitivity, "ndim", isinstance(sensitivity, list | tuple)):
+        hint = "For one of each score use dpselect.GeneralizedSelection(sensitivities=...)."
+        raise InvalidParameterError("sensitivity", typed(sensitivity), "a number > 0", hint)
+    relation = neighbouring_relation(neighbours)
+    return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)

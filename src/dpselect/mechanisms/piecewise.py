@@ -1,10 +1,13 @@
-"""The exponential mechanism for scores that consist of lines or of parabolas, over an interval or the whole line."""
+r"""The exponential mechanism for scores that consist of lines or of parabolas, over an interval or the whole line.
+
+Of its law: a piece whose top is at depth d, in scales, has density :math:`e^{-d - D \tau - Q \tau^2}` at the share
+:math:`\tau` of its length from the top. On an unbounded tail :math:`\tau` counts scales, D is 1 and Q is 0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +15,14 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.checks import boolean, finite_number
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms.base import NumberPlan, RangedMechanism
-from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
-from dpselect.mechanisms.interval import doubles
-from dpselect.mechanisms.scores import ScoresLike
+from dpselect.mechanisms.base import DrawPlan, RangedMechanism
+from dpselect.mechanisms.interval import FloatArray, doubles
+from dpselect.mechanisms.laws import gauss_legendre
+from dpselect.mechanisms.scores import ScoresLike, plain_points
+
+BoolArray = npt.NDArray[np.bool_]
+
+_UNBOUNDED = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +51,11 @@ class PiecewiseLinearMechanism(FallingScore):
 
     >>> mechanism = PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
     >>> tent = dict(breakpoints=[0.0, 1.0, 4.0], scores=[0.0, 1.0, 0.0])
-    >>> mechanism.cdf(**tent, points=[1.0, 4.0])
+    >>> mechanism.law(**tent).cdf([1.0, 4.0])
     array([0.25, 1.  ])
     >>> 0.0 <= mechanism.draw(**tent) <= 4.0
     True
-    >>> mechanism.cdf([7.0], [0.0], [6.0, 7.0], left_slope=1.0, right_slope=-1.0)   # the Laplace law around 7
+    >>> mechanism.law([7.0], [0.0], left_slope=1.0, right_slope=-1.0).cdf([6.0, 7.0])   # the Laplace law around 7
     array([0.18393972, 0.5       ])
     """
 
@@ -63,9 +70,9 @@ class PiecewiseLinearMechanism(FallingScore):
         """Draw one point, at the cost of `epsilon`.
 
         Args:
-            breakpoints: shape ``(n + 1,)``, finite, never decreasing; without tails, the last above the first.
-            scores: finite; shape ``(n + 1,)``, the score at every breakpoint, joined by lines; or shape ``(n, 2)``, the
-                score of every piece at its lower and its upper end, so that it may jump at breakpoints.
+            breakpoints: shape ``(n,)``, finite, never decreasing; without tails, the last above the first.
+            scores: shape ``(n,)``, finite: the score at every breakpoint, joined by lines. It may jump at a breakpoint
+                that occurs twice.
             left_slope: if given, the range is unbounded below, and the score continues with this slope, > 0.
             right_slope: the same above the last breakpoint, < 0.
 
@@ -78,7 +85,7 @@ class PiecewiseLinearMechanism(FallingScore):
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
-        return self.plan(breakpoints, scores, left_slope=left_slope, right_slope=right_slope).draw()
+        return float(self.plan(breakpoints, scores, left_slope=left_slope, right_slope=right_slope).draw())
 
     def plan(
         self,
@@ -87,64 +94,33 @@ class PiecewiseLinearMechanism(FallingScore):
         *,
         left_slope: float | None = None,
         right_slope: float | None = None,
-    ) -> NumberPlan:
-        """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing.
+    ) -> DrawPlan:
+        """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing."""
+        points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
+        left = None if below is None else (float(heights[0]), below)
+        right = None if above is None else (float(heights[-1]), above)
+        native = self._sampler.plan_lines(points, heights[:-1], heights[1:], left, right)
+        return DrawPlan(native.draw_many, event=self.event)
 
-        Returns:
-            A plan. It holds the scores, so it is as private as they are.
-
-        >>> mechanism = PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
-        >>> plan = mechanism.plan([0.0, 1.0, 4.0], [0.0, 1.0, 0.0])
-        >>> plan.draw_many(5).shape, plan.event == mechanism.event
-        ((5,), True)
-        """
-        points, starts, ends = _checked(breakpoints, scores)
-        below, above = _tails(left_slope, right_slope)
-        _check_range(points, has_tail=below is not None or above is not None)
-        tails = _tail(scores_at=starts, end=0, slope=below), _tail(scores_at=ends, end=-1, slope=above)
-        native = self._sampler.plan_lines(points, starts[: points.size - 1], ends[: points.size - 1], *tails)
-        return NumberPlan(native, event=self.event)
-
-    def cdf(
+    def law(
         self,
         breakpoints: ScoresLike,
         scores: ScoresLike,
-        points: npt.ArrayLike,
         *,
         left_slope: float | None = None,
         right_slope: float | None = None,
-    ) -> FloatArray:
-        """Probability of a draw not above each of `points`, with an error about 1e-14. For planning."""
-        return self._law(breakpoints, scores, left_slope, right_slope).cdf(points)
-
-    def pdf(
-        self,
-        breakpoints: ScoresLike,
-        scores: ScoresLike,
-        points: npt.ArrayLike,
-        *,
-        left_slope: float | None = None,
-        right_slope: float | None = None,
-    ) -> FloatArray:
-        """Density at each of `points`, at a breakpoint that of the piece above it; 0 outside. For planning."""
-        return self._law(breakpoints, scores, left_slope, right_slope).pdf(points)
-
-    def _law(
-        self, breakpoints: ScoresLike, scores: ScoresLike, left_slope: float | None, right_slope: float | None
     ) -> FallLaw:
-        points, starts, ends = _checked(breakpoints, scores)
-        below, above = _tails(left_slope, right_slope)
-        _check_range(points, has_tail=below is not None or above is not None)
+        """The distribution of a draw. For planning with public scores: it depends on every score."""
+        points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         low, high, rate = points[:-1], points[1:], np.ones(points.size - 1)
-        first, last = starts[0], ends[-1]
-        starts, ends = starts[: low.size], ends[: low.size]
+        starts, ends = heights[:-1], heights[1:]
         if below is not None:
             low, high, rate = np.r_[-np.inf, low], np.r_[points[0], high], np.r_[below, rate]
-            starts, ends = np.r_[first, starts], np.r_[first, ends]
+            starts, ends = np.r_[heights[0], starts], np.r_[heights[0], ends]
         if above is not None:
             low, high, rate = np.r_[low, points[-1]], np.r_[high, np.inf], np.r_[rate, above]
-            starts, ends = np.r_[starts, last], np.r_[ends, last]
+            starts, ends = np.r_[starts, heights[-1]], np.r_[ends, heights[-1]]
         is_tail = np.isinf(low) | np.isinf(high)
         is_upward = np.where(is_tail, np.isinf(high), starts >= ends)
         tops = np.maximum(starts, ends)
@@ -153,57 +129,34 @@ class PiecewiseLinearMechanism(FallingScore):
         return FallLaw(low, high, is_upward, depth, linear, np.zeros_like(linear), rate, scale)
 
 
-def _checked(breakpoints: ScoresLike, scores: ScoresLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The breakpoints, and the scores at the lower and the upper ends of the pieces (at least one each)."""
-    points = doubles("breakpoints", breakpoints)
-    if not np.all(points[1:] >= points[:-1]):
-        raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
-    columns = _columns(scores)
-    if columns is None:
-        heights = doubles("scores", scores)
-        if heights.size != points.size:
-            got = Shown(f"<{heights.size} of them for {points.size} breakpoints>")
-            raise InvalidParameterError("scores", got, "one for each breakpoint, or a pair for each piece")
-        return points, heights[: max(points.size - 1, 1)], heights[min(points.size - 1, 1) :]
-    starts, ends = (doubles("scores", column) for column in columns)
-    if starts.size + 1 != points.size:
-        got = Shown(f"<{starts.size} pairs for {points.size} breakpoints>")
-        raise InvalidParameterError("scores", got, "one for each breakpoint, or a pair for each piece")
-    return points, starts, ends
-
-
-def _columns(scores: ScoresLike) -> tuple[ScoresLike, ScoresLike] | None:
-    """The two columns of `scores`, if they are pairs."""
-    if isinstance(scores, (list, tuple)):
-        rows = cast("Sequence[object]", scores)
-        if rows and all(isinstance(row, (list, tuple)) and len(cast("Sequence[object]", row)) == 2 for row in rows):
-            both = cast("Sequence[Sequence[float]]", rows)
-            return [pair[0] for pair in both], [pair[1] for pair in both]
-    pairs = cast("npt.NDArray[Any]", scores) if isinstance(scores, np.ndarray) else None
-    if pairs is not None and pairs.ndim == 2 and pairs.shape[1] == 2:
-        return pairs[:, 0], pairs[:, 1]
-    return None
-
-
-def _check_range(points: FloatArray, *, has_tail: bool) -> None:
-    if not has_tail and not points[0] < points[-1]:
-        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
-
-
-def _tails(left_slope: object, right_slope: object) -> tuple[float | None, float | None]:
-    """How much the score falls for each unit away from the breakpoints."""
-    hint = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
+def _checked(
+    breakpoints: ScoresLike, scores: ScoresLike, left_slope: object, right_slope: object
+) -> tuple[FloatArray, FloatArray, float | None, float | None]:
+    """Breakpoints and their scores, and how much the score falls in a tail for each unit away from them."""
+    points, heights = _in_order("scores", breakpoints, scores)
     below = None if left_slope is None else finite_number(left_slope, "left_slope")
     above = None if right_slope is None else -finite_number(right_slope, "right_slope")
     if below is not None and not below > 0.0:
-        raise InvalidParameterError("left_slope", left_slope, "a number > 0", hint)
+        raise InvalidParameterError("left_slope", left_slope, "a number > 0", _UNBOUNDED)
     if above is not None and not above > 0.0:
-        raise InvalidParameterError("right_slope", right_slope, "a number < 0", hint)
-    return below, above
+        raise InvalidParameterError("right_slope", right_slope, "a number < 0", _UNBOUNDED)
+    _check_length(points, has_tail=below is not None or above is not None)
+    return points, heights, below, above
 
 
-def _tail(*, scores_at: FloatArray, end: int, slope: float | None) -> tuple[float, float] | None:
-    return None if slope is None else (float(scores_at[end]), slope)
+def _in_order(name: str, breakpoints: ScoresLike, numbers: ScoresLike) -> tuple[FloatArray, FloatArray]:
+    points, each = doubles("breakpoints", breakpoints), doubles(name, numbers)
+    if not np.all(points[1:] >= points[:-1]):
+        raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
+    if each.size != points.size:
+        got = Shown(f"<{each.size} of them for {points.size} breakpoints>")
+        raise InvalidParameterError(name, got, "one for each breakpoint")
+    return points, each
+
+
+def _check_length(points: FloatArray, *, has_tail: bool) -> None:
+    if not has_tail and not points[0] < points[-1]:
+        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +176,7 @@ class ConcaveMechanism(FallingScore):
     >>> -1.0 <= mechanism.draw(**squared) <= 3.0
     True
     >>> huber = dict(breakpoints=[-1.0, 1.0], slopes=[2.0, -2.0], tails=True)   # -x**2 around 0, lines further out
-    >>> mechanism.cdf(**huber, points=[0.0, 1.0])
+    >>> mechanism.law(**huber).cdf([0.0, 1.0])
     array([0.5       , 0.90118884])
     """
 
@@ -245,37 +198,19 @@ class ConcaveMechanism(FallingScore):
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
-        return self.plan(breakpoints, slopes, tails=tails).draw()
+        return float(self.plan(breakpoints, slopes, tails=tails).draw())
 
-    def plan(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> NumberPlan:
-        """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing.
-
-        Returns:
-            A plan. It holds the slopes, so it is as private as they are.
-
-        >>> plan = ConcaveMechanism(epsilon=2.0, sensitivity=1.0).plan([-1.0, 3.0], [2.0, -6.0])
-        >>> -1.0 <= plan.draw() <= 3.0
-        True
-        """
+    def plan(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> DrawPlan:
+        """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing."""
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
-        return NumberPlan(self._sampler.plan_concave(points, leaning, tails), event=self.event)
+        return DrawPlan(self._sampler.plan_concave(points, leaning, tails).draw_many, event=self.event)
 
-    def cdf(
-        self, breakpoints: ScoresLike, slopes: ScoresLike, points: npt.ArrayLike, *, tails: bool = False
-    ) -> FloatArray:
-        """Probability of a draw not above each of `points`. For planning with public scores."""
-        return self._law(*_checked_slopes(breakpoints, slopes, tails), tails).cdf(points)
-
-    def pdf(
-        self, breakpoints: ScoresLike, slopes: ScoresLike, points: npt.ArrayLike, *, tails: bool = False
-    ) -> FloatArray:
-        """Density at each of `points`; 0 outside. For planning."""
-        return self._law(*_checked_slopes(breakpoints, slopes, tails), tails).pdf(points)
-
-    def _law(self, points: FloatArray, slopes: FloatArray, tails: bool) -> FallLaw:
-        """Between breakpoints a rising part and a falling part; one of them may have no length."""
+    def law(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> FallLaw:
+        """The distribution of a draw. For planning with public scores: it depends on every slope."""
+        points, leaning = _checked_slopes(breakpoints, slopes, tails)
+        # Between breakpoints a rising part and a falling part; one of them may have no length.
         scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
-        lengths, before, after = np.diff(points), slopes[:-1], slopes[1:]
+        lengths, before, after = np.diff(points), leaning[:-1], leaning[1:]
         bend = np.where(before > after, before - after, 1.0)
         share = np.where(before <= 0.0, 0.0, np.where(after >= 0.0, 1.0, before / bend))
         middle = np.where(share == 1.0, points[1:], points[:-1] + share * lengths)
@@ -292,30 +227,161 @@ class ConcaveMechanism(FallingScore):
         if tails:
             low, high = np.r_[-np.inf, low, points[-1]], np.r_[points[0], high, np.inf]
             linear, quadratic = np.r_[1.0, linear, 1.0], np.r_[0.0, quadratic, 0.0]
-            is_upward, rate = np.r_[False, is_upward, True], np.r_[slopes[0], rate, -slopes[-1]]
+            is_upward, rate = np.r_[False, is_upward, True], np.r_[leaning[0], rate, -leaning[-1]]
             tops = np.r_[scores[0], tops, scores[-1]]
         depth = scale.divide(tops[high > low].max() - tops)
         return FallLaw(low, high, is_upward, np.maximum(depth, 0.0), linear, quadratic, rate, scale)
 
 
 def _checked_slopes(breakpoints: ScoresLike, slopes: ScoresLike, tails: object) -> tuple[FloatArray, FloatArray]:
-    points, leaning = doubles("breakpoints", breakpoints), doubles("slopes", slopes)
+    points, leaning = _in_order("slopes", breakpoints, slopes)
     boolean(tails, "tails")
-    if leaning.size != points.size:
-        got = Shown(f"<{leaning.size} of them for {points.size} breakpoints>")
-        raise InvalidParameterError("slopes", got, "one for each breakpoint")
-    if not np.all(points[1:] >= points[:-1]):
-        raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
     if not np.all(leaning[1:] <= leaning[:-1]):
-        expected = "numbers that never increase"
-        raise InvalidParameterError(
-            "slopes", Shown("<out of order>"), expected, "The slope of a concave score never increases."
-        )
+        hint = "The slope of a concave score never increases."
+        raise InvalidParameterError("slopes", Shown("<out of order>"), "numbers that never increase", hint)
     if tails and not (leaning[0] > 0.0 > leaning[-1]):
-        hint = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
-        raise InvalidParameterError(
-            "slopes", Shown("<tails that do not fall>"), "a first one > 0 and a last one < 0", hint
-        )
-    if not tails and not points[0] < points[-1]:
-        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
+        expected = "a first one > 0 and a last one < 0"
+        raise InvalidParameterError("slopes", Shown("<tails that do not fall>"), expected, _UNBOUNDED)
+    _check_length(points, has_tail=bool(tails))
     return points, leaning
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The scale b as a mantissa and an exponent, so that no intermediate result of a quotient overflows."""
+
+    mantissa: float
+    exponent: int
+
+    @classmethod
+    def of(cls, *, epsilon: float, sensitivity: float, factor: int) -> Scale:
+        """``b = factor * sensitivity / epsilon``."""
+        above, above_exponent = math.frexp(sensitivity)
+        below, below_exponent = math.frexp(epsilon)
+        return cls(factor * above / below, above_exponent - below_exponent)
+
+    @property
+    def log(self) -> float:
+        """The natural logarithm of b."""
+        return math.log(self.mantissa) + self.exponent * math.log(2.0)
+
+    def divide(self, *factors: FloatArray) -> FloatArray:
+        """The product of `factors` over b: infinite or 0 only where the true value is that extreme."""
+        mantissa, exponent = np.frexp(factors[0])
+        for each in factors[1:]:
+            another, shift = np.frexp(each)
+            mantissa, exponent = mantissa * another, exponent + shift
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(mantissa / self.mantissa, exponent - self.exponent)
+
+    def drops(self, start: FloatArray, end: FloatArray) -> FloatArray:
+        """``abs(end - start) / b``."""
+        return self.divide(np.abs(end / 2.0 - start / 2.0), np.array(2.0))
+
+
+@dataclass(frozen=True, slots=True)
+class FallLaw:
+    """Pieces from left to right, without gaps.
+
+    Attributes:
+        low, high: shape ``(m,)``, ends of the pieces; infinite where a tail has none.
+        is_upward: the top is the lower end.
+        depth: how far the top is below the best score, in scales.
+        linear, quadratic: D and Q.
+        rate: shape ``(m,)``, how much a tail falls for each unit, in the unit of the scores (unused for other pieces).
+        scale: what depths and falls are measured in.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    is_upward: BoolArray
+    depth: FloatArray
+    linear: FloatArray
+    quadratic: FloatArray
+    rate: FloatArray
+    scale: Scale
+
+    @property
+    def _is_tail(self) -> BoolArray:
+        return np.isinf(self.low) | np.isinf(self.high)
+
+    def _log_masses(self) -> tuple[FloatArray, float]:
+        """Logarithms of the integrals over the pieces, -inf for those of no length, and of their sum."""
+        halves = np.where(self._is_tail, 1.0, self.high / 2.0 - self.low / 2.0)
+        with np.errstate(divide="ignore"):
+            lengths = np.log(halves) + math.log(2.0)
+            tails = self.scale.log - np.log(self.rate)
+        logs = np.where(self._is_tail, tails, lengths + _log_integral(self.linear, self.quadratic)) - self.depth
+        return logs, float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
+
+    def pdf(self, points: npt.ArrayLike) -> FloatArray:
+        """Density at each of `points`; at a breakpoint, that of the piece above; 0 outside. May be infinite."""
+        at = plain_points(points)
+        piece, share = self._placed(at)
+        is_inside = (at >= self.low[0]) & (at <= self.high[-1])
+        _, total = self._log_masses()
+        with np.errstate(over="ignore"):
+            return np.where(is_inside, np.exp(-self.depth[piece] - self._fall(share, piece) - total), 0.0)
+
+    def cdf(self, points: npt.ArrayLike) -> FloatArray:
+        """Probability of a point not above each of `points`, with an error of about 1e-14."""
+        at = plain_points(points)
+        piece, share = self._placed(at)
+        logs, total = self._log_masses()
+        masses = np.exp(logs - total)
+        sums = np.concatenate([[0.0], np.cumsum(masses)])
+        beyond = self._beyond(share, piece)  # the part of the piece's mass that is farther from its top
+        part = np.where(self.is_upward[piece], 1.0 - beyond, beyond)
+        inside = np.minimum(sums[piece] + masses[piece] * part, 1.0)
+        return np.where(at < self.low[0], 0.0, np.where(at > self.high[-1], 1.0, inside))
+
+    def _placed(self, at: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """The piece of each point, and how far it is from the top: as a share of the length, or in scales."""
+        has_length = np.flatnonzero(self.high > self.low)
+        piece = has_length[np.maximum(np.searchsorted(self.low[has_length], at, side="right") - 1, 0)]
+        low, high, is_upward = self.low[piece], self.high[piece], self.is_upward[piece]
+        tops = np.where(is_upward, low, high)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            halves = np.maximum(np.where(is_upward, at / 2.0 - tops / 2.0, tops / 2.0 - at / 2.0), 0.0)
+            share = np.clip(halves / (high / 2.0 - low / 2.0), 0.0, 1.0)
+            scales = self.scale.divide(halves, np.array(2.0), self.rate[piece])
+        return piece, np.where(self._is_tail[piece], scales, share)
+
+    def _fall(self, share: FloatArray, piece: npt.NDArray[np.intp]) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            fall = (self.linear[piece] + self.quadratic[piece] * share) * share
+        return np.where(share == 0.0, 0.0, fall)
+
+    def _beyond(self, share: FloatArray, piece: npt.NDArray[np.intp]) -> FloatArray:
+        linear, quadratic = self.linear[piece], self.quadratic[piece]
+        rest = 1.0 - np.where(self._is_tail[piece], 0.0, share)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            slope = np.where(quadratic == 0.0, linear, linear + 2.0 * quadratic * share) * rest
+            above = np.log(rest) + _log_integral(slope, quadratic * rest**2)
+            inside = np.exp(above - _log_integral(linear, quadratic) - self._fall(share, piece))
+        return np.where(self._is_tail[piece], np.exp(-share), np.where(share == 1.0, 0.0, inside))
+
+
+_RULE = gauss_legendre(16)
+
+
+def _log_integral(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
+    r"""Logarithm of :math:`\int_0^1 e^{-D \tau - Q \tau^2} d\tau` for D, Q >= 0.
+
+    >>> np.exp(_log_integral(np.array([0.0, 2.0]), np.array([0.0, 0.0])))
+    array([1.        , 0.43233236])
+    """
+    from scipy import special  # not loaded with the package, because draws do not need it
+
+    d, q = np.minimum(linear, 1e300), np.minimum(quadratic, 1e300)
+    # If the fall is small, sixteen nodes have an error below 1e-16. Otherwise nothing cancels in the formulas.
+    small_d, small_q = np.minimum(d, 2.0)[..., np.newaxis], np.minimum(q, 2.0)[..., np.newaxis]
+    gentle = np.log((np.exp(-(small_d + small_q * _RULE.nodes) * _RULE.nodes) * _RULE.weights).sum(axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        straight = np.log(-np.expm1(-d)) - np.log(d)
+        root = np.sqrt(q)
+        z = d / (2.0 * root)
+        curved = np.log(special.erfcx(z) - np.exp(-(d + q)) * special.erfcx(z + root))
+        curved += math.log(math.pi) / 2.0 - math.log(2.0) - np.log(root)
+        is_straight = (q == 0.0) | (z > 1e8)
+    return np.where(d + q < 2.0, gentle, np.where(is_straight, straight, curved))

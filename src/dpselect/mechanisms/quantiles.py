@@ -1,13 +1,11 @@
-"""Several quantiles together: by halving, or by one joint draw."""
+"""Quantiles: one by the exponential mechanism, without sorting the values; several by halving, or by one joint draw."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise
-from typing import Literal, cast, get_args
+from itertools import pairwise
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,20 +13,172 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.checks import (
+    finite_bounds,
     members_in_order,
     one_of,
     positive_epsilon,
     positive_sensitivity,
     quantile_level,
 )
-from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.base import native_grid
-from dpselect.mechanisms.explained import explained_as
-from dpselect.mechanisms.quantile import RankMechanism, moves_one_way
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.grids import Grid
+from dpselect.mechanisms.base import MechanismValue, native_grid, shortest
+from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours
 
-FloatArray = npt.NDArray[np.float64]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankMechanism(MechanismValue):
+    """What draws numbers by their rank among the values, between public bounds."""
+
+    epsilon: float
+    bounds: tuple[float | Fraction, float | Fraction]
+    step: float | Fraction | None = None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
+    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _grid: Grid | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        lower, upper = finite_bounds(self.bounds)
+        grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
+        step = None if grid is None else shortest(grid.step)
+        ends = float(lower), float(upper)
+        self._set(bounds=(shortest(lower), shortest(upper)), step=step, _ends=ends, _grid=grid)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileMechanism(RankMechanism):
+    r"""Draws the quantile at `level` with density :math:`e^{-|\#\{v < o\} - level \cdot n|/b}` over the bounds.
+
+    With a `step` the answer is a point of a public grid. Each value counts as the nearest point (or the lower one if it
+    is midway), and a point that holds many values is correct for all their ranks. Use a step for values that repeat
+    (ages, prices). Without one, the answer never equals a value, and equal values have no length.
+
+    Args:
+        neighbours: which data sets the guarantee compares. The sensitivity is ``max(level, 1 - level)`` under
+            ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`. At levels 0 and 1 adding or removing a
+            unit changes the scores of all answers in one direction, which halves the noise.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
+
+    Proof: ``proofs/quantiles.md``; for more than one value of a unit ``proofs/unit_values.md``. Source: Smith (2011).
+
+    >>> mechanism = QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=1)
+    >>> mechanism.sensitivity, mechanism.scale
+    (0.5, 1.0)
+    >>> highest = QuantileMechanism(epsilon=1.0, level=1, bounds=(0, 120), step=1)
+    >>> highest.sensitivity, highest.monotonic, highest.scale
+    (1.0, True, 1.0)
+    >>> ages = [37] * 1000 + [20, 60]
+    >>> mechanism.draw(ages)
+    37.0
+    """
+
+    level: float
+    _mechanism: IntervalMechanism = field(init=False, repr=False, compare=False)
+    _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        RankMechanism.__post_init__(self)
+        exact, is_added = Fraction(self.level), self.neighbours is Neighbours.ADD_REMOVE
+        sensitivity = self.values_per_unit * (max(exact, 1 - exact) if is_added else Fraction(1))
+        mechanism = IntervalMechanism(
+            epsilon=self.epsilon,
+            sensitivity=sensitivity,  # type: ignore[arg-type] # rounded up there
+            monotonic=moves_one_way(self.level, self.neighbours),
+            neighbours=self.neighbours,
+        )
+        self._set(_mechanism=mechanism, _sampler=_core.IntervalSampler(*mechanism.terms))
+
+    @property
+    def sensitivity(self) -> float:
+        """Largest change of the score of any answer between neighbours, in ranks."""
+        return self._mechanism.sensitivity
+
+    @property
+    def monotonic(self) -> bool:
+        """Whether one unit changes all scores in the same direction: at levels 0 and 1 under add/remove."""
+        return self._mechanism.monotonic
+
+    @property
+    def scale(self) -> float:
+        """The scale b = 2 * sensitivity / epsilon, or half of it if `monotonic`, in ranks."""
+        return self._mechanism.scale
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        return self._mechanism.event
+
+    def draw(self, values: ScoresLike) -> float:
+        """Draw the quantile of `values`, at the cost of `epsilon`.
+
+        Returns:
+            A number within the bounds (rounded once to the nearest double), or a point of the grid.
+
+        About one pass over the values. Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        try:
+            native = native_scores(values)
+            if self._grid is None:
+                return self._sampler.quantile(native, self.level, *self._ends)
+            return self._sampler.grid_quantile(native, self.level, native_grid(self._grid))
+        except InvalidScoresError as refused:
+            problem = refused_values(refused)
+        raise problem
+
+    def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
+        """Probability of an answer not above each of `points`, if the values were these. To plan with public values."""
+        at = plain_points(points)
+        if self._grid is not None:
+            sums = np.concatenate([[0.0], np.cumsum(self._grid_law(values, self._grid))])
+            not_above = np.searchsorted(native_grid(self._grid).points(), at, side="right")
+            return np.minimum(sums[not_above], 1.0)
+        sorted_values = np.sort(plain_values(values).clip(*self._ends))
+        ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
+        ranks = np.arange(sorted_values.size + 1, dtype=np.float64)
+        inside = self._mechanism.cdf(ends, -np.abs(ranks - self.level * sorted_values.size), at)
+        return np.where(at < self._ends[0], 0.0, inside)
+
+    def pmf(self, values: ScoresLike) -> FloatArray:
+        """Probability of every point of the grid, in increasing order, if the values were these. For planning.
+
+        Raises:
+            InvalidParameterError: there is no `step`, or there would be more than ten million points.
+        """
+        if self._grid is None:
+            raise InvalidParameterError("step", None, "a step; without a grid there is only a density, see `cdf`")
+        return self._grid_law(values, self._grid)
+
+    def _grid_law(self, values: ScoresLike, grid: Grid) -> FloatArray:
+        if grid.count > _MOST_POINTS:
+            raise InvalidParameterError("step", self.step, f"a grid of at most {_MOST_POINTS} points here")
+        positions = native_grid(grid).nearest(plain_values(values))
+        up_to = np.cumsum(np.bincount(positions.astype(np.int64), minlength=grid.count))
+        below = np.concatenate([[0], up_to[:-1]])
+        target = self.level * positions.size
+        scores = -np.maximum(0.0, np.maximum(below - target, target - up_to))
+        weights = np.exp((scores - scores.max()) / self.scale)
+        return weights / weights.sum()
+
+
+_MOST_POINTS = 10_000_000
+
+
+def moves_one_way(level: float, neighbours: Neighbours) -> bool:
+    """Whether a unit changes the rank scores of all numbers in the same direction: true for the two extremes.
+
+    Proof: ``proofs/quantiles.md``, claim 3.
+
+    >>> moves_one_way(1.0, Neighbours.ADD_REMOVE), moves_one_way(0.5, Neighbours.ADD_REMOVE)
+    (True, False)
+    """
+    return level in (0.0, 1.0) and neighbours is Neighbours.ADD_REMOVE
+
+
 QuantilesMethod = Literal["joint", "halving"]
 METHODS: tuple[str, ...] = get_args(QuantilesMethod)
 LARGEST_JOINT_EPSILON = 100.0
@@ -79,7 +229,6 @@ class QuantilesMechanism(RankMechanism):
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
-        self._set(epsilon=positive_epsilon(self.epsilon))
         self._set(levels=_different_levels(self.levels))
         one_of(self.method, "method", METHODS)
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
@@ -181,49 +330,6 @@ class QuantilesMechanism(RankMechanism):
             return tuple(found[level] for level in self.levels)
         raise problem
 
-    def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability that each answer is not above each of `points`, if the values were these. Joint, without a step.
-
-        For planning with public values.
-
-        Args:
-            values: as for `draw`, at most 4000.
-            points: any shape.
-
-        Returns:
-            Shape ``(levels, *points.shape)``, the levels in their order.
-
-        Raises:
-            InvalidParameterError: there is a `step` or the method is halving: there is no formula then. On a grid the
-                values are placed at random, and the distribution is an average over all their possible places; for
-                halving, the distribution of the outer answers is an integral over the middle one.
-            InvalidDataError: as for `draw`, or too many values.
-
-        Proof: ``proofs/joint_quantiles.md``.
-
-        >>> mechanism = QuantilesMechanism(epsilon=2.0, levels=[0.25, 0.75], bounds=(0, 8))
-        >>> mechanism.cdf([1, 3, 5, 7], [0, 4, 8]).round(3)
-        array([[0.   , 0.876, 1.   ],
-               [0.   , 0.124, 1.   ]])
-        """
-        if self.method != "joint":
-            raise InvalidParameterError("method", Shown(repr(self.method)), '"joint": halving has no formula for it')
-        if self._grid is not None:
-            hint = "On a grid the values are placed at random, and there is no formula for the average."
-            raise InvalidParameterError("step", self.step, "None, to plan several quantiles", hint)
-        plain = plain_values(values)
-        if plain.size > _MOST_PLANNED:
-            raise InvalidDataError("values", Shown("<too many>"), f"at most {_MOST_PLANNED} to plan with")
-        ends = np.sort(np.concatenate([plain.clip(*self._ends), self._ends]))
-        increasing = sorted(self.levels)
-        # A value in a wrong group is surplus there and missing in another group.
-        law = JointLaw.of(ends, increasing, rate=self.epsilon / (2.0 * self.score_range))
-        at = plain_points(points)
-        return np.array([law.cdf(increasing.index(level), at) for level in self.levels])
-
-
-_MOST_PLANNED = 4000
-
 
 def _different_levels(levels: object) -> tuple[float, ...]:
     expected = "different numbers from 0 to 1, at least one"
@@ -233,117 +339,3 @@ def _different_levels(levels: object) -> tuple[float, ...]:
             "levels", Shown(f"<{len(checked)} of them, {len(set(checked))} different>"), expected
         )
     return checked
-
-
-@explained_as(QuantilesMechanism)
-def quantiles(
-    values: ScoresLike,
-    levels: Sequence[float],
-    *,
-    bounds: tuple[float | Fraction, float | Fraction],
-    epsilon: float,
-    step: float | Fraction | None = None,
-    method: QuantilesMethod = "joint",
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> tuple[float, ...]:
-    """Draw the quantiles at `levels` of `values`, one value per unit, at the cost of `epsilon` for all together.
-
-    Returns:
-        One answer for each level, in the order of `levels`; they never decrease with the level.
-
-    >>> lower, upper = quantiles(range(1000), [0.25, 0.75], bounds=(0, 1000), epsilon=2.0)
-    >>> 150 < lower < 350, 650 < upper < 850
-    (True, True)
-    """
-    mechanism = QuantilesMechanism(
-        epsilon=epsilon,
-        levels=cast("tuple[float, ...]", levels),
-        bounds=bounds,
-        step=step,
-        method=method,
-        neighbours=neighbouring_relation(neighbours),
-    )
-    return mechanism.draw(values)
-
-
-Run = tuple[int, int]
-"""The first and the last of the levels whose answers are in one gap."""
-
-
-@dataclass(frozen=True, slots=True)
-class JointLaw:
-    """Where the answers lie, from ``proofs/joint_quantiles.md``, "Drawing".
-
-    Attributes:
-        ends: lower bound, sorted values, upper bound: gap i is between ends i and i + 1.
-        runs: for each run of levels, the probability that these and no others have their answers in gap i, shape
-            ``(n + 1,)``.
-    """
-
-    ends: FloatArray
-    runs: dict[Run, FloatArray]
-
-    @classmethod
-    def of(cls, ends: FloatArray, levels: Sequence[float], *, rate: float) -> JointLaw:
-        """`levels` increase; `rate` is how much the logarithm of the density falls for each value missing in a group.
-
-        Computed in logarithms, with about n^2 m steps and n m^2 numbers for m levels of n values.
-        """
-        from scipy.special import logsumexp  # not loaded with the package, because draws do not need it
-
-        count = ends.size - 2
-        shares = [(high - low) * count for low, high in pairwise([0.0, *levels, 1.0])]
-        gaps = np.arange(count + 1)
-        steps = gaps[:, None] - gaps[None, :]  # from the column's gap to the row's
-
-        def onwards(j: int, messages: FloatArray, *, is_forward: bool) -> FloatArray:
-            """Sum over all strictly smaller gaps, or strictly larger ones, that answer j - 1 or j may be in."""
-            costs = np.where(steps > 0, -rate * np.abs(steps - shares[j]), -np.inf)
-            return logsumexp((costs if is_forward else costs.T) + messages[None, :], axis=1)
-
-        last = len(levels) - 1
-        volumes = {run: _log_volume(ends, run, rate * sum(shares[run[0] + 1 : run[1] + 1])) for run in _runs(last + 1)}
-        # What comes before a run that starts with level a, and what comes after one that ends with level b.
-        before = [-rate * np.abs(gaps - shares[0])]
-        for b in range(last):
-            ending = logsumexp([before[a] + volumes[a, b] for a in range(b + 1)], axis=0)
-            before.append(onwards(b + 1, ending, is_forward=True))
-        after = {last: -rate * np.abs(count - gaps - shares[last + 1])}
-        for a in range(last, 0, -1):
-            starting = logsumexp([after[b] + volumes[a, b] for b in range(a, last + 1)], axis=0)
-            after[a - 1] = onwards(a, starting, is_forward=False)
-        logs = {(a, b): before[a] + volumes[a, b] + after[b] for a, b in volumes}
-        # Every path has exactly one run that starts with the first level.
-        total = logsumexp([logs[0, b] for b in range(last + 1)])
-        return cls(ends, {run: np.exp(log - total) for run, log in logs.items()})
-
-    def cdf(self, j: int, points: FloatArray) -> FloatArray:
-        """Probability that answer j (from 0) is not above each of `points`."""
-        from scipy.special import betainc
-
-        at = points.clip(self.ends[0], self.ends[-1])
-        last = int(np.flatnonzero(self.ends[1:] > self.ends[:-1])[-1])
-        gap = np.minimum(np.searchsorted(self.ends, at, side="right") - 1, last)
-        start, end = self.ends[gap] / 2.0, self.ends[gap + 1] / 2.0  # halves, so that no length overflows
-        share = ((at / 2.0 - start) / (end - start)).clip(0.0, 1.0)
-        below = np.zeros(at.shape)
-        for (a, b), chances in self.runs.items():
-            if a <= j <= b:
-                sums = np.concatenate([[0.0], np.cumsum(chances)])
-                # The answers of a run are uniform points of the gap in order.
-                inside = betainc(j - a + 1, b - j + 1, share)
-                below += sums[gap] + chances[gap] * inside
-        return np.where(points < self.ends[0], 0.0, np.where(points >= self.ends[-1], 1.0, np.minimum(below, 1.0)))
-
-
-def _runs(levels: int) -> list[Run]:
-    return [(a, b) for a, b in combinations_with_replacement(range(levels), 2)]
-
-
-def _log_volume(ends: FloatArray, run: Run, cost: float) -> FloatArray:
-    """For the answers of a run in each gap, in order, minus what it costs that no values are between them."""
-    with np.errstate(over="ignore", divide="ignore"):
-        lengths = np.diff(ends)
-        logs = np.where(np.isinf(lengths), np.log(np.diff(ends / 2.0)) + math.log(2.0), np.log(lengths))
-    size = run[1] - run[0] + 1
-    return size * logs - math.lgamma(size + 1) - cost

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +11,9 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.checks import positive_count
-from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
+from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.scores import ScoresLike, native_scores
+from dpselect.mechanisms.scores import ScoresLike, has_masked, to_numpy
 
 _MOST_ENUMERATED = 20
 
@@ -149,33 +148,15 @@ class RandomizedResponse(MechanismValue):
 
 def _checked_bits(bits: ScoresLike, name: str) -> npt.NDArray[np.bool_]:
     """`bits` as contiguous booleans."""
+    vector = to_numpy(bits)
+    if vector is None or vector.ndim != 1 or has_masked(vector) or (vector.size and vector.dtype.kind not in "biu"):
+        got = type(bits).__name__ if vector is None else f"{type(bits).__name__} of {vector.dtype.type.__name__}"
+    elif vector.dtype.kind in "iu" and vector.size and (vector.min() < 0 or vector.max() > 1):
+        got = "other integers among them"
+    elif vector.dtype == np.bool_:
+        # The core does not take bytes other than 0 and 1 for booleans; a view of other memory may have some.
+        return np.not_equal(np.ascontiguousarray(vector).view(np.uint8), 0)
+    else:
+        return np.ascontiguousarray(vector, dtype=np.bool_)
     expected = "a one-dimensional array of booleans, or of integers that are 0 or 1"
-    booleans = _as_booleans(bits)
-    if booleans is not None:
-        return booleans
-    try:
-        vector = native_scores(bits)
-    except InvalidScoresError as refused:
-        problem = InvalidDataError(name, refused.got, expected)
-    else:
-        if vector.dtype.kind not in "iu" and vector.size > 0:
-            problem = InvalidDataError(name, Shown(f"<numbers of type {vector.dtype}>"), expected)
-        elif vector.size > 0 and (vector.min() < 0 or vector.max() > 1):
-            problem = InvalidDataError(name, Shown("<other integers among them>"), expected)
-        else:
-            return np.ascontiguousarray(vector, dtype=np.bool_)
-    raise problem
-
-
-def _as_booleans(bits: Any) -> npt.NDArray[np.bool_] | None:
-    """`bits` if their type is boolean: arrays of NumPy, Arrow and Polars, columns of pandas, plain lists."""
-    if isinstance(bits, list | tuple):
-        members = cast("list[object]", bits)
-        is_boolean = bool(members) and all(isinstance(bit, bool | np.bool_) for bit in members)
-    else:
-        is_boolean = str(getattr(bits, "type", getattr(bits, "dtype", ""))) in ("bool", "Boolean")
-    vector: npt.NDArray[Any] = np.asarray(cast(Any, bits)) if is_boolean else np.empty(0)
-    if vector.ndim != 1 or vector.dtype != np.bool_:
-        return None
-    # The core does not take bytes other than 0 and 1 for booleans; a view of other memory may have some.
-    return np.not_equal(np.ascontiguousarray(vector).view(np.uint8), 0)
+    raise InvalidDataError(name, Shown(f"<{got}>"), expected)

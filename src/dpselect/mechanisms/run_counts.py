@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from numbers import Integral
 from typing import Literal, cast
 
 import numpy as np
 
 from dpselect._native import _core
 from dpselect.accounting.events import expected_runs
-from dpselect.checks import decimal_fraction, one_of
+from dpselect.checks import one_of
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exact_coins import heads
 
@@ -76,50 +75,6 @@ class RunCount:
                 return count
             count += 1
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class GivenRunCount:
-    """A number of runs with a given distribution: one of `counts`, with whole weights that add up to less than 2^63."""
-
-    counts: tuple[int, ...]
-    weights: tuple[int, ...]
-
-    @classmethod
-    def of(cls, law: Mapping[object, object]) -> GivenRunCount:
-        """From a mapping of numbers of runs to weights.
-
-        Raises:
-            InvalidParameterError: not such a mapping, or without a run.
-
-        >>> GivenRunCount.of({1: 0.5, 4: 0.25})
-        GivenRunCount(counts=(1, 4), weights=(2, 1))
-        """
-        expected = "numbers of runs from 0 to 10,000, one of them at least 1, with weights above 0"
-        exact: dict[int, Fraction] = {}
-        for count, weight in law.items():
-            if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) <= _MOST_GIVEN:
-                raise InvalidParameterError("law", count, expected)
-            exact[int(count)] = decimal_fraction(weight, "law", expected=expected)
-        if not any(exact) or min(exact.values(), default=Fraction(0)) <= 0:
-            raise InvalidParameterError("law", law, expected)
-        unit = math.lcm(*(weight.denominator for weight in exact.values()))
-        whole = [int(weight * unit) for weight in exact.values()]
-        shared = math.gcd(*whole)
-        if sum(whole) // shared >= 2**63:
-            raise InvalidParameterError("law", law, "whole weights that add up to less than 2^63, or such shares")
-        return cls(tuple(exact), tuple(weight // shared for weight in whole))
-
-    @property
-    def mean(self) -> float:
-        """The expected number of runs."""
-        total = sum(count * weight for count, weight in zip(self.counts, self.weights, strict=True))
-        return total / sum(self.weights)
-
-    def draw(self, *, at_most: int | None = None) -> int | None:
-        """K, or None if it is larger than `at_most`."""
-        count = self.counts[int(_core.tally(np.array(self.weights, np.uint64), 1).argmax())]
-        return None if at_most is not None and count > at_most else count
 
 
 class _Walk:

@@ -69,7 +69,7 @@ def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
     is_sequence = isinstance(given, Sequence) and not isinstance(given, _BUFFERS)
     if is_sequence:
         return _from_numbers(cast("Sequence[object]", scores))
-    converted = _to_numpy(cast(Any, scores))
+    converted = to_numpy(cast(Any, scores))
     if converted is None:
         raise _refusal(type(cast(object, scores)).__name__)
     return _native(converted)
@@ -197,7 +197,7 @@ def arrow_chunks(foreign: Any) -> Any:
         return None
 
 
-def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
+def to_numpy(scores: Any) -> npt.NDArray[Any] | None:
     """`scores` as NumPy by the object's own method, or by NumPy's protocol; None if neither works.
 
     The reason is not passed on: it may quote values.
@@ -229,14 +229,7 @@ def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
         raise InvalidParameterError("points", points, "numbers") from None
 
 
-class SupportsDLPack(Protocol):
-    """An array of another library (PyTorch, JAX) that NumPy can look at without a copy."""
-
-    def __dlpack__(self, *, stream: None = None) -> object: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
-
-
-ScoreRows = npt.ArrayLike | SupportsDLPack | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+ScoreRows = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
 """What ``matrix`` may be: two-dimensional, of real numbers, one row for each selection."""
 
 _ONE_ROW = "For one selection use select."
@@ -253,59 +246,19 @@ def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
     if isinstance(matrix, np.ndarray):
         return _native(cast("npt.NDArray[Any]", matrix), "matrix")
     given = cast(Any, matrix)
-    lists = None if hasattr(given, "iloc") else _fixed_size_lists(given)
-    if lists is not None:
-        return _native(lists, "matrix")
-    if hasattr(given, "__dlpack__") and hasattr(given, "__dlpack_device__"):
-        return _native(_from_dlpack(given), "matrix")
     if isinstance(given, _NOT_ROWS) or not hasattr(given, "__len__"):
         raise _refusal(type(given).__name__, name="matrix")
     if isinstance(given, Sequence):
         return _from_lists(cast("Sequence[Any]", given))
-    try:
-        return _native(np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given), "matrix")
-    except InvalidScoresError:
-        raise
-    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
-        raise _refusal(type(given).__name__, name="matrix") from None
+    converted = to_numpy(given)
+    if converted is None:
+        raise _refusal(type(given).__name__, name="matrix")
+    return _native(converted, "matrix")
 
 
 def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
     """What the core says of scores, said of the argument `matrix`."""
     return InvalidScoresError("matrix", error.got, error.expected, error.hint)
-
-
-def _fixed_size_lists(given: Any) -> npt.NDArray[Any] | None:
-    """Arrow lists of one size each as a matrix; one chunk is not copied. None if it is no such thing."""
-    if not (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
-        return None
-    chunks = arrow_chunks(given)
-    if chunks is None:
-        return None
-    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, so that only Arrow data cost the time to load it
-
-    pa: Any = pyarrow
-    if not pa.types.is_fixed_size_list(chunks.type):
-        return None
-    lists = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
-    if isinstance(lists, pa.ChunkedArray):  # without a chunk
-        return np.empty((0, chunks.type.list_size))
-    if lists.null_count:
-        raise _with_nulls("matrix")
-    values = lists.flatten()
-    if values.null_count:
-        raise _with_nulls("matrix")
-    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
-        raise _refusal("Arrow lists of no numbers", name="matrix")
-    return values.to_numpy().reshape(len(lists), chunks.type.list_size)
-
-
-def _from_dlpack(given: Any) -> npt.NDArray[Any]:
-    try:
-        return np.from_dlpack(given)
-    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
-        hint = "Give numbers in the processor's memory, as in tensor.detach().cpu(), and bfloat16 as float32."
-        raise _refusal(f"{type(given).__name__} whose DLPack export fails", hint=hint, name="matrix") from None
 
 
 def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:

@@ -98,7 +98,7 @@ class StopCandidate(UnlistedValues):
             exponent = (count - 1) * rate
             return count > 1 and compared(partial(exp_minus, exponent), allowed, few=few, most=_BITS) < 0
 
-        return first_count(reaches, lambda count: (count - 1) * float(rate) >= distance)
+        return first_count(reaches)
 
     def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
         """Draw up to `k` values: see `UnlistedValues.select`.

@@ -1,4 +1,4 @@
-"""Noisy counts of values that are not public: a count is released only if it reaches a threshold."""
+"""Values that are not public: noisy counts from a threshold on, and the rules that choose how values are released."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.checks import probability, whole_number
+from dpselect.checks import boolean, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
-from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count, log_of
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.noise import GeometricMechanism, whole_values
-from dpselect.mechanisms.partition_selection import UnlistedValues, divided
+from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided
 from dpselect.mechanisms.scores import ScoresLike
+from dpselect.mechanisms.stop_candidate import MOST_ANSWERS, StopCandidate
+from dpselect.privacy import Neighbours
 
 _BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
 _BITS_SHOWN = 64  # binary digits of a probability, which nearly always suffice to compare it
@@ -94,7 +97,7 @@ class ThresholdCounts(NoisyThreshold):
     def __post_init__(self) -> None:
         NoisyThreshold.__post_init__(self)
         rate, share = divided(self.epsilon, self.delta, self.moved)
-        least = first_count(lambda noise: _against(share, noise, rate) < 0, _roughly(rate, share))
+        least = first_count(lambda noise: _against(share, noise, rate) < 0)
         noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=self.moved, neighbours=self.neighbours)
         self._set_noise(noise, threshold=1 + least)
 
@@ -112,14 +115,7 @@ class ThresholdCounts(NoisyThreshold):
                 return _against(least, self.threshold - count, rate) > 0
             return _against(1 - least, count - self.threshold + 1, rate) < 0
 
-        beyond = _roughly(rate, 1 - least)
-        return first_count(reaches, lambda count: beyond(count - self.threshold + 1))
-
-
-def _roughly(rate: Fraction, share: Fraction) -> Callable[[int], bool]:
-    """Whether noise that is at least as large as a number is about as unlikely as `share`, in doubles."""
-    of_one, wanted = float(rate), log_of(share)
-    return lambda noise: noise * of_one + math.log1p(math.exp(-of_one)) + wanted >= 0.0
+        return first_count(reaches)
 
 
 def _against(share: Fraction, noise: int, rate: Fraction) -> int:
@@ -196,3 +192,108 @@ class GaussianThresholdCounts(NoisyThreshold):
         if least <= Fraction(1, 2):
             return self.threshold
         return self.threshold - 1 + self.noise.first_noise(1 - least)
+
+
+_WAYS = {
+    "partition": ("each value is named by a coin", "coins"),
+    "geometric": ("geometric noise is added to all counts", "geometric noise"),
+    "gaussian": ("Gaussian noise is added to all counts", "Gaussian noise"),
+    "stop": ("a stop candidate ends the answer", "a stop candidate"),
+}
+"""What certificates state of each way, chosen or not. The words are part of their format."""
+
+
+class UnlistedNoise(NamedTuple):
+    """How values without a public list are released: see `unknown_noise` and `naming_noise`.
+
+    Attributes:
+        needed: for each way that can be planned, the number of units from which on a value is released with probability
+            one half.
+        chosen: the way that needs the fewest; of equal ones the first, as it has counts, or the simpler noise.
+        rule: the choice and its reason, as certificates state them.
+        mechanism: which draws in that way.
+    """
+
+    needed: dict[str, int]
+    chosen: str
+    rule: str
+    mechanism: Any
+
+
+@explained
+def unknown_noise(
+    k: int,
+    *,
+    epsilon: float,
+    delta: float,
+    max_values_per_unit: int = 1,
+    with_counts: bool = False,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> UnlistedNoise:
+    """The rule that decides, from public arguments, how the `k` most common values without a public list are drawn.
+
+    Chosen is what needs the fewest units to release a value with probability one half: `ThresholdCounts`,
+    `GaussianThresholdCounts` or, if counts are not wanted, `StopCandidate`.
+
+    Args:
+        k: the largest number of values.
+        with_counts: whether the number of units with each value is wanted, too.
+
+    Proof: ``proofs/unknown_candidates.md``, ``proofs/stop_candidate.md``: each is private, so the rule cannot be wrong.
+
+    >>> for most in (1, 10, 100):
+    ...     print(unknown_noise(10, epsilon=1.0, delta=1e-6, max_values_per_unit=most).needed)
+    {'geometric': 15, 'gaussian': 25, 'stop': 99}
+    {'geometric': 156, 'gaussian': 81, 'stop': 114}
+    {'geometric': 1775, 'gaussian': 270, 'stop': 130}
+    """
+    k = positive_count(k, "k", at_most=MOST_ANSWERS)
+    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": max_values_per_unit}
+    price["neighbours"] = neighbours
+    geometric, gaussian = ThresholdCounts(**price), _if_possible(partial(GaussianThresholdCounts, **price))
+    stop = None if boolean(with_counts, "with_counts") else _if_possible(partial(StopCandidate, k=k, **price))
+    return _fewest("released", geometric=geometric, gaussian=gaussian, stop=stop)
+
+
+@explained
+def naming_noise(
+    *,
+    epsilon: float,
+    delta: float,
+    max_values_per_unit: int = 1,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> UnlistedNoise:
+    """The rule that decides, from public arguments, how the values that occur are named.
+
+    Chosen is what needs fewer units to name a value with probability one half. Of rules that divide epsilon among the
+    values of a unit, optimal partition selection needs the fewest. From about four values on, Gaussian noise, which
+    grows only with the root of their number, needs fewer still.
+
+    Proof: ``proofs/partition_selection.md`` and ``proofs/unknown_candidates.md``; both are private.
+
+    >>> naming_noise(epsilon=1.0, delta=1e-6).needed
+    {'partition': 14, 'gaussian': 25}
+    >>> naming_noise(epsilon=1.0, delta=1e-6, max_values_per_unit=10).chosen
+    'gaussian'
+    """
+    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": max_values_per_unit}
+    price["neighbours"] = neighbours
+    coins = PartitionSelection(**price)
+    return _fewest("named", partition=coins, gaussian=_if_possible(partial(GaussianThresholdCounts, **price)))
+
+
+def _if_possible(plan: Callable[[], UnlistedValues]) -> UnlistedValues | None:
+    """None where epsilon or delta is too small for it, or `k` too large."""
+    try:
+        return plan()
+    except InvalidParameterError:
+        return None
+
+
+def _fewest(done: str, **plans: UnlistedValues | None) -> UnlistedNoise:
+    needed = {name: plan.count_needed(0.5) for name, plan in plans.items() if plan is not None}
+    chosen = min(needed, key=needed.__getitem__)
+    others = [f"with {_WAYS[name][1]} at {at:,}" for name, at in needed.items() if name != chosen]
+    beside = f" ({', '.join(others)})" if others else ""
+    reached = f"a value is then {done} with probability one half at {needed[chosen]:,} units{beside}"
+    return UnlistedNoise(needed, chosen, f"{_WAYS[chosen][0]}, because {reached}", plans[chosen])

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from bisect import bisect_left
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, TypeVar, cast, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,11 @@ from dpselect._native import _core
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.base import RangedMechanism
-from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.exact_coins import accepts, uniform_below, uniform_subset
 from dpselect.mechanisms.laws import Gaps
-from dpselect.mechanisms.rank_sets import MOST_CELLS, RankedWeights, RankSets, WeightedSets, log_sets
+from dpselect.mechanisms.mechanism import SelectsSeveral
 from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores
-from dpselect.mechanisms.weights import CandidateWeights, unlike
 
-Candidate = TypeVar("Candidate")
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -41,7 +38,7 @@ _DIVISIONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopKSet(RangedMechanism):
+class TopKSet(SelectsSeveral, RangedMechanism):
     r"""Selects a set of `k` candidates with probability proportional to :math:`e^{u(S)/b}`, where u(S) is the score of
     the worst member less that of the best candidate left out.
 
@@ -49,14 +46,8 @@ class TopKSet(RangedMechanism):
     if `monotonic`; k does not enter. So it is the best way to a set whose members are far ahead of the others, and
     worse than `top_k` where candidates near rank k are nearly equal. The set has no order.
 
-    With `weights` the probability is proportional to :math:`e^{u(S)/b}` times the product of the members' weights, at
-    the same cost.
-
     Args:
         k: number of candidates to select, less than their number.
-        weights: public numbers >= 0, one for each candidate, from knowledge and never from the data; see
-            `ExponentialMechanism`. A candidate with the weight 0 takes no part: it is no member, nor the best one left
-            out. With weights `k` times the number of candidates that have one is at most 20 million.
 
     Proof: ``proofs/top_k_sets.md``. Source: Shekelyan & Loukides (2022), with other constants.
 
@@ -65,28 +56,13 @@ class TopKSet(RangedMechanism):
     [0, 2]
     >>> mechanism.scale
     2.0
-    >>> TopKSet(k=2, epsilon=1.0, sensitivity=1.0, monotonic=True, weights=[1, 2, 0, 1]).select([900, 20, 1800, 700])
-    [0, 3]
     """
 
     k: int
-    weights: Sequence[float | Fraction] | npt.NDArray[np.generic] | CandidateWeights | None = field(
-        default=None, repr=False
-    )
-
-    def __repr__(self) -> str:
-        shown = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
-        if self.weights is not None:
-            shown["weights"] = self.weights
-        return f"TopKSet({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def __post_init__(self) -> None:
         RangedMechanism.__post_init__(self)
         self._set(k=positive_count(self.k, "k", at_most=sys.maxsize))
-        if self.weights is not None:
-            weights = CandidateWeights.of(cast(object, self.weights))
-            self._set(weights=weights)
-            self._checked_k(len(weights))
 
     @property
     def scale(self) -> float:
@@ -98,52 +74,26 @@ class TopKSet(RangedMechanism):
 
         So it is at most this far below the k-th largest, too. It depends on public arguments only.
 
-        With weights, that is for the best ones of those that have a weight, whoever they are.
-
-        Proof: ``proofs/top_k_sets.md``, claims 3 and 5.
+        Proof: ``proofs/top_k_sets.md``, claim 3.
 
         >>> round(TopKSet(k=10, epsilon=1.0, sensitivity=1.0, monotonic=True).error_bound(1000), 1)
         117.0
         """
         confidence = probability(confidence, "confidence")
         n = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
-        k, weights = self._checked_k(n), self._weights
-        if weights is not None and n != len(weights):
-            raise InvalidParameterError("n_candidates", n, f"{len(weights)}, the number of weights")
-        sets = _log_choices(n, k) if weights is None else log_sets(weights, k)
-        log_odds = sets + math.log(-math.expm1(-sets))  # of all other sets over the lightest, rounded up
+        k = self._checked_k(n)
+        sets = math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
+        log_odds = sets + math.log(-math.expm1(-sets))  # of all other sets over the best, rounded up
         theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
         return theta * self.scale * (1.0 + 2.0**-30)
 
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
-        """Draw one set, at the cost of `epsilon` for all of it.
-
-        Args:
-            scores: more than `k`; see `Mechanism.select`.
-
-        Returns:
-            `k` candidates (or indices) in the order in which the scores were given, which says nothing of who is best.
-
-        Raises:
-            InvalidScoresError: as for `Mechanism.select`.
-            InvalidParameterError: there are not more than `k` scores.
-
-        Proof that the draw is exact: ``proofs/top_k_sets.md``, claims 4 and 6.
-        """
-        found, weights = finite_scores(scores), self._weights
-        if weights is not None and found.size != len(weights):
-            raise unlike(found.size, len(weights))
+    def _checked(self, scores: ScoresLike) -> NumericArray:
+        found = finite_scores(scores)
         self._checked_k(found.size)
-        pick = None if candidates is None else checked_candidates(candidates, count=found.size)
-        draw = _SetDraw(self, found) if weights is None else _WeightedSetDraw(self, found, weights)
-        chosen = draw.indices()
-        return chosen if pick is None else [pick(index) for index in chosen]
+        return found
+
+    def _indices(self, scores: NumericArray) -> list[int]:
+        return _SetDraw(self, scores).indices()
 
     @property
     def rate(self) -> Fraction:
@@ -152,34 +102,71 @@ class TopKSet(RangedMechanism):
 
     def scaled(self, gaps: Gaps) -> FloatArray:
         """Gaps over b."""
-        factor: Literal[1, 2] = self._factor
-        return gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=factor) / 2.0
-
-    @property
-    def _weights(self) -> CandidateWeights | None:
-        return cast("CandidateWeights | None", self.weights)
+        return gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor) / 2.0
 
     def _checked_k(self, n: int) -> int:
-        weights = self._weights
-        if weights is not None:
-            n = int(np.count_nonzero(weights.taking_part))
-            if self.k >= n:
-                raise InvalidParameterError("k", self.k, f"less than the number of candidates that have a weight, {n}")
-            if self.k * n > MOST_CELLS:
-                hint = f"There are {n:,} candidates that have a weight. Without weights there is no such limit."
-                raise InvalidParameterError("k", self.k, f"at most {MOST_CELLS // n:,} with so many weights", hint)
-        elif self.k >= n:
+        if self.k >= n:
             hint = "A set of all candidates is no choice, and needs no mechanism." if self.k == n else ""
             raise InvalidParameterError("k", self.k, f"less than the number of candidates, {n}", hint)
         return self.k
 
 
-class _Proposal(NamedTuple):
-    """Sets of equal h, or of any h up to `far`, whose worst rank lies in a stretch."""
+class RankSets:
+    """Sets of `k` of `n` ranks, ``1 <= k < n``.
 
-    h: int
-    first: int
-    last: int
+    >>> sets = RankSets(5, 2)
+    >>> [sets.count(h, 3, 5) for h in (1, 2)], math.comb(5, 2) - 1
+    ([6, 3], 9)
+    """
+
+    def __init__(self, n: int, k: int) -> None:
+        self._n, self._k = n, k
+        self.slack = 2.0**-16 + n * math.log2(n + 1) * 2.0**-46
+        """More than the logarithms below are off by."""
+
+    def log2_all(self) -> float:
+        """Binary logarithm of how many sets there are, about."""
+        return float(_log2_choose(np.array([float(self._n)]), np.array([float(self._k)]))[0])
+
+    def log2_at_most(self, h: IntArray, before: IntArray, until: IntArray) -> FloatArray:
+        """No less than the binary logarithm of `count` of h and the ranks ``before + 1`` to `until`, up to `slack`.
+
+        Of two bounds the smaller: all sets whose worst rank is at most `until`, and as many sets for each rank as for
+        the last.
+        """
+        size = (self._k - h + 1).astype(np.float64)
+        at_most = _log2_choose((until - h).astype(np.float64), size)
+        each = _log2_choose((until - h - 1).astype(np.float64), size - 1.0) + np.log2(
+            (until - before).astype(np.float64)
+        )
+        return np.minimum(at_most, each)
+
+    def count(self, h: int, first: int, last: int) -> int:
+        """Sets without h, with all ranks before it, and with a worst rank from `first` to `last`."""
+        size = self._k - h + 1
+        return math.comb(last - h, size) - math.comb(first - 1 - h, size)
+
+    def worst_rank(self, h: int, first: int, last: int, place: int) -> int:
+        """That of the set at `place`, if the sets of `count` are in order of it."""
+        size, before = self._k - h + 1, math.comb(first - 1 - h, self._k - h + 1)
+        return bisect_left(range(last), True, first, key=lambda t: math.comb(t - h, size) - before > place)
+
+    def count_without_one_of(self, far: int) -> int:
+        """Sets that leave out one of the first `far` ranks."""
+        return math.comb(self._n, self._k) - math.comb(self._n - far, self._k - far)
+
+    def best_left_out(self, far: int, place: int) -> int:
+        """That of the set at `place`, if these sets are in order of it."""
+        return bisect_left(range(far), True, 1, key=lambda h: self.count_without_one_of(h) > place)
+
+
+def _log2_choose(n: FloatArray, k: FloatArray) -> FloatArray:
+    """Minus infinity where n < k."""
+    from scipy.special import gammaln  # here, so that only sets cost the time to load it
+
+    with np.errstate(invalid="ignore"):
+        found = (gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)) / math.log(2.0)
+    return np.where(n >= k, found, -np.inf)
 
 
 class _SetDraw:
@@ -214,7 +201,7 @@ class _SetDraw:
             row, stretch = divmod(place, stretches)
             h, first, last = far + 1 + row, int(edges[stretch]) + 1, int(edges[stretch + 1])
             if row < k - far:
-                number, x, ranks = self._one_of(_Proposal(h, first, last))
+                number, x, ranks = self._one_of(h, first, last)
             elif stretch == 0:
                 number, x, ranks = 1, Fraction(0), np.arange(1, k + 1)  # the best set itself
             elif stretch == 1 and far:
@@ -273,9 +260,8 @@ class _SetDraw:
         numbers = self._sets.log2_at_most(h[:, np.newaxis], before, until)
         return numbers - above[h - 1][:, np.newaxis] - below[before - self._k] + self._sets.slack
 
-    def _one_of(self, proposal: _Proposal) -> tuple[int, Fraction, IntArray]:
+    def _one_of(self, h: int, first: int, last: int) -> tuple[int, Fraction, IntArray]:
         """How many sets the proposal stands for, how far below the best set a uniform one of them is, and its ranks."""
-        h, first, last = proposal
         number = self._sets.count(h, first, last)
         if not number:
             return 0, Fraction(0), np.empty(0, np.int64)
@@ -292,61 +278,18 @@ class _SetDraw:
 
     def _exponent(self, h: int, t: int) -> Fraction:
         """How far a set is below the best one, over b."""
-        return _exponent(self._ranked, self._k, h, t) * self._rate
+        ranked, k = self._ranked, self._k
+        best_out, last, next_one, worst = (Fraction(ranked[rank - 1].item()) for rank in (h, k, k + 1, t))
+        return ((last - next_one) - (worst - best_out)) * self._rate
 
     def _places(self, ranks: IntArray) -> IntArray:
         """The candidates with these ranks, in the order of the scores."""
-        scores, ranked = self._scores, self._ranked
-        ascending = ranked[::-1]
-        values = ranked[ranks - 1]
-        wanted, group = np.unique(values, return_inverse=True)
-        # Of equal scores the one with place p is p-th: those wanted, counted from the first of that score.
-        order = ranks - 1 - (self._n - np.searchsorted(ascending, wanted, side="right"))[group]
-        within = np.flatnonzero(_may_be_among(scores, cast(NumericArray, wanted)))
-        at = np.searchsorted(wanted, scores[within])
-        at[at == wanted.size] = 0
-        hit = wanted[at] == scores[within]
-        within, at = within[hit], at[hit]
-        by_value = np.argsort(at.astype(np.int32), kind="stable")
-        starts = np.searchsorted(at[by_value], np.arange(wanted.size))
-        return np.sort(within[by_value[starts[group] + order]])
-
-
-class _WeightedSetDraw:
-    """One draw with weights; equal scores are ranked by their place, one way or the other."""
-
-    def __init__(self, mechanism: TopKSet, scores: NumericArray, weights: CandidateWeights) -> None:
-        taking_part = np.flatnonzero(weights.taking_part)
-        k = mechanism.k
-        self._order = taking_part[np.argsort(scores[taking_part], kind="stable")[::-1]]
-        self._rate, self._k, self._ranked = mechanism.rate, k, scores[self._order]
-        ranked, octave = self._ranked, math.log(2.0)
-        lead = 2.0 * float(mechanism.scaled(_differences(ranked[k - 1], ranked[k : k + 1]))[0])
-        self._sets = WeightedSets(
-            RankedWeights(
-                weights=weights,
-                order=self._order,
-                above=mechanism.scaled(_differences(ranked[:k], ranked[k - 1])) / octave,
-                below=mechanism.scaled(_differences(ranked[k], ranked[k:])) / octave,
-                lead=lead / octave,
-            )
-        )
-
-    def indices(self) -> list[int]:
-        """The set, in the order of the scores."""
-        while True:
-            found = self._sets.propose()
-            if found is None:
-                continue
-            x = Fraction(0) if found.t == self._k else _exponent(self._ranked, self._k, found.h, found.t) * self._rate
-            if accepts(found.share.as_integer_ratio(), x):
-                return np.sort(self._order[np.array(found.ranks) - 1]).tolist()
-
-
-def _exponent(ranked: Any, k: int, h: int, t: int) -> Fraction:
-    """How far a set is below the best one, in the unit of the scores."""
-    best_out, last, next_one, worst = (Fraction(ranked[rank - 1].item()) for rank in (h, k, k + 1, t))
-    return (last - next_one) - (worst - best_out)
+        worst = self._ranked[ranks.max() - 1]
+        above = np.flatnonzero(self._scores > worst)
+        # Sorted from behind, and turned round: so equal scores stay in order of their places.
+        best_first = above[::-1][np.argsort(self._scores[above][::-1], kind="stable")][::-1]
+        best_first = np.concatenate([best_first, np.flatnonzero(self._scores == worst)])
+        return np.sort(best_first[ranks - 1])
 
 
 def _differences(high: Any, low: Any) -> Gaps:
@@ -359,19 +302,3 @@ def _differences(high: Any, low: Any) -> Gaps:
     if np.isfinite(difference).all():
         return Gaps(difference, 0)
     return Gaps(high / 2.0 - low / 2.0, 1)
-
-
-def _may_be_among(scores: NumericArray, few: NumericArray) -> npt.NDArray[np.bool_]:
-    """Whether each score is one of a few, or has the same 16 bits of a hash: much faster than a search for each."""
-    table = np.zeros(1 << 16, np.bool_)
-    table[_hashes(few)] = True
-    return table[_hashes(scores)]
-
-
-def _hashes(numbers: NumericArray) -> npt.NDArray[np.uint16]:
-    bits = (numbers + 0.0 if numbers.dtype.kind == "f" else numbers).view(np.uint64)  # there is one zero
-    return ((bits * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)).astype(np.uint16)
-
-
-def _log_choices(n: int, k: int) -> float:
-    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)

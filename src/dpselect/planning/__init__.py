@@ -11,46 +11,36 @@ from dpselect.on_use import on_use
 if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
-    from dpselect.mechanisms.unknown_noise import NamingNoise as NamingNoise
-    from dpselect.mechanisms.unknown_noise import UnknownNoise as UnknownNoise
-    from dpselect.mechanisms.unknown_noise import naming_noise as naming_noise
-    from dpselect.mechanisms.unknown_noise import unknown_noise as unknown_noise
-    from dpselect.planning.choosing import recommend as recommend
-    from dpselect.planning.choosing import why as why
+    from dpselect.mechanisms.threshold_counts import naming_noise as naming_noise
+    from dpselect.mechanisms.threshold_counts import unknown_noise as unknown_noise
     from dpselect.planning.curves import error_curve as error_curve
-    from dpselect.planning.optimal import Optimum as Optimum
     from dpselect.planning.optimal import optimal_error as optimal_error
     from dpselect.planning.optimal import optimal_ratio as optimal_ratio
     from dpselect.planning.plots import plot_error as plot_error
-    from dpselect.planning.pmf_plot import plot_pmf as plot_pmf
+    from dpselect.planning.plots import plot_pmf as plot_pmf
     from dpselect.planning.recommended import Recommendation as Recommendation
-    from dpselect.planning.recommended import TopKRecommendation as TopKRecommendation
-    from dpselect.planning.recommended import recommend_top_k as recommend_top_k
+    from dpselect.planning.recommended import recommend as recommend
     from dpselect.planning.recommended import recommendation as recommendation
     from dpselect.planning.targets import epsilon_for as epsilon_for
-    from dpselect.planning.testing import power_bound as power_bound
     from dpselect.planning.worst_case import Bounds as Bounds
-    from dpselect.planning.worst_case import WorstCaseScores as WorstCaseScores
     from dpselect.planning.worst_case import lead_needed as lead_needed
+    from dpselect.planning.worst_case import lead_shown as lead_shown
+    from dpselect.planning.worst_case import power_bound as power_bound
     from dpselect.planning.worst_case import worst_case_bounds as worst_case_bounds
     from dpselect.planning.worst_case import worst_case_error as worst_case_error
-    from dpselect.planning.worst_case import worst_case_scores as worst_case_scores
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
             "dpselect.mechanisms.noisy_order": "OrderNoise order_noise",
-            "dpselect.mechanisms.unknown_noise": "NamingNoise UnknownNoise naming_noise unknown_noise",
-            "dpselect.planning.choosing": "recommend why",
+            "dpselect.mechanisms.threshold_counts": "naming_noise unknown_noise",
             "dpselect.planning.curves": "error_curve",
-            "dpselect.planning.optimal": "Optimum optimal_error optimal_ratio",
-            "dpselect.planning.plots": "plot_error",
-            "dpselect.planning.pmf_plot": "plot_pmf",
-            "dpselect.planning.recommended": "Recommendation TopKRecommendation recommend_top_k recommendation",
+            "dpselect.planning.optimal": "optimal_error optimal_ratio",
+            "dpselect.planning.plots": "plot_error plot_pmf",
+            "dpselect.planning.recommended": "Recommendation recommend recommendation",
             "dpselect.planning.targets": "epsilon_for",
-            "dpselect.planning.testing": "power_bound",
             "dpselect.planning.worst_case": (
-                "Bounds WorstCaseScores lead_needed worst_case_bounds worst_case_error worst_case_scores"
+                "Bounds lead_needed lead_shown power_bound worst_case_bounds worst_case_error"
             ),
         },
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpselect.checks import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms import ExponentialMechanism, Mechanism
+from dpselect.mechanisms import Mechanism
+from dpselect.mechanisms.exponential import CandidateWeights, unlike
 from dpselect.mechanisms.laws import FloatArray, Gaps
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
-from dpselect.mechanisms.top_k import Weights
-from dpselect.mechanisms.weights import CandidateWeights, unlike
 
 MechanismKind = Callable[..., Mechanism]
 """A mechanism class, or ``functools.partial`` of one where it has options of its own."""
@@ -32,17 +31,11 @@ class Setting:
     monotonic: bool
 
     @classmethod
-    def checked(cls, kind: object, *, sensitivity: float, monotonic: bool, weights: Weights | None = None) -> Setting:
+    def checked(cls, kind: object, *, sensitivity: float, monotonic: bool) -> Setting:
         """
         Raises:
-            InvalidParameterError: `kind` does not make mechanisms, or none with `weights`, or an argument is out of
-                range.
+            InvalidParameterError: `kind` does not make mechanisms, or an argument is out of range.
         """
-        if weights is not None:
-            if kind is not ExponentialMechanism:
-                hint = "Only dpselect.ExponentialMechanism has weights."
-                raise InvalidParameterError("weights", Shown("<weights>"), "None with this mechanism", hint)
-            kind = partial(ExponentialMechanism, weights=CandidateWeights.of(weights))
         if isinstance(kind, Mechanism):
             raise _refused(kind, "Do not fix its epsilon: planning varies it.")
         is_class = isinstance(kind, type)
@@ -64,7 +57,7 @@ class Setting:
     @property
     def weights(self) -> CandidateWeights | None:
         """The public weights of the candidates, if they have any."""
-        return weights_of(self.at(1.0))
+        return cast("CandidateWeights | None", getattr(self.at(1.0), "weights", None))
 
 
 def _refused(kind: object, hint: str = "Others are not planned by a target error.") -> InvalidParameterError:
@@ -72,11 +65,6 @@ def _refused(kind: object, hint: str = "Others are not planned by a target error
     got = Shown(f"<class {kind.__name__}>") if isinstance(kind, type) else kind
     expected = "PermuteAndFlip, ExponentialMechanism or ReportNoisyMax, or functools.partial of one"
     return InvalidParameterError("mechanism", got, expected, hint)
-
-
-def weights_of(mechanism: Mechanism) -> CandidateWeights | None:
-    """The public weights of the candidates, if the mechanism has any."""
-    return cast("CandidateWeights | None", getattr(mechanism, "weights", None))
 
 
 def errors_of(scores: ScoresLike | None, n: int | None, weights: CandidateWeights | None) -> Errors:
@@ -183,7 +171,7 @@ class WorstErrors:
     @property
     def guessed(self) -> float:
         """The least probability with which a blind guess is the best candidate; 1 if there is one alone."""
-        return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + self.weights.odds_against())
+        return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + self.weights.odds_against_lightest())
 
 
 Errors = ErrorsOnScores | WorstErrors
@@ -199,20 +187,18 @@ def error_curve(
     sensitivity: float,
     monotonic: bool = False,
     confidence: float | None = None,
-    weights: Weights | None = None,
 ) -> NDArray[np.float64]:
     """The error at each epsilon: the expected error, or the bound at a `confidence` level.
 
     Args:
-        mechanism: a mechanism class, or ``functools.partial`` of one with options.
+        mechanism: a mechanism class, or ``functools.partial`` of one with options, such as public weights.
         scores: shape ``(n,)``, *public or synthetic*, never the private ones: the curve depends on them.
         n: number of candidates, instead of scores: errors are then the worst over all scores (for Laplace noise,
-            expected errors are the worst known: `worst_case_error`).
+            expected errors are the worst known: `worst_case_error`). Weights say it, too.
         epsilons: shape ``(m,)``, each > 0.
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.
         confidence: strictly between 0 and 1; None for the expected error.
-        weights: a prior: public weights of the candidates, for `dpselect.ExponentialMechanism`. They say `n`, too.
 
     Returns:
         Shape ``(m,)``, in the unit of the scores.
@@ -229,7 +215,7 @@ def error_curve(
     >>> error_curve(dps.PermuteAndFlip, [9, 5, 1], epsilons=[0.1, 1], sensitivity=1, confidence=0.95)
     array([8., 4.])
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic, weights=weights)
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
     errors = errors_of(scores, n, setting.weights)
     mechanisms = [setting.at(epsilon) for epsilon in checked_epsilons(epsilons)]
     if confidence is None:

@@ -3,78 +3,20 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from dataclasses import dataclass
 from math import comb
-from pathlib import Path
 
 import numpy as np
 
 from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InsufficientMemoryError, InvalidParameterError
-from dpselect.mechanisms import Mechanism
 from dpselect.planning.curves import MechanismKind, Setting
 from dpselect.planning.program import Lattice, lattice_of, lower_bound, solve, upper_bound
+from dpselect.planning.worst_case import Bounds
 
-_UNKNOWN = 4 * 2**30
-"""Assumed if the system does not report it."""
-
-
-def available_memory(root: Path = Path("/")) -> int:
-    """Bytes that are free, or can be made free without swapping: the machine's, or the container's if that is less.
-
-    >>> available_memory() > 0
-    True
-    """
-    free = _meminfo(root / "proc/meminfo")
-    return min([_physical() if free is None else free, *_left_in_containers(root)])
-
-
-def _meminfo(path: Path) -> int | None:
-    """Linux's own estimate."""
-    for line in _text(path).splitlines():
-        if line.startswith("MemAvailable:"):
-            return 1024 * int(line.split()[1])
-    return None
-
-
-def _physical() -> int:
-    """All of the machine's memory, if nothing better is known."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return _UNKNOWN
-
-
-def _left_in_containers(root: Path) -> list[int]:
-    """What the control groups of this process still allow (version 2), of those that have a limit."""
-    left: list[int] = []
-    for line in _text(root / "proc/self/cgroup").splitlines():
-        group = Path(line.removeprefix("0::").lstrip("/")) if line.startswith("0::") else None
-        for each in (group, *group.parents) if group is not None else ():
-            folder = root / "sys/fs/cgroup" / each
-            limit = _text(folder / "memory.max").strip()
-            if limit.isdigit():
-                used = int(_text(folder / "memory.current").strip() or 0)
-                left.append(max(int(limit) - used + _cached(folder), 0))
-    return left
-
-
-def _cached(folder: Path) -> int:
-    """File pages that count as used but would be dropped first."""
-    for line in _text(folder / "memory.stat").splitlines():
-        if line.startswith("inactive_file "):
-            return int(line.split()[1])
-    return 0
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
+_MOST_MEMORY = 4 * 2**30
+"""Bytes that a program may need, unless the caller says otherwise."""
 
 _BYTES_PER_ENTRY = 1000
 """Bytes for an entry of the program's matrix, its copies, factors and the solver's own; at most 700 were measured."""
@@ -123,7 +65,7 @@ class Size:
             raise InsufficientMemoryError(
                 f"n and levels make a linear program of {_readable(self.states)} states and "
                 f"{_readable(self.variables)} variables, which needs about {_readable(self.memory / 2**30)} GiB of "
-                f"memory; {_readable(limit / 2**30)} GiB are available. Take fewer levels or items."
+                f"memory; memory_limit allows {_readable(limit / 2**30)} GiB. Take fewer levels or items."
             )
 
 
@@ -154,25 +96,8 @@ _LARGEST_EPSILON = 700.0
 """For a larger epsilon errors are too small for a double."""
 
 
-@dataclass(frozen=True, slots=True)
-class Optimum:
-    """Two bounds that enclose the smallest possible error.
-
-    >>> Optimum(lower=1.0, upper=1.25).gap
-    0.25
-    """
-
-    lower: float
-    upper: float
-
-    @property
-    def gap(self) -> float:
-        """The distance between the bounds, relative to the lower one."""
-        return self.upper / self.lower - 1.0
-
-
 def optimal_ratio(
-    mechanism: MechanismKind, *, n: int, levels: int, epsilon: float, memory_limit: int | None = None
+    mechanism: MechanismKind, *, n: int, levels: int, epsilon: float, memory_limit: int = _MOST_MEMORY
 ) -> float:
     r"""The ratio of a mechanism's error to the smallest possible one, on average over a lattice of scores.
 
@@ -187,10 +112,10 @@ def optimal_ratio(
         n: number of candidates, >= 2.
         levels: number of steps, >= 1.
         epsilon: of one selection, > 0 and at most 700.
-        memory_limit: refuse a lattice that needs more bytes. Default: what the machine or its container has left.
+        memory_limit: refuse a lattice that needs more bytes; 4 GiB by default.
 
     Returns:
-        At least 1 for every `epsilon`-DP mechanism; never understated, and overstated by at most `Optimum.gap`.
+        At least 1 for every `epsilon`-DP mechanism; never understated, and overstated by at most `Bounds.gap`.
 
     Raises:
         InvalidParameterError: an argument is out of range.
@@ -210,10 +135,12 @@ def optimal_ratio(
     """
     setting = Setting.checked(mechanism, sensitivity=1.0, monotonic=False)
     lattice, spent = _checked_lattice(n, levels, epsilon, memory_limit)
-    return mean_error(setting.at(spent), lattice) / _least_error(lattice, spent).lower
+    mechanism_at = setting.at(spent)
+    errors = [mechanism_at.expected_error(scores) for scores in -_STEP * lattice.rows]
+    return float(lattice.weights @ np.array(errors)) / _least_error(lattice, spent).lower
 
 
-def optimal_error(*, n: int, levels: int, epsilon: float, memory_limit: int | None = None) -> Optimum:
+def optimal_error(*, n: int, levels: int, epsilon: float, memory_limit: int = _MOST_MEMORY) -> Bounds:
     """The least possible expected error, averaged over the score vectors of the lattice of `optimal_ratio`.
 
     Args and Raises: as for `optimal_ratio`.
@@ -231,13 +158,7 @@ def optimal_error(*, n: int, levels: int, epsilon: float, memory_limit: int | No
     return _least_error(lattice, spent)
 
 
-def mean_error(mechanism: Mechanism, lattice: Lattice) -> float:
-    """The mechanism's expected error averaged over the vectors of the lattice, in units of the sensitivity."""
-    errors = [mechanism.expected_error(scores) for scores in -_STEP * lattice.rows]
-    return float(lattice.weights @ np.array(errors))
-
-
-def _least_error(lattice: Lattice, epsilon: float) -> Optimum:
+def _least_error(lattice: Lattice, epsilon: float) -> Bounds:
     p = math.exp(-epsilon)
     # Without a guess these are best prices and permute-and-flip; from epsilon = 0.9624 on they meet, on any lattice.
     lower = lower_bound(lattice, p, np.full(lattice.weights.size, np.inf), np.zeros(lattice.weights.size))
@@ -246,7 +167,7 @@ def _least_error(lattice: Lattice, epsilon: float) -> Optimum:
         guess = solve(lattice, p)
         lower = max(lower, lower_bound(lattice, p, guess.prices, guess.top_multipliers))
         upper = min(upper, upper_bound(lattice, p, guess.scaled))
-    return Optimum(lower=_STEP * p * lower, upper=_STEP * p * upper)
+    return Bounds(lower=_STEP * p * lower, upper=_STEP * p * upper)
 
 
 def _checked_lattice(n: object, levels: object, epsilon: object, memory_limit: object) -> tuple[Lattice, float]:
@@ -258,7 +179,5 @@ def _checked_lattice(n: object, levels: object, epsilon: object, memory_limit: o
     spent = positive_epsilon(epsilon)
     if spent > _LARGEST_EPSILON:
         raise InvalidParameterError("epsilon", spent, f"a number <= {_LARGEST_EPSILON:g}")
-    Size.of(count, steps).check(
-        available_memory() if memory_limit is None else positive_count(memory_limit, "memory_limit")
-    )
+    Size.of(count, steps).check(positive_count(memory_limit, "memory_limit"))
     return lattice_of(count, steps), spent

@@ -1,4 +1,4 @@
-"""The chart of error against epsilon for each mechanism."""
+"""Two charts: error against epsilon for each mechanism, and how likely each candidate is."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect.charts import Axis, Series, lines, styles_of
+from dpselect.charts import Axis, Series, bars, lines, styles_of
 from dpselect.charts.lines import MOST_SERIES
-from dpselect.checks import boolean, probability
+from dpselect.checks import probability
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
+from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax
+from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.planning.curves import MechanismKind, Setting, checked_epsilons, error_curve
 
@@ -41,9 +42,10 @@ def plot_error(
     monotonic: bool = False,
     confidence: float | None = None,
     mechanisms: Mapping[str, MechanismKind] | None = None,
-    log: bool = True,
 ) -> LayerChart:
     """A chart of the error against epsilon, one line for each mechanism.
+
+    Errors below a millionth of the largest are cut off, and the chart says so.
 
     Args:
         scores: shape ``(n,)``, *public or synthetic*, never the private ones: the chart depends on them.
@@ -54,7 +56,6 @@ def plot_error(
         confidence: None for the expected error; otherwise the chart shows the error bound at this confidence level.
         mechanisms: from the name of each line to a mechanism class, or ``functools.partial`` of one; at most 6.
             Default: permute-and-flip, the exponential mechanism, and noisy max with Laplace noise.
-        log: logarithmic axes; errors below a millionth of the largest are then cut off, and the chart says so.
 
     Returns:
         An Altair chart with its numbers inside; `dpselect.charts.save` writes it to a file.
@@ -68,7 +69,6 @@ def plot_error(
     >>> chart.to_dict()["title"]["text"]
     ['Worst-case expected error of one selection among 1,000 candidates']
     """
-    boolean(log, "log")
     chosen = _checked(MECHANISMS if mechanisms is None else mechanisms)
     at = checked_epsilons(np.geomspace(0.01, 10.0, 61) if epsilons is None else epsilons)
     if len(set(at)) < 2:
@@ -81,7 +81,7 @@ def plot_error(
         )
         for name, kind in chosen.items()
     }
-    y, said = _error_axis(np.concatenate([*errors.values()]), log=log, expected=confidence is None)
+    y, said = _error_axis(np.concatenate([*errors.values()]), expected=confidence is None)
     conditions = [
         _scope(settings, expected=confidence is None) if scores is None else "On the scores given.",
         f"Sensitivity {repr(settings[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
@@ -91,7 +91,7 @@ def plot_error(
             Series(name=name, x=np.array(at), y=curve, style=style)
             for (name, curve), style in zip(errors.items(), styles_of(list(errors)), strict=True)
         ],
-        x=Axis(title="epsilon of one selection", log=log),
+        x=Axis(title="epsilon of one selection", log=True),
         y=y,
         title=_title(scores, n, confidence),
         subtitle=" ".join([*conditions, *said]),
@@ -116,13 +116,11 @@ def _scope(settings: Sequence[Setting], *, expected: bool) -> str:
     return f"The worst over all scores{' (with Laplace noise, the worst known)' if expected and has_laplace else ''}."
 
 
-def _error_axis(errors: np.ndarray, *, log: bool, expected: bool) -> tuple[Axis, list[str]]:
+def _error_axis(errors: np.ndarray, *, expected: bool) -> tuple[Axis, list[str]]:
     """The axis of the errors, and a sentence about errors that have no place on it."""
     title = f"{'expected error' if expected else 'error'}, in the unit of the scores"
     if not errors.any():
         return Axis(title=title, lowest=0.0, highest=1.0), ["Every error is 0."]
-    if not log:
-        return Axis(title=title, lowest=0.0), []
     axis = Axis(title=title, log=True)
     positive = errors[axis.drawable(errors)]
     if not positive.size:
@@ -143,3 +141,77 @@ def _title(scores: ScoresLike | None, n: int | None, confidence: float | None) -
         return f"{worst} of {among}"
     percent = (100 * Decimal(repr(probability(confidence, "confidence")))).normalize()
     return f"Error not exceeded with {percent:f} % confidence by {among}"
+
+
+MOST_CANDIDATES = 50
+"""Up to this number each candidate has a bar, in the order given."""
+
+SHOWN_OF_MANY = 20
+"""With more candidates, this many have one: the most probable, in decreasing order."""
+
+
+def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None) -> LayerChart:
+    """A bar chart of `Mechanism.pmf`. For public or synthetic scores only: it shows what depends on every score.
+
+    Up to 50 candidates each have a bar, in the given order. With more, the 20 most probable have one each, and one
+    further bar shows the sum of the others. `dpselect.charts.save` writes the chart to a file.
+
+    Args:
+        mechanism: whose law is shown.
+        scores: as for `Mechanism.select`.
+        candidates: as for `Mechanism.select`; their texts label the bars. Default: the indices.
+
+    Returns:
+        An Altair chart with its numbers inside.
+
+    Raises:
+        InvalidScoresError: as for `Mechanism.select`.
+        InvalidCandidatesError: as for `Mechanism.select`.
+        InvalidParameterError: `mechanism` is none.
+        MissingExtraError: the extra ``plots`` is not installed.
+
+    >>> from dpselect import PermuteAndFlip
+    >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
+    >>> chart = plot_pmf(mechanism, [10.0, 12.0, 11.0], candidates=["red", "green", "blue"])
+    >>> chart.to_dict()["title"]["text"]
+    ['Permute-and-flip, epsilon = 1: probability of each of 3 candidates']
+    """
+    if not isinstance(cast(object, mechanism), Mechanism):
+        raise InvalidParameterError("mechanism", mechanism, "a selection mechanism, such as PermuteAndFlip(...)")
+    probabilities = mechanism.pmf(scores)
+    count = len(probabilities)
+    label = None if candidates is None else checked_candidates(candidates, count=count)
+    title = f"{_name(mechanism)}, epsilon = {mechanism.epsilon:g}"
+    subtitle = f"Sensitivity {mechanism.sensitivity:g}{', monotonic' if mechanism.monotonic else ''}."
+    shown = np.arange(count)
+    if count > MOST_CANDIDATES:
+        shown = np.argsort(-probabilities, kind="stable")[:SHOWN_OF_MANY]
+        title += f": probability of the {SHOWN_OF_MANY} likeliest of {count:,} candidates"
+        subtitle += f" The last bar is the sum of the other {count - SHOWN_OF_MANY:,}."
+    else:
+        title += f": probability of each of {count} candidates" if count > 1 else ": probability of the one candidate"
+    labels = [str(index if label is None else label(int(index))) for index in shown]
+    others = None
+    if count > len(shown):
+        labels.append(f"the other {count - len(shown):,}")
+        others = float(np.delete(probabilities, shown).sum())
+    return bars(
+        labels,
+        probabilities[shown].tolist(),
+        category="candidate" if label is not None else "index",
+        value="probability of being selected",
+        title=title,
+        subtitle=subtitle,
+        others=others,
+    )
+
+
+def _name(mechanism: Mechanism) -> str:
+    if isinstance(mechanism, ReportNoisyMax):
+        noise = (
+            mechanism.noise if mechanism.noise == "exponential" else mechanism.noise.capitalize()
+        )  # others are people
+        return f"Report-noisy-max ({noise} noise)"
+    if isinstance(mechanism, ExponentialMechanism):
+        return "Exponential mechanism" + ("" if mechanism.weights is None else " with weights")
+    return "Permute-and-flip"

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dpselect.checks import probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.scores import ScoresLike
-from dpselect.mechanisms.top_k import Weights
 from dpselect.planning.curves import Errors, ErrorsOnScores, MechanismKind, Setting, WorstErrors, errors_of
 
 _SMALLEST, _LARGEST = 1e-290, 1e290
@@ -36,7 +35,6 @@ def epsilon_for(
     confidence: float | None = None,
     sensitivity: float,
     monotonic: bool = False,
-    weights: Weights | None = None,
 ) -> float:
     """The smallest epsilon that reaches a target error.
 
@@ -45,15 +43,14 @@ def epsilon_for(
     alone, for all possible scores of `n` candidates.
 
     Args:
-        mechanism: a mechanism class, or ``functools.partial`` of one with options.
+        mechanism: a mechanism class, or ``functools.partial`` of one with options, such as public weights.
         scores: shape ``(n,)``, *public or synthetic*, never the private ones: the answer depends on them.
-        n: number of candidates, instead of scores.
+        n: number of candidates, instead of scores; weights say it, too.
         expected_error: the largest allowed expected distance of the selected score below the best, > 0.
         within: the largest allowed distance, >= 0 (> 0 in the worst case).
         confidence: probability of staying `within` it, strictly between 0 and 1.
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.
-        weights: a prior: public weights of the candidates, for `dpselect.ExponentialMechanism`. They say `n`, too.
 
     Returns:
         An epsilon with an error of at most the target. It exceeds the smallest such epsilon by at most one part in
@@ -72,11 +69,12 @@ def epsilon_for(
     0.056
     >>> round(epsilon_for(dps.PermuteAndFlip, n=1000, within=20.0, confidence=0.99, sensitivity=1, monotonic=True), 3)
     0.541
-    >>> prior = [90, 5, 5]
-    >>> round(epsilon_for(dps.ExponentialMechanism, [40, 30, 20], weights=prior, expected_error=0.5, sensitivity=1), 3)
+    >>> from functools import partial
+    >>> with_prior = partial(dps.ExponentialMechanism, weights=[90, 5, 5])
+    >>> round(epsilon_for(with_prior, [40, 30, 20], expected_error=0.5, sensitivity=1), 3)
     0.148
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic, weights=weights)
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
     errors = errors_of(scores, n, setting.weights)
     if expected_error is not None:
         if within is not None or confidence is not None:

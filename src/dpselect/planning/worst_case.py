@@ -1,18 +1,15 @@
-"""Errors from the number of candidates alone: the worst scores, their error, and bounds on it."""
+"""From public numbers alone: the worst error, bounds on it, leads, and the power of a test."""
 
 from __future__ import annotations
 
 import math
 import sys
 from dataclasses import dataclass
+from typing import cast
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpselect.checks import positive_count
-from dpselect.errors import InsufficientMemoryError, InvalidParameterError, Shown
-from dpselect.mechanisms import PermuteAndFlip
-from dpselect.mechanisms.top_k import Weights
+from dpselect.checks import positive_count, positive_epsilon, probability, target_error
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import Mechanism, PermuteAndFlip
 from dpselect.planning.curves import MechanismKind, Setting
 
 
@@ -23,7 +20,6 @@ def worst_case_error(
     epsilon: float,
     sensitivity: float,
     monotonic: bool = False,
-    weights: Weights | None = None,
 ) -> float:
     """The largest expected error over all vectors of `n` scores: public, so safe to publish.
 
@@ -37,7 +33,6 @@ def worst_case_error(
         epsilon: of one selection, > 0.
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.
-        weights: a prior: public weights of the `n` candidates, for `dpselect.ExponentialMechanism`.
 
     Returns:
         The expected distance of the selected score below the best, in the unit of the scores.
@@ -51,66 +46,25 @@ def worst_case_error(
     >>> round(worst_case_error(dps.PermuteAndFlip, 10**9, epsilon=1.0, sensitivity=1.0), 2)
     33.69
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic, weights=weights)
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
     return setting.at(epsilon).worst_expected_error(_count(n))
 
 
 @dataclass(frozen=True, slots=True)
-class WorstCaseScores:
-    """One best candidate and ``n - 1`` others, all `gap` below it, on which the expected `error` is largest.
-
-    >>> WorstCaseScores(n=3, gap=2.5, error=1.0).scores()
-    array([ 0. , -2.5, -2.5])
-    """
-
-    n: int
-    gap: float
-    error: float
-
-    def scores(self) -> NDArray[np.float64]:
-        """The scores written out, the best first, shape ``(n,)``.
-
-        Raises:
-            InsufficientMemoryError: they do not fit into memory.
-        """
-        try:
-            scores = np.full(self.n, -self.gap)
-        except (MemoryError, ValueError):  # NumPy's error for more than an address space
-            raise InsufficientMemoryError(f"{self.n} scores do not fit into memory.") from None
-        scores[0] = 0.0
-        return scores
-
-
-def worst_case_scores(
-    mechanism: MechanismKind, n: int, *, epsilon: float, sensitivity: float, monotonic: bool = False
-) -> WorstCaseScores:
-    """The scores on which `worst_case_error` is attained; not written out, so for any `n`.
-
-    Args and Raises: as for `worst_case_error`; a mechanism with weights is refused, as who is best matters then.
-
-    Proof: ``proofs/error_bounds.md``, claim 4.
-
-    >>> import dpselect as dps
-    >>> worst = worst_case_scores(dps.PermuteAndFlip, 4, epsilon=1.0, sensitivity=1.0)
-    >>> mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
-    >>> round(worst.gap, 3), round(worst.error, 3), round(mechanism.expected_error(worst.scores()), 3)
-    (2.497, 0.884, 0.884)
-    """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    n, made = _count(n), setting.at(epsilon)
-    if setting.weights is not None:
-        hint = "The worst scores depend on who is best: see error_bound_if_best."
-        raise InvalidParameterError("mechanism", Shown("<with weights>"), "one without weights", hint)
-    gap = made.law.worst_case.gap(n) * made.scale if n > 1 else 0.0
-    return WorstCaseScores(n=n, gap=gap, error=made.worst_expected_error(n))
-
-
-@dataclass(frozen=True, slots=True)
 class Bounds:
-    """Two numbers between which a third lies."""
+    """Two numbers between which a third lies.
+
+    >>> Bounds(lower=1.0, upper=1.25).gap
+    0.25
+    """
 
     lower: float
     upper: float
+
+    @property
+    def gap(self) -> float:
+        """The distance between them, relative to the lower one."""
+        return self.upper / self.lower - 1.0
 
 
 def worst_case_bounds(
@@ -137,7 +91,7 @@ def worst_case_bounds(
     n, made = _count(n), setting.at(epsilon)
     made.worst_expected_error(n)  # refuses a number that is not that of the weights
     weights = setting.weights
-    size = math.log(n) if weights is None else math.log1p(weights.odds_against())
+    size = math.log(n) if weights is None else math.log1p(weights.odds_against_lightest())
     upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" and n > 1 else size
     return Bounds(made.scale * size / 4.0, made.scale * upper)
 
@@ -163,7 +117,6 @@ def lead_needed(
     mechanism: MechanismKind = PermuteAndFlip,
     sensitivity: float = 1.0,
     monotonic: bool = False,
-    weights: Weights | None = None,
 ) -> float:
     """How far the best of `n` has to lead all others to be selected with probability `confidence`.
 
@@ -173,11 +126,10 @@ def lead_needed(
         n: number of candidates, >= 1.
         epsilon: of one selection, > 0.
         confidence: strictly between 0 and 1.
-        mechanism: a mechanism class, or ``functools.partial`` of one with options.
+        mechanism: a mechanism class, or ``functools.partial`` of one with options. With public weights the lead is
+            what the lightest candidate needs.
         sensitivity: of each score, > 0; the lead is in its unit.
         monotonic: as for `Mechanism`; true for votes when a voter is added or removed.
-        weights: a prior: public weights of the `n` candidates, for `dpselect.ExponentialMechanism`; the lead is then
-            what the lightest one needs.
 
     Returns:
         The lead, rounded up; 0 if even a blind guess among `n` reaches the confidence.
@@ -191,9 +143,106 @@ def lead_needed(
     >>> round(lead_needed(100, 0.5), 2), round(lead_needed(100, 0.5, mechanism=dps.ExponentialMechanism), 2)
     (34.0, 36.76)
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic, weights=weights)
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
     return setting.at(epsilon).error_bound(_count(n), confidence)
+
+
+def power_bound(*, significance: float, epsilon: float) -> float:
+    r"""The largest power of a test that decides, from a release, which of two neighbouring data sets it came from.
+
+    Somebody who knows all data except one unit's and sees an epsilon-DP release may test "the unit is this" against
+    "the unit is that" (replace-one), or "absent" against "present" (add/remove). At level `significance` the power is
+    at most
+
+    .. math:: \min(\alpha e^{\varepsilon},\; 1 - e^{-\varepsilon} (1 - \alpha)),
+
+    whatever the test; randomised response attains it for every significance.
+
+    Args:
+        significance: probability of rejecting the first hypothesis if it is true, strictly between 0 and 1.
+        epsilon: privacy loss between the two data sets, > 0. Under add/remove "this" against "that" are two steps:
+            ``2 * epsilon``.
+
+    Returns:
+        A probability of at least `significance`, the power of a blind guess.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/testing.md``. Source: Wasserman & Zhou (2010), for the first of the two bounds.
+
+    >>> round(power_bound(significance=0.05, epsilon=1.0), 4)
+    0.1359
+    >>> round(power_bound(significance=0.5, epsilon=1.0), 4)  # where the first bound alone would be above 1
+    0.8161
+    """
+    level = probability(significance, "significance")
+    loss = positive_epsilon(epsilon)
+    first = level * math.exp(min(loss, 700.0))
+    second = level - (1.0 - level) * math.expm1(-loss)
+    return min(first, second)
 
 
 def _count(n: object) -> int:
     return positive_count(n, "n", at_most=sys.maxsize)
+
+
+_HALVINGS = 200
+_SMALLEST = math.ulp(0.0)
+_DISTANT = 1e15  # so many scales are what no noise makes up for, at any confidence that a double holds
+
+
+def _exponential(x: float) -> float:
+    return 0.5 * math.exp(-x) if x >= 0.0 else 1.0 - 0.5 * math.exp(x)
+
+
+def _gumbel(x: float) -> float:
+    return math.exp(-x) / (1.0 + math.exp(-x)) if x >= 0.0 else 1.0 / (1.0 + math.exp(x))
+
+
+def _laplace(x: float) -> float:
+    return (2.0 + x) * math.exp(-x) / 4.0 if x >= 0.0 else 1.0 - (2.0 - x) * math.exp(x) / 4.0
+
+
+_TAILS = {"permute_and_flip": _exponential, "exponential": _gumbel, "laplace": _laplace}
+"""The probability that the difference of two noises of scale 1, of those that have a law, is larger than a number."""
+
+
+def lead_shown(mechanism: Mechanism, gap: float, confidence: float = 0.99) -> float:
+    """What a gap that was released says: the winner's true score is ahead of all others by at least this much.
+
+    That holds with probability `confidence` over the noise, whichever candidate wins; unless it is 0, which says
+    nothing: the winner may then be behind.
+
+    Args:
+        mechanism: which released the gap.
+        gap: from `Mechanism.select_with_gap`.
+        confidence: strictly between 0 and 1.
+
+    Returns:
+        A distance in the unit of the scores, at most the gap.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/free_gap.md``, claim 4.
+
+    >>> import dpselect as dps
+    >>> mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
+    >>> round(lead_shown(mechanism, 30.0), 2), lead_shown(mechanism, 3.0)
+    (22.18, 0.0)
+    """
+    if not isinstance(cast(object, mechanism), Mechanism):
+        raise InvalidParameterError("mechanism", mechanism, "a mechanism that released a gap")
+    gap, failure = target_error(gap, "gap", zero_allowed=True), 1.0 - probability(confidence, "confidence")
+    tail, scale = _TAILS[mechanism.law.name], max(mechanism.scale, _SMALLEST)
+    if gap / scale > _DISTANT:
+        return gap * (1.0 - 1e-12)
+    # The chance of so large a gap grows with the true lead; where it reaches the failure lies the bound.
+    low, high = 0.0, gap / scale
+    if not gap or not tail(high) <= failure * tail(0.0):
+        return 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if tail(gap / scale - middle) <= failure * tail(-middle) else (low, middle)
+    return low * mechanism.scale * (1.0 - 1e-12)

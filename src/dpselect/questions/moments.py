@@ -164,7 +164,7 @@ class Mean(Moment, name="mean"):
             mechanism=type(mechanism).__name__,
             epsilon=mechanism.epsilon,
             sensitivity=Sensitivity(
-                mechanism.sensitivity,
+                mechanism.sensitivity_for(),
                 monotonic=False,
                 neighbours=mechanism.neighbours,
                 proof="proofs/means.md",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import summaries
 from dpselect.checks import decimal_fraction, finite_bounds, positive_count
@@ -24,20 +24,24 @@ class ValuesQuestion(Question):
     """A question about numbers between public bounds. Its subclasses are questions."""
 
     def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
-        """How many units have a number: as many as there are values, if each unit has one."""
+        """How many units have a number, or a date: as many as there are values, if each unit has one."""
         if all(each.max_rows_per_unit == 1 for each in found):
             return [each.values.size for each in found]
-        return rows.units(summaries.PublicCondition(is_number=True), groups)
+        dated = found[0].domain.dated
+        return rows.units(summaries.PublicCondition(is_number=not dated, is_date=dated), groups)
 
 
 class NumbersQuestion(ValuesQuestion):
     """A declared question about at most so many numbers of each unit. Its subclasses have a `mechanism`."""
 
+    may_be_dates: ClassVar[bool] = False
+    """Whether the bounds, and the values, may be dates."""
+
     @cached_property
     def domain(self) -> PublicDomain:
         """The public bounds, and the grid between them if there is a step."""
         asked = cast(Any, self)
-        return summaries.PublicDomain.given(asked.bounds, step=asked.step)
+        return summaries.PublicDomain.given(asked.bounds, step=asked.step, may_be_dates=self.may_be_dates)
 
     @cached_property
     def most(self) -> int:
@@ -91,6 +95,10 @@ def step_between(columns: Columns, column: str, bounds: object, step: Any, *, co
     """
     if continuous and step is not None:
         raise InvalidParameterError("continuous", True, "False, because a step is given")
+    if summaries.are_dates(bounds):  # refused later where they may not be
+        if continuous:
+            raise InvalidParameterError("continuous", True, "False, because the bounds are dates")
+        return 1 if step is None else step
     if step is not None or continuous:
         return step
     if are_whole(columns, column, bounds):

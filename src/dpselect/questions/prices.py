@@ -102,7 +102,7 @@ class BestPrice(ValuesQuestion, name="best_price"):
         """The range that offers are clipped into: one below 0 never buys, one above the highest price always does."""
         mechanism = self.mechanism
         if isinstance(mechanism, mechanisms.PriceListMechanism):
-            return summaries.PublicDomain(0.0, mechanism.highest)
+            return summaries.PublicDomain(0.0, max(map(float, mechanism.prices)))
         within = summaries.PublicDomain.given(mechanism.bounds)
         return summaries.PublicDomain(0.0, within.upper)  # not from `lower` on: offers below must not buy there
 
@@ -118,7 +118,7 @@ class BestPrice(ValuesQuestion, name="best_price"):
         about: dict[str, Any] = {**rows, "neighbours": self.neighbours}
         if isinstance(mechanism, mechanisms.PriceListMechanism):
             moved = price_sensitivity(max(mechanism.prices), **about)
-            public = {"origin": "caller", "count": mechanism.count, "kind": "prices", **_ends(mechanism)}
+            public = {"origin": "caller", "kind": "prices", **_listed_prices(mechanism)}
             error_bound, page = mechanism.error_bound(CONFIDENCE), "proofs/permute_and_flip.md"
         else:
             moved = price_range_sensitivity(self.domain.upper, **about)
@@ -172,15 +172,16 @@ class BestPrice(ValuesQuestion, name="best_price"):
         return is_number(price) and float(lower) <= price <= float(upper)
 
 
-def _ends(listed: PriceListMechanism) -> dict[str, Any]:
-    """What a certificate says of the prices of a list, besides how many there are."""
-    ends = {"lowest": listed.lowest, "highest": listed.highest, "common_unit": str(listed.unit)}
-    return ends if listed.second_highest is None else {**ends, "second_highest": listed.second_highest}
+def _listed_prices(mechanism: PriceListMechanism) -> dict[str, Any]:
+    """What a certificate says of the prices of a list."""
+    prices = sorted(map(float, mechanism.prices))
+    said = {"count": len(prices), "lowest": prices[0], "highest": prices[-1], "common_unit": str(mechanism.unit)}
+    return said | ({"second_highest": prices[-2]} if len(prices) > 1 else {})
 
 
 def _listed(bounds: object, step: object) -> list[Fraction]:
     """The prices from the lower bound to the upper one, without 0."""
-    from dpselect.mechanisms.price_list import MOST_PRICES
+    from dpselect.mechanisms.prices import MOST_PRICES
 
     lower, upper = finite_bounds(bounds)
     if lower < 0:

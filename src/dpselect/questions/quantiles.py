@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect.arguments import (
-    Bounds,
     BoundsIfKnown,
     Continuous,
     Epsilon,
@@ -15,7 +14,8 @@ from dpselect.arguments import (
     Levels,
     LowerIfUnbounded,
     MaxRows,
-    Numbers,
+    NumbersOrDates,
+    QuantileBounds,
     Step,
 )
 from dpselect.arguments import Quantiles as Method
@@ -37,7 +37,7 @@ class Median(NumbersQuestion, name="median"):
     """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
 
     Returns:
-        A number within the bounds.
+        A number within the bounds; between two dates a date, with a step of one day unless another one is given.
 
     Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
     ``proofs/unbounded_quantiles.md``.
@@ -48,6 +48,14 @@ class Median(NumbersQuestion, name="median"):
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> people.median("age", bounds=(0, 120), step=1, epsilon=1.0).value
     37.0
+
+    Of dates:
+
+    >>> import pyarrow as pa
+    >>> days = pa.array([20_000 + person % 9 for person in range(900)], pa.int32()).cast(pa.date32())
+    >>> visits = dps.Dataset(pa.table({"who": range(900), "day": days}), unit="who")
+    >>> visits.median("day", bounds=("2024-01-01", "2024-12-31"), epsilon=1.0).value
+    datetime.date(2024, 10, 8)
     """
 
     asks = "What is the median?"
@@ -56,7 +64,7 @@ class Median(NumbersQuestion, name="median"):
     value = "float"
     page = "quantiles"
 
-    column: Numbers
+    column: NumbersOrDates
     bounds: BoundsIfKnown = None
     epsilon: Epsilon
     lower: LowerIfUnbounded = None
@@ -64,6 +72,7 @@ class Median(NumbersQuestion, name="median"):
     continuous: Continuous = False
     max_rows_per_unit: MaxRows = 1
 
+    may_be_dates: ClassVar[bool] = True
     label: ClassVar[str] = "level"
     error_units: ClassVar[tuple[str, ...]] = ("ranks",)
     measure: ClassVar[str] = "{column}"
@@ -145,13 +154,16 @@ class Median(NumbersQuestion, name="median"):
         )
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """A number within the bounds."""
-        return Drawn(self.mechanism.draw(self.values(summary)))
+        """A number within the bounds, or a date."""
+        return Drawn(self.domain.shown(self.mechanism.draw(self.values(summary))))
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        return f"{near_quantile(release, bound)}, values rounded to steps of {as_text(release.candidates['step'])}"
+        days = f" day{'s' * (release.candidates['step'] != 1)}" if "kind" in release.candidates else ""
+        return (
+            f"{near_quantile(release, bound)}, values rounded to steps of {as_text(release.candidates['step'])}{days}"
+        )
 
     @classmethod
     def origin(cls, release: Planned) -> str:
@@ -207,7 +219,7 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     Together they cost one `epsilon`, at most 100 for ``"joint"``.
 
     Returns:
-        A list of numbers within the bounds, one per level, in the order of `levels`.
+        A list of numbers within the bounds, or of dates, one per level, in the order of `levels`.
 
     Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``.
 
@@ -223,9 +235,9 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     positional = ("levels",)
     value = "list[float]"
 
-    column: Numbers
+    column: NumbersOrDates
     levels: Levels
-    bounds: Bounds
+    bounds: QuantileBounds
     epsilon: Epsilon
     step: Step = None
     continuous: Continuous = False
@@ -233,6 +245,7 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     method: Method = "joint"
 
     gives_list: ClassVar[bool] = True
+    may_be_dates: ClassVar[bool] = True
     label: ClassVar[str] = "level"
     measure: ClassVar[str] = "{column}"
     unbounded: ClassVar[str] = "No bound on the error of several quantiles is stated"
@@ -303,7 +316,7 @@ class Quantiles(NumbersQuestion, name="quantiles"):
 
     def released(self, summary: UnitValues, /) -> Drawn:
         """One number for each level, in their order."""
-        return Drawn([*self.mechanism.draw(self.values(summary))])
+        return Drawn([self.domain.shown(each) for each in self.mechanism.draw(self.values(summary))])
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -326,5 +339,5 @@ class Quantiles(NumbersQuestion, name="quantiles"):
 
 def _between(release: Planned) -> str:
     """What an answer between public bounds is drawn from."""
-    is_grid = release.candidates["source"] == "grid"
-    return from_rows(release, f"the {release.candidates['count']:,} numbers" if is_grid else "all numbers")
+    what, is_grid = release.candidates.get("kind", "numbers"), release.candidates["source"] == "grid"
+    return from_rows(release, f"the {release.candidates['count']:,} {what}" if is_grid else "all numbers")

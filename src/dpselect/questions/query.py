@@ -18,13 +18,8 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.declared import BY_NAME, Columns, Question, named
 from dpselect.questions.question import ROW_CONDITIONS, Priced
 from dpselect.questions.words import Words, canonical_json, members, number_written, read, written, wrong
-from dpselect.summaries import (
-    CandidateKind,
-    PublicCandidates,
-    PublicGroups,
-    candidate_kind,
-    ends_of,
-)
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups, candidate_kind
+from dpselect.summaries.candidates import ends_of
 
 _LISTS = ("list", "dates", "values", "prices")
 _OF_VIEWS = tuple(

@@ -208,7 +208,7 @@ def rank_sensitivity(
     exact, relation = Fraction(level), neighbouring_relation(neighbours)
     most = max(exact, 1 - exact) if relation is Neighbours.ADD_REMOVE else 1
     value = positive_sensitivity(max_rows_per_unit * most)
-    from dpselect.mechanisms.quantile import moves_one_way
+    from dpselect.mechanisms.quantiles import moves_one_way
 
     monotonic = moves_one_way(level, relation)
     return Sensitivity(value, monotonic=monotonic, neighbours=relation, proof="proofs/unit_values.md")

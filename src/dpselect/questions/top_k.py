@@ -20,8 +20,9 @@ from dpselect.questions.values import Unlisted, check_countable, checked_most, n
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
+    from dpselect.mechanisms import GaussianThresholdCounts, StopCandidate, ThresholdCounts
+    from dpselect.mechanisms.threshold_counts import UnlistedNoise
     from dpselect.mechanisms.top_k import TopKPlan
-    from dpselect.mechanisms.unknown_noise import UnknownMechanism
     from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import NameCounts, PublicGroups
 
@@ -132,11 +133,11 @@ class TopUnknown(Unlisted, name="top_unknown"):
     kind: Any
 
     @cached_property
-    def _chosen(self) -> tuple[Any, UnknownMechanism]:
-        """The rule by which the mechanism was chosen, and the mechanism."""
-        from dpselect.mechanisms.unknown_noise import plan_unknown
+    def _chosen(self) -> UnlistedNoise:
+        """The mechanism, and the rule by which it was chosen."""
+        from dpselect.mechanisms.threshold_counts import unknown_noise
 
-        return plan_unknown(
+        return unknown_noise(
             self.k,
             epsilon=self.epsilon,
             delta=self.delta,
@@ -146,9 +147,9 @@ class TopUnknown(Unlisted, name="top_unknown"):
         )
 
     @property
-    def mechanism(self) -> UnknownMechanism:
+    def mechanism(self) -> ThresholdCounts | GaussianThresholdCounts | StopCandidate:
         """What selects them, at the whole cost."""
-        return self._chosen[1]
+        return self._chosen.mechanism
 
     @cached_property
     def terms(self) -> Terms:
@@ -178,7 +179,7 @@ class TopUnknown(Unlisted, name="top_unknown"):
                     if has_counts
                     else {"half_released_at": mechanism.count_needed(0.5)}
                 ),
-                "rule": self._chosen[0].rule,
+                "rule": self._chosen.rule,
             },
             counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
         )

@@ -18,7 +18,9 @@ from dpselect.questions.declared import Columns, Question
 from dpselect.questions.question import CONFIDENCE, Drawn, Terms, counted
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms.unknown_noise import NamingMechanism, UnknownMechanism
+    from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection
+    from dpselect.mechanisms.partition_selection import UnlistedValues
+    from dpselect.mechanisms.threshold_counts import UnlistedNoise
     from dpselect.questions.question import Planned, RowReader
     from dpselect.summaries import NameCounts, PublicGroups
 
@@ -36,7 +38,7 @@ class Unlisted(Question):
 
     @property
     @abstractmethod
-    def mechanism(self) -> NamingMechanism | UnknownMechanism:
+    def mechanism(self) -> UnlistedValues:
         """What selects them, at the whole cost."""
 
     @property
@@ -120,19 +122,18 @@ class Values(Unlisted, name="values"):
         return replace(self, kind=columns.name_kind(self.column, self.kind), neighbours=neighbours)
 
     @cached_property
-    def _chosen(self) -> tuple[str, NamingMechanism]:
-        """The rule by which the mechanism was chosen, and the mechanism."""
-        from dpselect.mechanisms.unknown_noise import plan_naming
+    def _chosen(self) -> UnlistedNoise:
+        """The mechanism, and the rule by which it was chosen."""
+        from dpselect.mechanisms.threshold_counts import naming_noise
 
         most = checked_most(self.kind, self.max_values_per_unit)
         price: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
-        found, mechanism = plan_naming(**price, max_values_per_unit=most)
-        return found.rule, mechanism
+        return naming_noise(**price, max_values_per_unit=most)
 
     @property
-    def mechanism(self) -> NamingMechanism:
+    def mechanism(self) -> PartitionSelection | GaussianThresholdCounts:
         """What decides which values are named, at the whole cost."""
-        return self._chosen[1]
+        return self._chosen.mechanism
 
     @cached_property
     def terms(self) -> Terms:
@@ -141,7 +142,7 @@ class Values(Unlisted, name="values"):
         Proof: ``proofs/unknown_candidates.md`` (the counts), and ``proofs/partition_selection.md`` or
         ``proofs/discrete_gaussian.md`` (the names).
         """
-        rule, mechanism = self._chosen
+        rule, mechanism = self._chosen.rule, self.mechanism
         is_coin = isinstance(mechanism, mechanisms.PartitionSelection)
         return Terms(
             task=self.name,

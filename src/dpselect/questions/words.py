@@ -50,9 +50,9 @@ def written(value: Any, kind: object) -> Any:
     """
     if isinstance(value, bool | str):
         return value
-    if kind == "ends":
+    if kind == "ends" or (kind == "numbers or dates" and summaries.are_dates(value)):
         return [str(summaries.as_date(each)) for each in value]
-    if kind in ("bounds", "levels"):
+    if kind in ("bounds", "levels", "numbers or dates"):
         return [number_written(each) for each in cast("Iterable[Any]", value)]
     return number_written(value)
 
@@ -149,6 +149,10 @@ def _ends(held: object, name: str) -> Any:
     return tuple(_text(each, name) for each in _list(held, name))
 
 
+def _numbers_or_dates(held: object, name: str) -> Any:
+    return (_ends if all(map(summaries.as_date, _list(held, name))) else _numbers)(held, name)
+
+
 def _prices(held: object, name: str) -> Any:
     return _numbers(held, name) if not isinstance(held, dict) else members(cast("Words", held), name)
 
@@ -162,6 +166,7 @@ _READ: dict[object, Callable[[object, str], Any]] = {
     "flag": _flag,
     "bounds": _numbers,
     "ends": _ends,
+    "numbers or dates": _numbers_or_dates,
     "levels": _numbers,
     "prices": _prices,
     "dates": members,

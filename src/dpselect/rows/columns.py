@@ -1,15 +1,16 @@
-"""Names and types of columns. They are public, and every refusal depends on them alone."""
+"""Names and types of columns, and what a question needs of them. They are public; refusals depend on them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
 from dpselect.errors import InvalidDataError, Shown, did_you_mean, typed
 from dpselect.privacy import EACH_ROW, is_each_row
-from dpselect.summaries import CandidateKind
+from dpselect.summaries import CandidateKind, PublicCandidates
 
 
 class Holds(StrEnum):
@@ -30,7 +31,6 @@ class Holds(StrEnum):
     NESTED = "nested values"
     OTHER = "values of a type that no question can use"
     UNLIKE = "other values in another file"
-    WIDE_DECIMALS = "decimal numbers of a width that this engine cannot read"
 
 
 _MATCHING: dict[CandidateKind, frozenset[Holds]] = {
@@ -52,6 +52,9 @@ _DATES = (
 )
 
 
+_MEDIANS = "Of dates there are medians and quantiles, with the first and the last date as bounds."
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column.
@@ -64,6 +67,7 @@ class Column:
         wide: whether its type holds only whole numbers, of more digits than 64 bits or as decimals.
         stamp: whether its type is for timestamps.
         dated: whether only the dates of its timestamps are read; its values are then dates.
+        days: whether its dates are read as numbers, of days since 1970.
         parts: the columns of a cross table, each with the kind of its values. Such a column is in no table: its value
             is the text of all values, see `row_rules.rule`.
     """
@@ -75,19 +79,20 @@ class Column:
     each_row: bool = False
     stamp: bool = field(default=False, compare=False)
     dated: bool = False
+    days: bool = False
     parts: tuple[tuple[Column, CandidateKind], ...] = ()
 
     @property
     def sources(self) -> tuple[Column, ...]:
         """The columns of the table that are read, those of timestamps as dates where they are read so."""
-        return tuple(each for each, _ in self.parts) or (self if self.dated else self.source,)
+        return tuple(each for each, _ in self.parts) or (replace(self, days=False) if self.dated else self.source,)
 
     @property
     def source(self) -> Column:
         """The column of the table that is read."""
         if self.dated:
-            return replace(self, holds=Holds.TIMES, dated=False)
-        return replace(self, each_row=False) if self.each_row else self
+            return replace(self, holds=Holds.TIMES, dated=False, days=False)
+        return replace(self, each_row=False, days=False) if self.each_row or self.days else self
 
     @property
     def as_dates(self) -> Column:
@@ -107,6 +112,27 @@ class Column:
     def described(self, otherwise: str = "") -> str:
         """The part of an error about the column: its type, and its hint or else `otherwise`."""
         return f"This one holds {self.holds}. {self.hint or otherwise}".strip()
+
+
+def named_columns(
+    names: Sequence[object], holds: Iterable[Holds], *, shown: str, capitals_count: bool = True
+) -> tuple[Column, ...]:
+    """The columns of a frame, after a check that each has a name of its own.
+
+    Raises:
+        InvalidDataError: no columns, two of the same name for its engine, or a name that is not text.
+    """
+    if not names:
+        raise InvalidDataError("source", Shown(shown), "a table with columns")
+    texts = [name for name in names if isinstance(name, str)]
+    if len(texts) < len(names):
+        raise InvalidDataError("source", Shown(shown), "columns whose names are text", "Rename the others first.")
+    if len(set(texts)) < len(texts):
+        raise InvalidDataError("source", Shown(shown), "columns with different names", "Two of them have the same.")
+    if not capitals_count and len({name.casefold() for name in texts}) < len(texts):
+        hint = "Two of them differ only in capitals, and names are case-insensitive here: rename one of them."
+        raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
+    return tuple(map(Column, texts, holds))
 
 
 _PLAIN = frozenset[Holds]().union(*_MATCHING.values(), {Holds.ANYTHING})
@@ -157,7 +183,7 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
 
 def check_unit(column: Column) -> None:
     """Refuse a column of units whose values cannot be compared in the same way in every file."""
-    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.WIDE_DECIMALS, Holds.TIMES):
+    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.TIMES):
         expected = "a column of identifiers: numbers, text, bytes or dates"
         raise InvalidDataError("unit", Shown(repr(column.name)), expected, column.described(_CAST))
 
@@ -203,9 +229,9 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
 
 def check_numeric(column: Column, *, argument: str = "column") -> None:
     """Refuse a column whose type has no numbers."""
-    if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
+    if column.days or column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
         return
-    hint = column.described("Convert it to numbers first.")
+    hint = column.described(_MEDIANS if column.holds is Holds.DATES else "Convert it to numbers first.")
     raise InvalidDataError(argument, Shown(repr(column.name)), "a column of numbers", hint)
 
 
@@ -223,3 +249,90 @@ def check_near(column: Column, *numbers: float | Fraction, argument: str = "colu
     hint = "From there on doubles skip whole numbers, and numbers would be taken for their neighbours. Whole numbers as"
     hint += " candidates or in count(between=...) may be larger; else divide by a public number in the table first."
     raise InvalidDataError(argument, Shown(repr(column.name)), expected, hint)
+
+
+Progress = Callable[[float], None]
+"""Called from time to time on the caller's thread with the fraction of the input that was read, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A public list of groups, and the number of groups in which one unit counts.
+
+    A unit with rows in more groups counts in `max_groups_per_unit` of them; its rows in other groups are left out. They
+    are chosen at random, so that every set of this size is equally likely, by the unit's own rows alone and by random
+    bits that are independent of the data. Only rows that would count without groups (with a unit, a candidate and a
+    number, if needed) put a unit into a group.
+
+    Attributes:
+        column: column with the group of each row; rows with a value not in `groups` are left out.
+        groups: the public list.
+        max_groups_per_unit: from 1 to the number of groups.
+        listed: for a cross table, the different values in each of its columns.
+    """
+
+    column: Column
+    groups: PublicCandidates
+    max_groups_per_unit: int = 1
+    listed: tuple[PublicCandidates, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """The whole number that a row adds to its candidate, and the most that a unit may add.
+
+    The double nearest to the number in `column` is multiplied by the double nearest to `scale`, rounded to the nearest
+    whole number (half to even), and clipped to `lower` ... `upper`. All of it is in double precision, so that every
+    engine computes the same. The sum of one unit's rows for one candidate is clipped to the same bounds.
+
+    Attributes:
+        column: column of numbers; rows without one are left out.
+        scale: public, > 0; for example 100 to count cents.
+        lower: smallest amount, in scaled whole numbers; at least -2^31.
+        upper: largest amount, > lower; at most 2^31.
+    """
+
+    column: Column
+    scale: Fraction
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What a row needs, besides a unit and a group, so that a question can use it: a candidate, a number, or both.
+
+    Attributes:
+        matched: the column of the candidates, and the candidates; None: it needs none.
+        number: the column of the number; None: it needs none.
+        between: the smallest and the largest number that it may be; None: any.
+    """
+
+    matched: tuple[Column, PublicCandidates] | None = None
+    number: Column | None = None
+    between: tuple[int | float, int | float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A public condition on a row: a row without such a value in the column is looked at by no question.
+
+    It is decided by the row alone, before contributions are bounded, so it changes nobody's share in an answer.
+    Proof: ``proofs/row_conditions.md``.
+
+    Attributes:
+        column: the column.
+        listed: the values that it may have; None: any number `between` two ends.
+        between: the smallest and the largest number; None: no such end.
+    """
+
+    column: Column
+    listed: PublicCandidates | None = None
+    between: tuple[int | float | None, int | float | None] = (None, None)
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What a certificate says of it."""
+        if self.listed is None:
+            return {"column": self.column.name, "between": [*self.between]}
+        return {"column": self.column.name, "values": self.listed.words(whole=True)}

@@ -11,17 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.contract import Condition, Progress
+from dpselect.rows.columns import Column, Condition, Holds, Progress
 from dpselect.rows.duckdb.arrow import RecordBatch, of_numpy, pa, pc
+from dpselect.rows.duckdb.cells import ShortValues, compared
 from dpselect.rows.duckdb.connection import Connection, literal
-from dpselect.rows.duckdb.declared import compared
 from dpselect.rows.duckdb.dialect import DUCKDB
-from dpselect.rows.duckdb.embedded import Embedded, candidate_table
-from dpselect.rows.duckdb.engine import answer
-from dpselect.rows.duckdb.long_text import ShortValues
+from dpselect.rows.duckdb.engine import Embedded, answer, candidate_table
 from dpselect.rows.duckdb.scan import Cell, Scan
-from dpselect.rows.duckdb.source import Lines
 from dpselect.rows.row_rules import Number, Unit, Value, Within, rule
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -35,11 +31,13 @@ _NOBODY = (
     *("total", "totals", "subtotal", "grand total", "sum", "all", "overall", "summe", "gesamt", "insgesamt"),
 )
 """What stands in place of a unit where no person is meant, in small letters. Each counts as one unit."""
+_IS_WORD = f"(lower(name) IN ({', '.join(map(literal, _NOBODY))}))"
 _DIGITS = "regexp_replace(name, '[^0-9]', '', 'g')"
 _ALIKE = (
     f"CASE WHEN regexp_full_match(name, '[+0(][0-9 ()/.-]*') AND strlen({_DIGITS}) > 8 THEN 'p' || right({_DIGITS}, 9)"
-    " WHEN regexp_full_match(name, '[0-9]+([.]0*)?') THEN 'n' || ltrim(regexp_replace(name, '[.]0*$', ''), '0')"
-    " ELSE 't' || trim(regexp_replace(lower(nfc_normalize(name)), '[\\s\\x{a0}\\x{202f}\\x{200b}]+', ' ', 'g')) END"
+    " WHEN regexp_full_match(name, '[0-9]+') THEN 'n' || ltrim(name, '0')"
+    " WHEN regexp_full_match(name, '[0-9]+([.][0-9]*)?[eE][+]?[0-9]+') THEN 'n' || TRY_CAST(name AS HUGEINT)"
+    " ELSE 't' || trim(regexp_replace(lower(name), '[\\s\\x{200b}]+', ' ', 'g')) END"
 )
 """Equal for names of units that a person may take for the same; of telephone numbers the last nine digits."""
 _SHAPE = "regexp_replace(regexp_replace(name, '[0-9]+', '0', 'g'), '\\p{L}+', 'a', 'g')"
@@ -70,12 +68,14 @@ class Sought(NamedTuple):
         listed: the list.
         between: two numbers; others do not count.
         ends: two numbers; others count as the nearer one.
+        is_range: whether the list is all dates from one to another: nobody expects each of them to occur.
     """
 
     column: Column
     listed: PublicCandidates | None = None
     between: tuple[int | float, int | float] | None = None
     ends: tuple[float, float] | None = None
+    is_range: bool = False
 
     @property
     def kind(self) -> CandidateKind:
@@ -102,7 +102,7 @@ class Inspection(NamedTuple):
         nobody: rows without a unit. The text is None if the cell is null.
         largest: the unit with the most rows.
         words: rows whose unit is a word such as unknown or total.
-        unlike: rows of units that are written unlike most others, and how many units these are.
+        unlike: rows of units that are none of these words, and written unlike most others; and how many units.
         alike: how many units look like another one, and pairs of rows with such units.
         columns: of each that is sought.
         left_out: lines that are no rows.
@@ -132,7 +132,7 @@ def inspected(
     listed = {name: compared(each, engine.format) for name, each in given.items()}
     cells = {name: Cell(each.column, ShortValues.of(listed.get(name))) for name, each in {**met, **asked}.items()}
     left_out: list[int] = []
-    source = engine.source.counting(left_out.append) if isinstance(engine.source, Lines) else engine.source
+    source = engine.source.counting(left_out.append)
 
     def query(connection: Connection) -> Inspection:
         needed = [_meets(connection, name, each, listed.get(name)) for name, each in met.items()]
@@ -142,15 +142,6 @@ def inspected(
     scan = _Cells(source, {"unit": Cell(unit.source, None), **cells}, format=engine.format)
     found = answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
     return found._replace(left_out=sum(left_out))
-
-
-def places(
-    engine: Embedded, rows: Sequence[int], others: int
-) -> tuple[Mapping[int, tuple[str, bytes]], Sequence[tuple[str, bytes]]]:
-    """Where rows stand; see `Lines.places`. Of what has no lines, the number of the row."""
-    if isinstance(engine.source, Lines):
-        return engine.source.places(rows, others)
-    return {row: (f"row {row + 1:,}", b"") for row in rows}, []
 
 
 def _meets(connection: Connection, name: str, condition: Condition, listed: PublicCandidates | None) -> str:
@@ -239,8 +230,8 @@ def _counted(connection: Connection, unit: Column, sought: Sequence[Sought]) -> 
         several=(several[0], several[1]),
         nobody=_grouped(connection, "CASE WHEN raw IS NOT NULL THEN '' END", "2", "raw", "who IS NULL"),
         largest=_units(connection, "n = (SELECT max(n) FROM units)", "LIMIT 1")[0],
-        words=_units(connection, f"lower(name) IN ({', '.join(map(literal, _NOBODY))})")[0],
-        unlike=_units(connection, f"{_SHAPE} <> {_COMMONEST}"),
+        words=_units(connection, _IS_WORD)[0],
+        unlike=_units(connection, f"{_SHAPE} <> {_COMMONEST} AND NOT {_IS_WORD}"),
         alike=(
             sum(more for *_, more in pairs),
             [list(zip(names, nths, strict=True)) for names, nths, _ in pairs[:SHOWN]],

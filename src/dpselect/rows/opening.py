@@ -1,27 +1,39 @@
-"""Opens the table behind a source. Its type tells which table it is; no unused engine is imported."""
+"""Opens the table behind a source, and names it. Its type tells which table it is; no unused engine is imported.
+
+What a certificate says of a table is enough to know what was asked, and nothing of where it is or who keeps it.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
 from dpselect.rows import frames
-from dpselect.rows.duckdb import Catalogued, Embedded, Source
+from dpselect.rows.columns import Column
+from dpselect.rows.duckdb.engine import Embedded
+from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import cut_off
-from dpselect.rows.files import FileSource
 from dpselect.rows.files.finding import is_named, several
-from dpselect.rows.table import EngineTable
+from dpselect.rows.files.source import FileSource
+from dpselect.rows.table import Engine, Table
+from dpselect.server_urls import may_tell_password
 
 _SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
 """The scheme of a database's URL. The rest of it may hold a password."""
 
+_LONGEST_NAME = 200
+
 
 def open_table(
     source: object, *, table: object = None, memory_limit: int | None = None, format: Format | None = None
-) -> EngineTable:
+) -> Table:
     """The table behind `source`; only headers, footers and schemas are read.
 
     Args:
@@ -40,41 +52,59 @@ def open_table(
         TableUnavailableError: the server cannot be reached.
         MissingExtraError: the extra that the source needs is not installed.
     """
-    if is_server(source):
-        _check_undeclared(format, "tables on a server")
-        _check_unlimited(memory_limit)
-        from dpselect.rows.postgres import PostgresTable
-
-        return EngineTable(PostgresTable.at(str(source), _checked_name(table)))
-    is_path = _is_path(source)
-    if is_path and (scheme := _SCHEME.match(_single(source))) and not os.path.exists(_single(source)):
-        expected = "the path of a file, or a URL postgresql://user@host/database"
-        hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
-        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
-    if table is not None:
-        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
-    if is_path and _is_delta_folder(_single(source)):
-        return _typed(frames.DeltaSource.of(_single(source)), memory_limit, format)
-    if is_path:
-        with cut_off:
-            return EngineTable(Embedded(FileSource.at(source, format), memory_limit, format))
-    if type(source).__module__.startswith("pyspark."):
-        _check_undeclared(format, "frames of Spark")
-        _check_unlimited(memory_limit)
-        from dpselect.rows.spark import SparkFrame
-
-        return EngineTable(SparkFrame.of(source))
+    if is_server(source) or type(source).__module__.startswith("pyspark."):
+        return Table(_elsewhere(source, table, memory_limit, format))
+    if is_named(source):
+        return Table(Embedded(_at(source, table, format), memory_limit, format))
+    _check_no_table(table)
     with cut_off:
         frame = frames.frame_source(source)
     if frame is not None:
-        return _typed(frame, memory_limit, format)
+        return Table(Embedded(_typed(frame, format), memory_limit, format))
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
-    hint = "Of a connection or an engine of SQLAlchemy, give the URL." if _is_connection(source) else ""
+    is_connection = type(source).__module__.partition(".")[0] in ("psycopg", "psycopg2", "sqlalchemy")
+    hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
     raise InvalidDataError("source", Shown(describe(source)), expected, hint)
 
 
-def _is_connection(source: object) -> bool:
-    return type(source).__module__.partition(".")[0] in ("psycopg", "psycopg2", "sqlalchemy")
+def _elsewhere(source: object, table: object, memory_limit: int | None, format: Format | None) -> Engine:
+    """A server or Spark, which would respect no limit and read no text in a format."""
+    if format is not None:
+        format.check((), "tables on a server" if is_server(source) else "frames of Spark")
+    if memory_limit is not None:
+        expected = "nothing, because Spark and servers hold their own rows and have limits of their own"
+        hint = "It applies to files, to frames in memory, and to what is counted here of lazy frames."
+        raise InvalidParameterError("memory_limit", Shown(f"<{memory_limit} bytes>"), expected, hint)
+    if is_server(source):
+        from dpselect.rows.postgres import PostgresTable
+
+        return PostgresTable.at(str(source), _checked_name(table))
+    _check_no_table(table)
+    from dpselect.rows.spark import SparkFrame
+
+    return SparkFrame.of(source)
+
+
+def _at(source: object, table: object, format: Format | None) -> Source:
+    """The files of a path, a glob or a list, or the Delta table at a path."""
+    path = str(source) if isinstance(source, str | Path) else ""
+    if (scheme := _SCHEME.match(path)) and not os.path.exists(path):
+        expected = "the path of a file, or a URL postgresql://user@host/database"
+        hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
+        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
+    _check_no_table(table)
+    if path and os.path.isdir(os.path.join(path, "_delta_log")):  # not one inside a Delta table
+        from dpselect.rows.frames.table_formats import of_delta
+
+        return _typed(of_delta(path), format)
+    with cut_off:
+        return FileSource.at(source, format)
+
+
+def _typed(source: Source, format: Format | None) -> Source:
+    if format is not None:
+        format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
+    return source
 
 
 def origin_of(source: object, *, table: object = None) -> str:
@@ -90,11 +120,10 @@ def origin_of(source: object, *, table: object = None) -> str:
         return table_name(str(source), _checked_name(table))
     if (paths := several(source)) is not None:
         return repr(sorted(os.path.realpath(path) for path in paths))
-    if _is_path(source):
+    if is_named(source):
         return os.path.realpath(str(source))
-    opened = open_table(source)
-    held = opened.engine.source if isinstance(opened.engine, Embedded) else None
-    return held.origin if isinstance(held, Catalogued) else opened.shown
+    engine = open_table(source).engine
+    return engine.source.origin if isinstance(engine, Embedded) else engine.shown
 
 
 def _checked_name(table: object) -> str:
@@ -104,39 +133,64 @@ def _checked_name(table: object) -> str:
     raise InvalidDataError("table", typed(table), "the name of a table", hint)
 
 
+def _check_no_table(table: object) -> None:
+    if table is not None:
+        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
+
+
 def is_server(source: object) -> bool:
     """Whether it is the URL of a server."""
     return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
 
 
-def _single(source: object) -> str:
-    """The path, if it is not a list of several."""
-    return str(source) if isinstance(source, str | Path) else ""
+def what_was_opened(source: object, opened: Table, *, table: object = None, name: object = None) -> dict[str, Any]:
+    """The names of files without folders, or the name of a table, or the kind of a frame; and the columns' hash.
+
+    Of a glob it is the last part of the pattern, because the name of a file that only a glob found might be a person's.
+    JSON lines have no hash: their columns are the keys of the first person's line.
+
+    Args:
+        source: as the caller gave it.
+        opened: the table behind it.
+        table: its name on a server.
+        name: what the caller wants it to be called.
+
+    Raises:
+        InvalidParameterError: `name` is not a short text.
+    """
+    named: dict[str, Any]
+    held = opened.engine.source if isinstance(opened.engine, Embedded) else None
+    if is_server(source):
+        named = {"table": str(table)}
+    elif (paths := [source] if isinstance(source, str | Path) else several(source)) is not None:
+        named = {"files": [_valid(os.path.basename(os.path.normpath(path))) for path in paths]}
+    elif held is not None and held.table_name:
+        named = {"table": _valid(held.table_name)}
+    else:
+        named = {"frame": opened.shown.strip("<>")}
+    if held is None or held.has_header:
+        named["schema"] = schema_hash(opened.engine.columns)
+    return named if name is None else {**named, "name": _short(name)}
 
 
-def _is_path(source: object) -> bool:
-    return is_named(source) and not is_server(source)
+def schema_hash(columns: Sequence[Column]) -> str:
+    """SHA-256 of the columns' names and of what they hold, in their order.
+
+    Of this text: a JSON list with a pair of texts for each column, without blanks and in ASCII.
+    """
+    held = [[column.name, column.holds.name.lower()] for column in columns]
+    return sha256(json.dumps(held, separators=(",", ":")).encode()).hexdigest()
 
 
-def _is_delta_folder(path: str) -> bool:
-    """Whether it is the folder of a Delta table itself; not one inside it."""
-    return os.path.isdir(os.path.join(path, "_delta_log"))
+def _valid(name: str) -> str:
+    """A name that UTF-8 can hold; file systems have others."""
+    return name.encode("utf-8", "replace").decode()
 
 
-def _typed(source: Source, memory_limit: int | None, format: Format | None) -> EngineTable:
-    if format is not None:
-        format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
-    return EngineTable(Embedded(source, memory_limit, format))
-
-
-def _check_undeclared(format: Format | None, source: str) -> None:
-    if format is not None:
-        format.check((), source)
-
-
-def _check_unlimited(memory_limit: int | None) -> None:
-    """Refuse a limit for an engine that would not respect it."""
-    if memory_limit is not None:
-        expected = "nothing, because Spark and servers hold their own rows and have limits of their own"
-        hint = "It applies to files, to frames in memory, and to what is counted here of lazy frames."
-        raise InvalidParameterError("memory_limit", Shown(f"<{memory_limit} bytes>"), expected, hint)
+def _short(name: object) -> str:
+    if not isinstance(name, str):
+        raise InvalidParameterError("source_name", name, "text")
+    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or may_tell_password(name):
+        expected = f"printable text of at most {_LONGEST_NAME} characters, and no address of a server"
+        raise InvalidParameterError("source_name", Shown("<text>"), expected)
+    return name

@@ -15,14 +15,14 @@ from typing import Any, cast
 import numpy as np
 
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
-from dpselect.rows.columns import Column
-from dpselect.rows.contract import Progress
+from dpselect.rows.columns import Column, Progress
 from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.scan import quoted
+from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.failures import TranslatedErrors, unanswered
 from dpselect.rows.postgres_dialect import (
     POSTGRESQL,
     UNICODE,
+    PostgreSQL,
     Types,
     check_unchanged,
     check_unicode,
@@ -133,7 +133,8 @@ class PostgresTable:
                     " WITH ORDINALITY AS given (candidate, place)"
                 )
                 lists[name] = _sent(connection, name, listed)
-        sql = statement.sql(POSTGRESQL, cells, "cells")
+        encoding = connection.info.parameter_status("server_encoding")
+        sql = statement.sql(PostgreSQL(encoding), cells, "cells")
         parts = {name: part if name.endswith("_list") else part.replace("%", "%%") for name, part in parts.items()}
         front = ", ".join(f"{name} AS ({part})" for name, part in parts.items())
         with connection.cursor(name="dpselect") as cursor:

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.scan import quoted
+from dpselect.rows.columns import Column, Holds, named_columns
+from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.failures import TranslatedErrors, changed
-from dpselect.rows.frames.streams import named_columns
-from dpselect.rows.row_rules import Dialect
+from dpselect.rows.row_rules import BLANKS, NO_BREAK_BLANKS, Dialect
 from dpselect.summaries import CandidateKind
 
 UNICODE = "UTF8"
@@ -77,7 +76,13 @@ _LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
 """Decimals beyond the first exceed all doubles; decimals below the second are nearest to zero."""
 
 
-class _PostgreSQL(Dialect):
+_LONGEST_NORMAL = 1 << 20
+"""Bytes. The server cannot normalize what takes a quarter of a gigabyte, and one cell may not end a question."""
+
+
+class PostgreSQL(Dialect):
+    """The words of a database in this encoding."""
+
     types: ClassVar = {
         CandidateKind.INTEGER: "bigint",
         CandidateKind.NUMBER: "double precision",
@@ -87,6 +92,12 @@ class _PostgreSQL(Dialect):
     }
     amount = "numeric"
 
+    def __init__(self, encoding: str = UNICODE) -> None:
+        self.in_utf8 = encoding == UNICODE
+        codec = _CODECS.get(encoding)
+        known = [each for each in NO_BREAK_BLANKS if codec is not None and _is_known(each, codec)]
+        self.no_break_blanks = NO_BREAK_BLANKS if self.in_utf8 else "".join(known)
+
     def cast(self, cell: str, type_: str) -> str:
         if type_ == self.amount:
             cell = f"CAST({cell} AS bigint)"  # faster than from a double, which is converted through text
@@ -94,6 +105,14 @@ class _PostgreSQL(Dialect):
 
     def text(self, cell: str) -> str:
         return f'CAST({cell} AS text) COLLATE "C"'
+
+    def unit_text(self, cell: str) -> str:
+        text = self.text(cell)
+        is_long = f"OCTET_LENGTH({text}) > {_LONGEST_NORMAL}"
+        return f"CASE WHEN {is_long} THEN TRIM(BOTH '{BLANKS}' FROM {text}) ELSE {super().unit_text(cell)} END"
+
+    def normal_form(self, text: str) -> str:
+        return super().normal_form(text) if self.in_utf8 else text  # the others have no accents to combine
 
     def matches(self, text: str, pattern: str) -> str:
         return f"{text} ~ '^({pattern})$'"
@@ -130,7 +149,7 @@ class _PostgreSQL(Dialect):
         return "gen_random_uuid()"  # 122 bits of the server's cryptographic randomness
 
 
-POSTGRESQL = _PostgreSQL()
+POSTGRESQL = PostgreSQL()
 
 
 Types = Mapping[Column, int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from dpselect.errors import InvalidCandidatesError, Shown, did_you_mean, typed
 from dpselect.rows.duckdb.arrow import pa, pq
 from dpselect.rows.failures import TranslatedErrors
 from dpselect.summaries import CandidateKind, candidate_kind
-from dpselect.summaries.texts import CONVERSIONS, Member, kind_of
+from dpselect.summaries.kinds import CONVERSIONS, Member, kind_of
 
 _PUBLIC = "Candidates are public: never read them from the table that is asked."
 
@@ -43,34 +43,22 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     ['north', 'south', 'west']
     """
     wanted = None if kind is None else candidate_kind(kind)
-    if _is_csv(source):
+    is_path = isinstance(source, str | Path)
+    if is_path and str(source).lower().endswith(".csv"):
         return _of_csv(Path(cast(str, source)), column, wanted)
-    values = _typed_values(source, column)
+    if not is_path:
+        values = _of_frame(source, column)
+    elif str(source).lower().endswith(".parquet"):
+        values = _of_parquet(Path(cast(str, source)), column)
+    else:
+        expected = "a path that ends in .csv or .parquet, or a frame"
+        raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
+    for place, value in enumerate(values, 1):
+        if value is None or value != value:
+            raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a value in column {column!r}")
     if wanted is not None:
         raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
     return list(dict.fromkeys(values))
-
-
-def _is_csv(source: object) -> bool:
-    return isinstance(source, str | Path) and str(source).lower().endswith(".csv")
-
-
-def _typed_values(source: object, column: str) -> list[Any]:
-    """The value in each row of a Parquet file or a frame."""
-    if not isinstance(source, str | Path):
-        return _none_missing(_of_frame(source, column), column)
-    if not str(source).lower().endswith(".parquet"):
-        expected = "a path that ends in .csv or .parquet, or a frame"
-        raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
-    return _none_missing(_of_parquet(Path(source), column), column)
-
-
-def _none_missing(values: Iterable[Any], column: str) -> list[Any]:
-    listed = list(values)
-    for place, value in enumerate(listed, 1):
-        if value is None or value != value:
-            raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a value in column {column!r}")
-    return listed
 
 
 def column_count(path: str) -> int:
@@ -133,39 +121,28 @@ def _of_parquet(path: Path, column: str) -> list[Any]:
 
 def _of_frame(frame: Any, column: str) -> list[Any]:
     if type(frame).__module__.startswith("pyspark."):
-        return _of_spark(frame, column)
+        place = _place(frame.columns, column)
+        renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would select a nested column
+        unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), "a frame that can be read to its end")
+        with TranslatedErrors(lambda _: unread):
+            return renamed.select(str(place)).toArrow().column(0).to_pylist()
     names = getattr(frame, "column_names", None)  # Arrow
     names = getattr(frame, "columns", None) if names is None and not hasattr(frame, "collect") else names
     if names is None:
         raise InvalidCandidatesError("source", frame, "a path, or a frame in memory", _PUBLIC)
     _place(list(names), column)
     values = frame[column]
-    for method in ("to_list", "to_pylist"):
-        convert = getattr(values, method, None)
-        if callable(convert):
-            return cast("list[Any]", convert())
-    return list(values)
-
-
-def _of_spark(frame: Any, column: str) -> list[Any]:
-    place = _place(frame.columns, column)
-    renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would select a nested column
-    expected = "a frame that can be read to its end"
-    unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), expected)
-    with TranslatedErrors(lambda _: unread):
-        return renamed.select(str(place)).toArrow().column(0).to_pylist()
+    convert = getattr(values, "to_list", None) or getattr(values, "to_pylist", None)
+    return cast("list[Any]", convert()) if callable(convert) else list(values)
 
 
 def _place(names: Sequence[object], column: str) -> int:
     if not isinstance(cast(object, column), str) or list(names).count(column) != 1:
         # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
-        expected = f"the name of one of the columns, of which there {_are(len(names))}"
+        are = "is 1" if len(names) == 1 else f"are {len(names)}"
+        expected = f"the name of one of the columns, of which there {are}"
         raise InvalidCandidatesError("column", typed(column), expected, did_you_mean(column, names))
     return names.index(column)
-
-
-def _are(count: int) -> str:
-    return "is 1" if count == 1 else f"are {count}"
 
 
 def _unreadable(path: Path) -> InvalidCandidatesError:

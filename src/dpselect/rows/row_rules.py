@@ -5,6 +5,9 @@ depends on one row alone, is null if the row has no such value, and can never be
 
 - A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is unknown, and its row is left
   out. It never counts as a unit, because all unknown people would share its contribution.
+- Units in text are compared in Unicode's normal form C and without the blanks around them; blanks that do not break a
+  line are blanks; and a whole number is its digits, also written ``7.`` or ``7.00``. ``007`` is another unit than
+  ``7``, and so are ``+7`` and ``7e0`` (``docs/decisions/0037-one-unit-one-name.md``).
 - Whole numbers are compared as whole numbers: in text ``7``, ``07``, ``+7``, ``7.0`` and surrounding blanks are 7,
   but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not whole numbers.
 - Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, with blanks
@@ -24,9 +27,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
 
-from dpselect.rows.columns import EXACT, Column, Holds
-from dpselect.rows.contract import Amount
+from dpselect.rows.columns import EXACT, Amount, Column, Holds
 from dpselect.summaries import CandidateKind
+from dpselect.summaries.dates import DAY_ZERO
 from dpselect.summaries.groups import BETWEEN_PARTS
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
@@ -34,6 +37,12 @@ MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 
 BLANKS = " \t\n\v\f\r"
 """Characters that are ignored around a unit's name."""
+
+NO_BREAK_BLANKS = "\u00a0\u2007\u202f"
+"""Those that do not break a line; in a unit's name each is a blank."""
+
+WHOLE_UNIT = "[+-]?[0-9]+[.]0*"
+"""A unit of which only what stands before the point counts."""
 
 LONGEST_NAME = 1 << 10
 """Bytes of text that a `Name` may have."""
@@ -92,7 +101,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The number in `column` as the nearest double; null if there is none."""
+    """The number in `column` as the nearest double, or its date as a number of days; null if there is none."""
 
     column: Column
 
@@ -135,6 +144,12 @@ class Dialect(ABC):
     row_number: str = "ROW_NUMBER() OVER ()"
     """A whole number that no other row has, for rows that are units of their own."""
 
+    no_break_blanks: str = NO_BREAK_BLANKS
+    """Those that text in this engine may have."""
+
+    in_utf8: bool = True
+    """Whether text with as many bytes as characters is ASCII."""
+
     arrive_as_text: frozenset[Holds] = frozenset()
     """Types of columns whose values reach the engine as text."""
 
@@ -154,8 +169,24 @@ class Dialect(ABC):
         return self.text(cell)
 
     def unit_text(self, cell: str) -> str:
-        """`cell` as valid text without the blanks around it."""
-        return f"TRIM(BOTH '{BLANKS}' FROM {self.valid_text(cell)})"
+        """`cell` as the name of a unit: valid text in normal form, without blanks around it, or the digits of a number.
+
+        Proof that the engine may decide what one name is: ``proofs/counting.md``, claim 3.
+        """
+        text, known = f"({self.valid_text(cell)})", self.no_break_blanks
+        around = f"[{BLANKS}{known}]*"
+        is_whole = f"POSITION('.' IN {text}) > 0 AND {self.matches(text, f'{around}{WHOLE_UNIT}{around}')}"
+        digits = f"TRIM(BOTH '{BLANKS}{known}' FROM SPLIT_PART({text}, '.', 1))"
+        blank = f"TRANSLATE({text}, '{known}', '{' ' * len(known)}')" if known else text
+        others = f"TRIM(BOTH '{BLANKS}' FROM {self.normal_form(blank)})"
+        if self.in_utf8:
+            is_ascii = f"OCTET_LENGTH({text}) = CHAR_LENGTH({text})"
+            others = f"CASE WHEN {is_ascii} THEN TRIM(BOTH '{BLANKS}' FROM {text}) ELSE {others} END"
+        return f"CASE WHEN {is_whole} THEN {digits} ELSE {others} END"
+
+    def normal_form(self, text: str) -> str:
+        """A valid text in Unicode's normal form C."""
+        return f"NORMALIZE({text}, NFC)"
 
     def text_bytes(self, text: str) -> str:
         """The number of bytes of a text in UTF-8."""
@@ -196,6 +227,14 @@ class Dialect(ABC):
     def nearest_double(self, decimal: str) -> str:
         """The double nearest to a decimal."""
         return self.cast(decimal, self.types[CandidateKind.NUMBER])
+
+    def days(self, date: str) -> str:
+        """The days from 1 January 1970 to a date, as a whole number."""
+        return f"({date} - {self.day(DAY_ZERO)})"
+
+    def day(self, date: date) -> str:
+        """A constant."""
+        return self.cast(f"'{date.isoformat()}'", self.types[CandidateKind.DATE])
 
     def product(self, number: str, factor: float) -> str:
         """A double times a constant."""
@@ -299,6 +338,8 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
             return _value(cell, _held(column, dialect), kind, dialect)
         case Name(column, kind):
             return _name(cell, _held(column, dialect), kind, dialect)
+        case Number(column) if column.days:
+            return _days(_value(cell, _held(column, dialect), CandidateKind.DATE, dialect), dialect)
         case Number(column):
             return _number(cell, _held(column, dialect), dialect)
         case Within(column, lower, upper):
@@ -382,7 +423,7 @@ def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str
         largest = _LARGEST_NUMBER if holds in _FLOATS else math.nextafter(float(EXACT), 0.0)
         low, high = dialect.double(-largest), dialect.double(largest)
     elif kind is CandidateKind.DATE:
-        low, high = (dialect.cast(f"'{day.isoformat()}'", dialect.types[kind]) for day in (date.min, date.max))
+        low, high = dialect.day(date.min), dialect.day(date.max)
     else:
         return value
     return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} END"
@@ -393,6 +434,13 @@ def _number(cell: str, holds: Holds, dialect: Dialect) -> str:
         return _from_text(cell, CandidateKind.NUMBER, dialect)
     number = _double(cell, holds, dialect)
     return f"CASE WHEN {number} <> {dialect.double(float('nan'))} THEN {number} END" if holds in _FLOATS else number
+
+
+def _days(value: str, dialect: Dialect) -> str:
+    """A date as days since 1970: what is before the year 1 or after 9999, as the first or the last day of these."""
+    nearest = f"GREATEST({dialect.day(date.min)}, LEAST({dialect.day(date.max)}, {value}))"
+    days = dialect.cast(dialect.days(nearest), dialect.types[CandidateKind.NUMBER])
+    return f"CASE WHEN ({value}) IS NOT NULL THEN {days} END"  # else null becomes the first day
 
 
 def _compared(cell: str, holds: Holds, sign: str, end: int | float, dialect: Dialect) -> str:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.rows.columns import Column, check_match, check_numeric
-from dpselect.rows.contract import Amount, Condition, Grouping, Needed
+from dpselect.rows.columns import Amount, Column, Condition, Grouping, Needed, check_match, check_numeric
 from dpselect.rows.row_rules import (
     Dialect,
     Name,
@@ -261,7 +260,7 @@ STATEMENTS: Mapping[str, Callable[..., Statement]] = {
     "units": units,
     "names": names,
 }
-"""By the method of `dpselect.rows.contract.Table`."""
+"""By the method of `dpselect.rows.table.Table`."""
 
 
 def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:

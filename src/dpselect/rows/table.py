@@ -1,4 +1,8 @@
-"""A table, whatever engine holds its rows: it writes the statements, and the engine answers them."""
+"""A table, whatever engine holds its rows: it writes the statements, and the engine answers them.
+
+Every engine follows the rules for rows in ``docs/files.md``: whether a row counts depends on that row alone, and
+whether reading succeeds depends on no row's content.
+"""
 
 from __future__ import annotations
 
@@ -7,47 +11,33 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, find_column, unit_of
-from dpselect.rows.contract import Condition, Grouping, Needed, Progress, SummaryRequest
-from dpselect.rows.duckdb.declared import compared, compared_groups
+from dpselect.rows.columns import Column, Condition, Grouping, Needed, Progress, find_column, unit_of
+from dpselect.rows.duckdb.cells import compared, compared_groups
 from dpselect.rows.failures import cut_off
 from dpselect.rows.statements import STATEMENTS, Found, Statement, filtered
-from dpselect.summaries import (
-    CandidateCounts,
-    CandidateTotals,
-    NameCounts,
-    UnitValues,
-)
+from dpselect.summaries import CandidateCounts, CandidateTotals, NameCounts, UnitValues
 
 
 class Engine(Protocol):
     """What holds the rows of one table: DuckDB and a source of rows, a Spark frame, or a PostgreSQL server.
 
-    A new engine is this class, a `Dialect`, and a line in `dpselect.rows.opening`.
+    A new engine is this class, a `Dialect`, and a line in `dpselect.rows.opening`. Attributes are those of
+    `dpselect.rows.duckdb.scan.Source`, and how cells of text are written, if that was declared.
     """
 
     @property
-    def shown(self) -> str:
-        """Its name in errors and ``repr``: a path, a kind of frame, or a URL without its password."""
-        ...
-
+    def shown(self) -> str: ...
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """All columns, with different names."""
-        ...
-
+    def columns(self) -> tuple[Column, ...]: ...
     @property
-    def listed(self) -> bool:
-        """Whether errors may list the names of the columns; not if they might be somebody's row."""
-        ...
-
+    def listed(self) -> bool: ...
     @property
-    def format(self) -> Format | None:
-        """How cells of text are written, if that was declared."""
-        ...
+    def format(self) -> Format | None: ...
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, over the same rows. They have the same unit.
+
+        What is left to chance is independent from one to the other. Proof: ``proofs/one_pass.md``.
 
         Raises:
             InvalidDataError: the rows cannot be read to their end. This never depends on a row's content.
@@ -57,8 +47,13 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EngineTable:
-    """A table over an engine; see `dpselect.rows.contract.Table`.
+class Table:
+    """One table of one engine. Headers, footers and schemas are read when it is made, rows again for each summary.
+
+    What a summary is asked with stands at the function of its name in `dpselect.rows.statements`. Each is a list with
+    one entry for each group, in the order of ``grouping.groups``; one entry without groups. All methods may raise
+    `InvalidDataError` (the type of a column cannot match; the source cannot be read to its end) and `SelectionError`
+    (no memory, no connection). No message quotes a row or depends on one.
 
     Attributes:
         engine: the engine that holds the rows.
@@ -70,7 +65,7 @@ class EngineTable:
 
     @property
     def shown(self) -> str:
-        """Its name in errors and ``repr``."""
+        """Its name in errors and ``repr``: a path, a kind of frame, or a URL without its password."""
         return self.engine.shown
 
     def column(self, name: object, *, argument: str = "column") -> Column:
@@ -84,49 +79,42 @@ class EngineTable:
         with cut_off:
             return unit_of(self.engine.columns, name, listed=self.engine.listed)
 
-    def filtered(self, conditions: tuple[Condition, ...]) -> EngineTable:
+    def filtered(self, conditions: tuple[Condition, ...]) -> Table:
         """The same table with those rows alone that meet all conditions."""
         return replace(self, conditions=(*self.conditions, *conditions))
 
     def count(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
-        return self.in_one_pass([SummaryRequest("count", asked)], progress=progress)[0]
+        return self._summary("count", asked, progress)
 
     def total(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateTotals]:
         """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
-        return self.in_one_pass([SummaryRequest("total", asked)], progress=progress)[0]
+        return self._summary("total", asked, progress)
 
     def gather(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitValues]:
-        """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit."""
-        return self.in_one_pass([SummaryRequest("gather", asked)], progress=progress)[0]
+        """Numbers clipped into a domain, at most some of each unit in each group."""
+        return self._summary("gather", asked, progress)
 
     def units(self, *, progress: Progress | None = None, **asked: Any) -> list[int]:
         """How many different units have at least one row that a question can use."""
-        return self.in_one_pass([SummaryRequest("units", asked)], progress=progress)[0]
+        return self._summary("units", asked, progress)
 
     def names(self, *, progress: Progress | None = None, **asked: Any) -> list[NameCounts]:
         """How many different units have at least one row with each value that occurs."""
-        return self.in_one_pass([SummaryRequest("names", asked)], progress=progress)[0]
+        return self._summary("names", asked, progress)
 
-    def in_one_pass(self, asked: Sequence[SummaryRequest], *, progress: Progress | None = None) -> list[list[Any]]:
-        """The summaries that several calls of the methods above would give, of the same unit, from one pass."""
-        statements = [self._statement(each.method, each.arguments) for each in asked]
-        answers = self.engine.answers(statements, progress)
-        with cut_off:
-            return [each.summary(found) for each, found in zip(statements, answers, strict=True)]
-
-    def _statement(self, method: str, asked: Mapping[str, Any]) -> Statement:
-        arguments, format = dict(asked), self.engine.format
+    def _summary(self, method: str, asked: Mapping[str, Any], progress: Progress | None) -> list[Any]:
+        format = self.engine.format
         if format is not None:
-            arguments = {name: _compared(each, name, format) for name, each in asked.items()}
-        found = STATEMENTS[method](**arguments)
-        if not self.conditions:
-            return found
-        met = [
-            each if each.listed is None else replace(each, listed=compared(each.listed, format))
-            for each in self.conditions
-        ]
-        return filtered(found, met)
+            asked = {name: _compared(each, name, format) for name, each in asked.items()}
+        statement = STATEMENTS[method](**asked)
+        if self.conditions:
+            listed = [each and compared(each, format) for each in (condition.listed for condition in self.conditions)]
+            both = zip(self.conditions, listed, strict=True)
+            statement = filtered(statement, [replace(each, listed=values) for each, values in both])
+        (found,) = self.engine.answers([statement], progress)
+        with cut_off:
+            return statement.summary(found)
 
 
 def _compared(argument: Any, name: str, format: Format) -> Any:

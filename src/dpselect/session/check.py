@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import date
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
-from dpselect.checks import finite_bounds, memory_size
+from dpselect.checks import finite_bounds, memory_size, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow
-from dpselect.questions.counts import condition_given, listed_values
+from dpselect.questions.counts import listed_values
 from dpselect.questions.question import counted
-from dpselect.questions.wording import html_table, scope
-from dpselect.rows.columns import check_match, check_numeric
-from dpselect.rows.contract import Needed
-from dpselect.rows.duckdb import Embedded
-from dpselect.rows.inspect import Sought, inspected, places
+from dpselect.questions.wording import scope
+from dpselect.rows.columns import Needed, check_match, check_numeric
+from dpselect.rows.duckdb.engine import Embedded
+from dpselect.rows.inspect import Sought, inspected
 from dpselect.rows.opening import open_table
-from dpselect.rows.table import EngineTable
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.findings import FEW_UNITS, WARNING, CheckSentences, missing_candidates, printable
 from dpselect.session.rows import Rows, checked_progress
-from dpselect.summaries import PublicCandidates, PublicDomain, PublicGroups
-from dpselect.summaries.dates import public_dates
+from dpselect.summaries import PublicDomain, PublicGroups
+from dpselect.summaries.dates import are_dates, public_dates
 
 _BOUNDS = ("the lower bound", "the upper bound", "and are counted as if they were equal to it")
 _CLIP = ("the lower end of the clip", "the upper end of the clip", "which is added in their place")
@@ -46,6 +42,7 @@ class Check:
         problems: what may make an answer useless, each in a sentence; empty if nothing looks wrong.
         suggested: the declared format with the words that read what is not read; None: there is none.
         about: which values are meant, and of which rows it is, in sentences.
+        options: how the command line writes what the sentences write as Python.
     """
 
     column: str
@@ -56,18 +53,19 @@ class Check:
     usable_rows: int | None = None
     problems: tuple[str, ...] = ()
     suggested: Format | None = None
-    about: tuple[str, ...] = field(default=())
+    about: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def as_options(self) -> Check:
+        """With what the command line takes in the sentences."""
+        said = list(self.problems)
+        for python, option in self.options.items():
+            said = [each.replace(python, option) for each in said]
+        return replace(self, problems=tuple(said))
 
     def __str__(self) -> str:
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
         return "\n".join([WARNING, "", *self.about, "", *problems])
-
-    def _repr_html_(self) -> str:
-        """For the notebook of the holder of the data."""
-        rows = [(f"{printable(self.unit)} (units)", f"{self.usable_units:,}", f"{self.units:,}")]
-        if self.rows is not None:
-            rows.insert(0, (printable(self.column), f"{self.usable_rows:,}", f"{self.rows:,}"))
-        return html_table(("", "count", "of"), rows, *(self.problems or ("Nothing looks wrong.",)), WARNING)
 
     def __repr__(self) -> str:
         return f"Check({self.column!r}, unit={self.unit!r})"
@@ -80,13 +78,13 @@ def check(
     unit: str | EachRow | None = None,
     table: str | None = None,
     candidates: object = None,
-    values: object = None,
     between: tuple[float | Fraction, float | Fraction] | None = None,
     dates: object = None,
     bounds: tuple[object, object] | None = None,
     step: float | None = None,
     sum: str | None = None,  # the word that says it, here and in `Dataset.best_by`
     clip: tuple[float | Fraction, float | Fraction] | None = None,
+    where: Mapping[str, Any] | None = None,
     by: str | None = None,
     groups: object = None,
     format: Format | None = None,
@@ -105,17 +103,18 @@ def check(
         column: name of the column of the question.
         unit: name of the column that identifies whom a row belongs to; not with a `Dataset`.
         table: name of the table on a server.
-        candidates, dates: of the question. Without candidates, values and dates it is about numbers.
-        values, between: of `dpselect.Dataset.count`: some values, or two numbers.
+        candidates, dates: of the question. Without any, and without `between`, it is about numbers.
+        between: of `dpselect.Dataset.count`: two numbers.
         bounds, step: of the question: two numbers, or the first and the last date.
         sum, clip: of the question: the column that is summed for each candidate, and the most that a unit adds. The
             clip alone is that of `dpselect.Dataset.sum`.
+        where: as for `dpselect.Dataset.where`: a condition for each column; only rows that meet all are looked at.
         by, groups: of the question.
         format, memory_limit, progress: as for `dpselect.Dataset`.
 
     Returns:
-        What was found: print it. Of a lazy frame, a relation's server or a cluster it is about units alone, because
-        their engine is sent the same queries as by the question.
+        What was found: print it. Of a server and of Spark it is about units alone, because their engine is sent the
+        same queries as by the question.
 
     Raises:
         InvalidCandidatesError: the candidates, dates or groups are no such list.
@@ -130,46 +129,62 @@ def check(
     159 of 32,561 rows (0.5%) are above the upper bound, and are counted as if they were equal to it.
     """
     rows, progress = _rows(source, unit, table, format, memory_limit), checked_progress(progress)
-    argument = "values" if values is not None else "candidates" if dates is None else "dates"
-    said, many = _BOUNDS, ""
-    if values is not None or between is not None:
+    rows = rows if where is None else rows.filtered(where)
+    argument = "candidates" if dates is None else "dates"
+    listed, within, ends, amount = None, None, None, None
+    if between is not None:
         given = {"candidates": candidates, "dates": dates, "bounds": bounds, "step": step, "sum": sum, "clip": clip}
-        if other := [name for name, value in given.items() if value is not None]:
-            name = "values" if values is not None else "between"
-            raise InvalidParameterError(other[0], Shown("<given>"), f"nothing, because {name} is given")
-        condition = condition_given(column, listed_values(values), between)
-        listed, within, ends, amount = condition.candidates, condition.between, None, None
-        assert listed is None or isinstance(listed, PublicCandidates)
-    else:
-        listed, ends = _values_of(candidates, dates, bounds, step)
-        within, amount = None, None
-        if clip is not None and sum is None and listed is None:
-            if bounds is not None:
-                raise InvalidParameterError("bounds", Shown("<two numbers>"), "nothing, because a clip is given")
-            lower, upper = finite_bounds(clip, "clip")
-            ends = float(lower), float(upper)
-        else:
-            amount = _clipped(listed, sum, clip)
-        said, many = _BOUNDS if clip is None else _CLIP, "rows" if listed is None else "of the values"
+        _refuse_others(given, "between is given")
+        within = whole_or_double_bounds(between, "between")
+    elif dates is not None or are_dates(bounds):
+        _refuse_others({"candidates": candidates}, "dates are given")
+        listed = public_dates(dates, bounds=bounds, step=1 if step is None else step)
+    elif candidates is not None:
+        listed = listed_values(candidates)
+    elif clip is not None and sum is None:
+        _refuse_others({"bounds": bounds}, "a clip is given")
+        ends = _doubles(clip, "clip")
+    elif bounds is not None:
+        ends = _doubles(bounds, "bounds")
+        PublicDomain.given(bounds, step=step)
+    if sum is not None:
+        amount = _doubles(clip, "clip")
+        if listed is None:
+            hint = "Without such a list, values() and top_k(), with a delta, name what enough units have."
+            raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
+    elif clip is not None and listed is not None:
+        raise InvalidParameterError("clip", Shown("<two numbers>"), "sum together with it: the column that is summed")
     parts = _parts(source, by, groups)
-    sought = [Sought(rows.check(column), listed, within, ends)]
+    sought = [Sought(rows.check(column), listed, within, ends, is_range=are_dates(bounds))]
+    named = [argument]
     if parts is not None:
         sought.append(Sought(rows.check(parts.column, argument="by"), parts.listed[0]))
-        rows.check_compared(parts.listed[0], argument="groups")
-    if listed is not None:
-        rows.check_compared(listed, argument=argument)
-    if amount is not None:
-        sought.append(Sought(rows.check(amount[0], argument="sum"), ends=amount[1]))
-    for at, each in enumerate(sought):
-        named = argument if at == 0 else "groups"
+        named.append("groups")
+    if sum is not None:
+        sought.append(Sought(rows.check(sum, argument="sum"), ends=amount))
+        named.append("sum")
+    for name, each in zip(named, sought, strict=True):
         if each.listed is None:
-            check_numeric(each.column, argument="sum" if at else "column")
+            check_numeric(each.column, argument=name if name == "sum" else "column")
         else:
-            check_match(each.column, each.listed.kind, argument=named)
-    engine = rows.table.engine if isinstance(rows.table, EngineTable) else None
-    if isinstance(engine, Embedded):
-        return _of_rows(engine, rows, sought, said, many, progress)
-    return _of_units(rows, sought, parts)
+            rows.check_compared(each.listed, argument=name)
+            check_match(each.column, each.listed.kind, argument=name)
+    engine = rows.table.engine
+    if not isinstance(engine, Embedded):
+        return _of_units(rows, sought, parts)
+    many = "" if between is not None else "rows" if listed is None else "of the values"
+    return _of_rows(engine, rows, sought, _BOUNDS if clip is None else _CLIP, many, progress)
+
+
+def _refuse_others(given: Mapping[str, object], because: str) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidParameterError(name, Shown("<given>"), f"nothing, because {because}")
+
+
+def _doubles(given: object, name: str) -> tuple[float, float]:
+    lower, upper = finite_bounds(given, name)
+    return float(lower), float(upper)
 
 
 def _of_rows(
@@ -177,16 +192,13 @@ def _of_rows(
 ) -> Check:
     """Every row is looked at. What a unit may have `many` of matters to the question; nothing if one row is as good."""
     found = inspected(engine, rows.unit_column, sought, rows.conditions, progress)
-    findings = CheckSentences(found, rows.unit, sought, rows.format, partial(places, engine), said)
+    findings = CheckSentences(found, rows.unit, sought, rows.format, engine.source.places, said)
     problems = tuple(findings.sentences())
-    several = (
-        f", {found.several[0]:,} of them with several {many}, up to {found.several[1]:,}"
-        if many and found.several[0]
-        else ""
-    )
+    several, most = found.several if many else (0, 0)
+    also = f", {several:,} of them with several {many}, up to {most:,}" if several else ""
     about = [
         f"{_heading(sought)}: {found.usable_rows:,} of {found.rows:,} rows count.",
-        f"{printable(rows.unit)}: {found.usable_units:,} of {found.units:,} units take part{several}.",
+        f"{printable(rows.unit)}: {found.usable_units:,} of {found.units:,} units take part{also}.",
     ]
     return Check(
         column=sought[0].column.name,
@@ -198,6 +210,7 @@ def _of_rows(
         problems=problems,
         suggested=Format(**findings.suggested) if findings.suggested else None,
         about=(*about, *_scope(rows)),
+        options=findings.options,
     )
 
 
@@ -205,17 +218,13 @@ def _of_units(rows: Rows, sought: list[Sought], parts: PublicGroups | None) -> C
     """Ask the engine that has the rows for numbers of units alone, as questions do."""
     lists = [(each.column, each.listed) for each in sought if each.listed is not None]
     number = next((each for each in sought if each.listed is None), None)
-    needed = Needed(
-        lists[0] if lists else None,
-        None if number is None else number.column,
-        None if number is None else number.between,
-    )
+    about = (None, None) if number is None else (number.column, number.between)
 
     def units(needed: Needed) -> int:
         (found,) = rows.table.units(unit=rows.unit_column, needed=needed, progress=rows.progress)
         return found
 
-    every, usable, problems = units(Needed()), units(needed), list[str]()
+    every, usable, problems = units(Needed()), units(Needed(lists[0] if lists else None, *about)), list[str]()
     if usable <= FEW_UNITS:
         problems.append(f"Only {counted(usable, 'unit')} will take part: the answer would be mostly noise.")
     if every > usable:
@@ -238,10 +247,9 @@ def _of_units(rows: Rows, sought: list[Sought], parts: PublicGroups | None) -> C
 
 def _heading(sought: list[Sought]) -> str:
     listed = sought[0].listed
-    names = [
-        f"{printable(sought[0].column.name)}, for {'numbers' if listed is None else counted(len(listed), 'value')}"
-    ]
-    return " and ".join([*names, *(printable(each.column.name) for each in sought[1:])])
+    what = "numbers" if listed is None else counted(len(listed), "value")
+    names = [printable(each.column.name) for each in sought]
+    return " and ".join([f"{names[0]}, for {what}", *names[1:]])
 
 
 def _scope(rows: Rows) -> list[str]:
@@ -268,9 +276,7 @@ def _rows(
         rows = rows_of(source)
         if unit not in (None, rows.unit):
             raise InvalidParameterError("unit", unit, "nothing, because the Dataset has its own")
-        others = {"table": table, "format": format, "memory_limit": memory_limit}
-        if given := [name for name, value in others.items() if value is not None]:
-            raise InvalidParameterError(given[0], Shown("<given>"), "nothing, because the Dataset has its own")
+        _refuse_others({"table": table, "format": format, "memory_limit": memory_limit}, "the Dataset has its own")
         return rows
     if unit is None:
         raise InvalidParameterError("unit", None, "the name of the column that says whose row it is")
@@ -278,34 +284,3 @@ def _rows(
     format = declared(format)
     opened = open_table(source, table=table, memory_limit=most, format=format)
     return Rows(opened, origin="", unit=unit, format=format)
-
-
-def _values_of(
-    candidates: object, dates: object, bounds: tuple[object, object] | None, step: float | None
-) -> tuple[PublicCandidates | None, tuple[float, float] | None]:
-    """The candidates, and the bounds of numbers; what the question would refuse is refused here, too."""
-    between_dates = isinstance(bounds, (tuple, list)) and any(isinstance(end, str | date) for end in bounds)
-    if dates is not None or between_dates:
-        if candidates is not None:
-            raise InvalidCandidatesError("candidates", candidates, "nothing, because dates are given")
-        return public_dates(dates, bounds=bounds, step=1 if step is None else step), None
-    ends = None if bounds is None else finite_bounds(bounds)
-    if step is not None:
-        PublicDomain.given(bounds, step=step)
-    listed = None if candidates is None else PublicCandidates.given(candidates)
-    return listed, None if ends is None else (float(ends[0]), float(ends[1]))
-
-
-def _clipped(
-    listed: PublicCandidates | None, column: str | None, clip: object
-) -> tuple[str, tuple[float, float]] | None:
-    """The column that is summed, and what one unit may add."""
-    if column is None and clip is None:
-        return None
-    if column is None:
-        raise InvalidParameterError("clip", Shown("<two numbers>"), "sum together with it: the column that is summed")
-    if listed is None:
-        hint = "Without such a list, values() and top_k(), with a delta, name what enough units have."
-        raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
-    lower, upper = finite_bounds(clip, "clip")
-    return column, (float(lower), float(upper))

@@ -13,8 +13,7 @@ from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.public_time import Times
 from dpselect.questions.wording import html_table
 from dpselect.rows.files.finding import is_named
-from dpselect.rows.naming import what_was_opened
-from dpselect.rows.opening import open_table, origin_of
+from dpselect.rows.opening import open_table, origin_of, what_was_opened
 from dpselect.session.described import ASK, Planner, check_described, planned_by, refuse_shared_requests
 from dpselect.session.methods import PlainQuestions
 from dpselect.session.paying import Spending, TableQuestion

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Literal
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.rows.opening import open_table, origin_of
+from dpselect.rows.table import Table
 from dpselect.session.asking import Asking
 from dpselect.session.forecast import Forecast, Forecasting
 from dpselect.session.methods import with_questions
-from dpselect.session.rows import Rows, UnopenedTable, UnreadTable
+from dpselect.session.rows import Rows, UnopenedTable, UnreadEngine
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
@@ -70,7 +71,10 @@ class DryRun(Asking):
         origin = "" if source is None else origin_of(source, table=table)
         said = declared(format)
         self.unchecked = _unchecked(source)
-        columns = UnopenedTable() if self.unchecked else UnreadTable(open_table(source, table=table, format=said))
+        if self.unchecked:
+            columns: Table = UnopenedTable()
+        else:
+            columns = Table(UnreadEngine.over(open_table(source, table=table, format=said).engine))
         self._rows = Rows(columns, origin=origin, unit=unit, format=said)
 
     if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dpselect.formats import Format
 from dpselect.questions.question import counted
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.declared import as_read, compared
+from dpselect.rows.duckdb.cells import as_read, compared
 from dpselect.rows.inspect import SHOWN, ColumnCells, Inspection, Sought, Written
 from dpselect.rows.row_rules import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
@@ -69,18 +69,25 @@ _CALLED = (
     ("text without a digit", ".*"),
 )
 """What stands in place of a number that has its own way to be written. All digits are 0."""
+_TRUE_OR_FALSE = (
+    "yes no",
+    "y n",
+    "t f",
+    "1 0",
+    "on off",
+    "ja nein",
+    "j n",
+    "oui non",
+    "si no",
+    "wahr falsch",
+    "vrai faux",
+)
 _QUOTE = re.compile("[A-Za-z0-9./:%_-]{2,}")
 
 
 def printable(name: str) -> str:
     """The name of a column on one line."""
     return name if name.isprintable() else repr(name)
-
-
-def options(words: Mapping[str, Any]) -> str:
-    """The words of a format as options of the command line, quoted for a shell."""
-    given = ((f"--{name.replace('_', '-')}", value) for name, value in words.items())
-    return " ".join(name if value is True else f"{name} {_quoted(str(value))}" for name, value in given)
 
 
 def missing_candidates(candidates: PublicCandidates, places: Sequence[int]) -> str:
@@ -122,6 +129,18 @@ class CheckSentences:
         rows |= {row for each in columns[: 100 * SHOWN] for _, row in each.cells}
         self._at, self._others = place(sorted(rows), SHOWN if found.left_out else 0)
         self.suggested: dict[str, Any] = {}
+        self.options: dict[str, str] = {}
+
+    def _named(self, python: str, **words: Any) -> str:
+        """The words as Python has them: how the command line does is kept in `options`, quoted for a shell."""
+        given = ((f"--{name.replace('_', '-')}", value) for name, value in words.items())
+        self.options[python] = " ".join(
+            name if value is True else f"{name} {_quoted(str(value))}" for name, value in given
+        )
+        return python
+
+    def _format_of(self, **words: Any) -> str:
+        return self._named(f"Format({', '.join(f'{name}={value!r}' for name, value in words.items())})", **words)
 
     def sentences(self) -> Iterator[str]:
         """All of them."""
@@ -136,12 +155,14 @@ class CheckSentences:
             if ways:
                 merged |= ways[0]
                 are_clear &= len(ways) == 1
-                others = f" Or {' or '.join(map(options, ways[1:]))}: the cells do not tell." if ways[1:] else ""
+                also = " or ".join(self._format_of(**each) for each in ways[1:])
+                others = f" Or {also}: the cells do not tell." if also else ""
                 dots = ways[0].get("thousands") == "." and any(
                     "." in (e.text or "") for e in cells.written if not e.state
                 )
                 then = "and 1.234 as 1234" if dots else "all others as now"
-                yield f"{name}Try {options(ways[0])}: with it {counted(rows, 'more row')} can count, {then}.{others}"
+                first = self._format_of(**ways[0])
+                yield f"{name}Try {first}: with it {counted(rows, 'more row')} can count, {then}.{others}"
             elif found:
                 yield f"{name}What would read them reads another column as something else."
             elif otherwise:
@@ -175,7 +196,7 @@ class CheckSentences:
             words = self._shown(found.words)
             yield f"{_share(found.words.rows, found.rows)} have a word for {unit} that may mean nobody{words}"
         unlike, units = found.unlike
-        if 0 < units <= _RARE * found.units and unlike.cells != found.words.cells:
+        if 0 < units <= _RARE * found.units:
             rows = _share(unlike.rows, found.rows)
             yield f"{rows} have a {unit} that is written unlike all others{self._shown(unlike)}"
         count, pairs = found.alike
@@ -202,7 +223,7 @@ class CheckSentences:
         for rows, where in ((cells.below, f"below {lower}"), (cells.above, f"above {upper}")):
             if rows:
                 yield f"{_share(rows, owned)} are {where}, {then}."
-        if sought.listed is not None and cells.missing:
+        if sought.listed is not None and cells.missing and not sought.is_range:
             yield missing_candidates(sought.listed, cells.missing)
 
     def _reason(self, sought: Sought, written: Written) -> str:
@@ -236,6 +257,8 @@ class CheckSentences:
             return self._of_texts(sought, others)
         if sought.column.holds is not Holds.ANYTHING:
             return [], 0, ""
+        if sought.kind is CandidateKind.BOOLEAN:
+            return [], 0, self._of_words(unread)
         if sought.kind in _READ:
             numbers = {text: rows for text, rows in unread.items() if _NUMBER.fullmatch(text.strip())}
             return self._of_numbers(sought, numbers, read)
@@ -259,7 +282,7 @@ class CheckSentences:
         if not unread:
             if dots and not self._words and all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots):
                 otherwise = "All dots stand before three digits. If they are between thousands:"
-                otherwise += " --thousands . --decimal ','."
+                otherwise += f" {self._format_of(thousands='.', decimal=',')}."
         elif len(symbols) > 1:
             otherwise = f"Numbers with {', '.join(sorted(filter(None, symbols)))} stand beside others: no option makes"
             otherwise += " them mean the same. Write them in one way first."
@@ -270,7 +293,8 @@ class CheckSentences:
             ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
             otherwise = "No option reads all of these numbers: they are written in several ways."
             if sought.kind is CandidateKind.INTEGER:
-                otherwise = "Numbers that are not whole match candidates only as numbers: --candidates-as number."
+                as_numbers = self._named("list one that is not whole, too", candidates_as="number")
+                otherwise = f"Numbers that are not whole match candidates only as numbers: {as_numbers}."
         return ways, sum(unread.values()), otherwise
 
     def _of_texts(self, sought: Sought, others: Mapping[str, int]) -> _Advice:
@@ -290,8 +314,19 @@ class CheckSentences:
         numbers = all(re.fullmatch("0|[1-9][0-9]*", each) for each in listed)
         if numbers and all(re.fullmatch(" *[0-9]+([.]0*)? *", cell) for cell in near):
             otherwise = f"Candidates are written as another number, such as {named}."
-            otherwise += " --candidates-as integer reads both alike."
+            otherwise += f" Both are read alike with {self._named('candidates of type int', candidates_as='integer')}."
+        if not near and set(alike) <= {"true", "false"}:
+            return [], 0, self._of_words(others)
         return [], rows, otherwise if near else ""
+
+    def _of_words(self, unread: Iterable[str]) -> str:
+        """What to do with other words for true and false; empty if these are none."""
+        found = sorted({each.strip() for each in unread})
+        if not found or not any({each.lower() for each in found} <= {*pair.split()} for pair in _TRUE_OR_FALSE):
+            return ""
+        listed = {"candidates": ",".join(found), "candidates_as": "text"}
+        named = self._named(f"candidates={found!r}", **listed)
+        return f"Only the words true and false are read so. Others are values like any text: {named}."
 
     def _keeps(self, sought: Sought, cells: ColumnCells, words: Mapping[str, Any]) -> bool:
         """Whether the numbers that are read now are read then, too, and a list is still one of different values."""
@@ -320,8 +355,12 @@ class CheckSentences:
         cells = sorted({row: text for each in written for text, row in each.cells}.items())[:SHOWN]
         if all(each.text is None for each in written) and any(self._line(row) for row, _ in cells):
             return self._lines([self._at[row] for row, _ in cells if row in self._at])
-        cells = [(row, text) for row, text in cells if text.strip()]
-        return f", such as {', '.join(self._cell(text, row) for row, text in cells)}." if cells else "."
+        places = dict[str, list[str]]()
+        for row, text in cells:
+            if text.strip():
+                places.setdefault(text, []).append(self._at[row][0] if row in self._at else "")
+        shown = [_short(text) + (f" ({', '.join(some)})" if all(some) else "") for text, some in places.items()]
+        return f", such as {', '.join(shown)}." if shown else "."
 
     def _lines(self, places: Iterable[tuple[str, bytes]]) -> str:
         """Some lines, and what may help to read them."""
@@ -331,11 +370,11 @@ class CheckSentences:
         texts = [(where, line.decode(errors="replace")) for where, line in places]
         shown = ", ".join(f"{where}: {_short(text)}" for where, text in texts)
         if "encoding" not in self._words and any("\ufffd" in text for _, text in texts):
-            return f", such as {shown}. If they are text of Windows: --encoding cp1252."
+            return f", such as {shown}. If they are text of Windows: {self._format_of(encoding='cp1252')}."
         if any('="' in text for _, text in texts):
             return f', such as {shown}. ="..." is a formula for spreadsheets: write the text alone.'
         if "quoted_line_breaks" not in self._words and any(line.count(b'"') % 2 for _, line in places):
-            return f", such as {shown}. If line breaks stand inside quotes: --quoted-line-breaks."
+            return f", such as {shown}. If line breaks stand inside quotes: {self._format_of(quoted_line_breaks=True)}."
         return f", such as {shown}."
 
     def _line(self, row: int) -> bytes:

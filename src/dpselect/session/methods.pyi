@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from fractions import Fraction
 from inspect import Signature
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from dpselect.certificates.release import Release
 from dpselect.questions.declared import Question
@@ -119,6 +119,7 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
+    @overload
     def median(
         self,
         column: str,
@@ -132,6 +133,21 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[float]: ...
+    @overload
+    def median(
+        self,
+        column: str,
+        *,
+        bounds: tuple[date | str, date | str],
+        epsilon: float,
+        lower: float | Fraction | None = None,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[date]: ...
+    @overload
     def quantile(
         self,
         column: str,
@@ -146,6 +162,22 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[float]: ...
+    @overload
+    def quantile(
+        self,
+        column: str,
+        level: float,
+        *,
+        bounds: tuple[date | str, date | str],
+        epsilon: float,
+        lower: float | Fraction | None = None,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[date]: ...
+    @overload
     def quantiles(
         self,
         column: str,
@@ -160,6 +192,21 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[float]]: ...
+    @overload
+    def quantiles(
+        self,
+        column: str,
+        levels: Sequence[float],
+        *,
+        bounds: tuple[date | str, date | str],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        method: Literal["joint", "halving"] = "joint",
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[date]]: ...
     def upper_bound(
         self,
         column: str,
@@ -325,6 +372,7 @@ class GroupedQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
+    @overload
     def median(
         self,
         column: str,
@@ -338,6 +386,21 @@ class GroupedQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, float]]: ...
+    @overload
+    def median(
+        self,
+        column: str,
+        *,
+        bounds: tuple[date | str, date | str],
+        epsilon: float,
+        lower: float | Fraction | None = None,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, date]]: ...
+    @overload
     def quantile(
         self,
         column: str,
@@ -352,6 +415,22 @@ class GroupedQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, float]]: ...
+    @overload
+    def quantile(
+        self,
+        column: str,
+        level: float,
+        *,
+        bounds: tuple[date | str, date | str],
+        epsilon: float,
+        lower: float | Fraction | None = None,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, date]]: ...
+    @overload
     def quantiles(
         self,
         column: str,
@@ -366,6 +445,21 @@ class GroupedQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, list[float]]]: ...
+    @overload
+    def quantiles(
+        self,
+        column: str,
+        levels: Sequence[float],
+        *,
+        bounds: tuple[date | str, date | str],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        continuous: bool = False,
+        max_rows_per_unit: int = 1,
+        method: Literal["joint", "halving"] = "joint",
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, list[date]]]: ...
     def upper_bound(
         self,
         column: str,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpselect.ledger import Ledger, Receipt
     from dpselect.questions.query import Query
     from dpselect.questions.question import Priced
-    from dpselect.rows.contract import Table
+    from dpselect.rows.table import Table
     from dpselect.session.rows import ColumnRows
 
 Gathered = TypeVar("Gathered")

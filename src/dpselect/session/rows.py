@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sized
-from dataclasses import dataclass, replace
-from datetime import date
-from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
+from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -13,9 +12,22 @@ from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.privacy import EACH_ROW, ROWS, is_each_row
-from dpselect.rows.columns import Column, Holds, candidate_kinds, check_match, check_near, check_numeric, name_kind
-from dpselect.rows.contract import Amount, Condition, Grouping, Needed, Table
-from dpselect.rows.duckdb.declared import compared
+from dpselect.rows.columns import (
+    Amount,
+    Column,
+    Condition,
+    Grouping,
+    Holds,
+    Needed,
+    candidate_kinds,
+    check_match,
+    check_near,
+    check_numeric,
+    name_kind,
+)
+from dpselect.rows.duckdb.cells import compared
+from dpselect.rows.statements import Found, Statement
+from dpselect.rows.table import Engine, Table
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -28,10 +40,11 @@ from dpselect.summaries import (
     PublicGroups,
     PublicPairs,
     UnitValues,
+    are_dates,
     candidate_kind,
-    ends_of,
     public_dates,
 )
+from dpselect.summaries.candidates import ends_of
 
 if TYPE_CHECKING:
     from dpselect.formats import Format
@@ -46,7 +59,7 @@ class Rows:
         unit: name of the column that identifies whom a row belongs to, or `ROWS`.
         progress: called with the share of the work that is done, from 0 to 1.
         format: how cells of text are written, if that was declared.
-        named: what certificates say of the table; see `dpselect.rows.naming`.
+        named: what certificates say of the table; see `dpselect.rows.opening`.
         conditions: what its rows have to meet, and are made to meet by `table`.
 
     Raises:
@@ -97,7 +110,15 @@ class Rows:
 
     def _condition(self, name: str, given: object) -> Condition:
         column = self.check(name, argument="where")
-        expected = f'for {name}: two ends such as (18, None), in a plan "18..", or a list of values'
+        try:
+            return self._met(column, given)
+        except InvalidDataError:  # which names the column
+            raise
+        except InvalidParameterError as bad:
+            raise type(bad)(bad.name, bad.got, f"for {name}: {bad.expected}", bad.hint) from None
+
+    def _met(self, column: Column, given: object) -> Condition:
+        expected = 'two ends such as (18, None), in a plan "18..", or a list of values'
         if not isinstance(given, tuple):
             if given is None or isinstance(given, str | bytes):
                 raise InvalidParameterError("where", typed(given), expected)
@@ -106,7 +127,7 @@ class Rows:
             ends = cast("tuple[object, ...]", given)
             if len(ends) != 2 or ends == (None, None):
                 raise InvalidParameterError("where", Shown(f"<{len(ends)} ends>"), expected)
-            if not any(isinstance(end, str | date) for end in ends):
+            if not are_dates(ends):
                 check_numeric(column, argument="where")
                 return Condition(column, None, ends_of((ends[0], ends[1])))
             try:
@@ -222,11 +243,12 @@ class ColumnRows:
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]:
         """The numbers of a column, at most `max_rows_per_unit` of each unit in each group."""
-        check_numeric(self.column)
-        check_near(self.column, domain.lower, *([] if domain.is_open else [domain.upper]))
+        column = self._of_days() if domain.dated else self.column
+        check_numeric(column)
+        check_near(column, domain.lower, *([] if domain.is_open else [domain.upper]))
         found = self.rows.table.gather(
             unit=self.rows.unit_column,
-            column=self.column,
+            column=column,
             domain=domain,
             max_rows_per_unit=max_rows_per_unit,
             grouping=self._grouping(groups),
@@ -243,6 +265,8 @@ class ColumnRows:
             _check_listed(self.column, candidates, argument=condition.argument)
         if condition.summed is not None:
             number = self.rows.check(condition.summed, argument="sum")
+        elif condition.is_date:
+            number = self._of_days()
         elif condition.is_number:
             number = self.column
             check_numeric(number)
@@ -267,6 +291,11 @@ class ColumnRows:
             progress=self.rows.progress,
         )
         return [each.in_order() for each in found] if seeded_draws()[0] else found  # see `gather`
+
+    def _of_days(self) -> Column:
+        """The column of dates, read as numbers."""
+        check_match(self.column, CandidateKind.DATE, argument="dates")
+        return replace(self.column, days=True)
 
     def _grouping(self, groups: PublicGroups | None, candidates: Sized | None = None) -> Grouping | None:
         if groups is None:
@@ -301,30 +330,37 @@ class NothingRead(Exception):  # noqa: N818 - nothing is wrong
     """Every column fits the question, and reading would begin here; a dry run ends so."""
 
 
-class _NeverRead:
-    """A table up to the point where reading would begin."""
+@dataclass(frozen=True, slots=True)
+class UnreadEngine:
+    """An engine up to the point where reading would begin; see `dpselect.rows.table.Engine`."""
 
-    __slots__ = ()
+    shown: str = "<no table>"
+    columns: tuple[Column, ...] = ()
+    listed: bool = False
+    format: Format | None = None
 
-    def filtered(self, conditions: object) -> Self:
-        """Itself: no row is looked at."""
-        return self
+    @classmethod
+    def over(cls, engine: Engine) -> Self:
+        """With the columns of an engine: names and types are checked as for an answer."""
+        return cls(engine.shown, engine.columns, engine.listed, engine.format)
 
-    def count(self, **_: object) -> NoReturn:
+    def answers(self, asked: Sequence[Statement], progress: object) -> list[Found]:
         """Where reading would begin."""
         raise NothingRead
 
-    total = gather = units = names = count
 
-
-class UnopenedTable(_NeverRead):
+@dataclass(frozen=True, slots=True, repr=False)
+class UnopenedTable(Table):
     """The stand-in for a table when questions are only planned: any name is a column, and nothing is read.
 
     A column of missing values fits every question.
     """
 
-    __slots__ = ()
-    shown = "<no table>"
+    engine: Engine = field(default_factory=UnreadEngine)
+
+    def filtered(self, conditions: object) -> Self:
+        """Itself: no row is looked at."""
+        return self
 
     def column(self, name: object, *, argument: str = "column") -> Column:
         """A column of that name, of any type."""
@@ -337,25 +373,3 @@ class UnopenedTable(_NeverRead):
         if is_each_row(name):
             return Column(EACH_ROW, Holds.NOTHING, each_row=True)
         return self.column(name, argument="unit")
-
-
-class UnreadTable(_NeverRead):
-    """A table of which only the columns are looked at: names and types are checked as for an answer."""
-
-    __slots__ = ("_table",)
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    @property
-    def shown(self) -> str:
-        """How errors and ``repr`` speak of it."""
-        return self._table.shown
-
-    def column(self, name: object, *, argument: str = "column") -> Column:
-        """The column called `name`, or `InvalidDataError`."""
-        return self._table.column(name, argument=argument)
-
-    def unit(self, name: object) -> Column:
-        """The column called `name`, if it can name units."""
-        return self._table.unit(name)

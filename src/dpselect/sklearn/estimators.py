@@ -41,7 +41,8 @@ from dpselect.sklearn.reading import (
     numbers,
     positions,
 )
-from dpselect.summaries import PublicFeatures, RuleCounts
+from dpselect.summaries import RuleCounts
+from dpselect.summaries.private import PublicFeatures
 
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):

@@ -24,9 +24,10 @@ from sklearn.exceptions import DataConversionWarning
 from dpselect.errors import InvalidDataError, Shown, describe
 from dpselect.mechanisms import RandomizedResponse
 from dpselect.rows.columns import Holds
-from dpselect.rows.duckdb import Source
 from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.frames import ArraySource, number_of_object, single_columns
+from dpselect.rows.duckdb.scan import Source
+from dpselect.rows.frames import single_columns
+from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array
 from dpselect.rows.row_rules import BLANKS, MISSING
 from dpselect.sklearn.reading import array_of, only
 
@@ -247,7 +248,7 @@ def _names(groups: Any) -> tuple[Iterable[object], int]:
         array = array_of(groups, "groups", expected=_EXPECTED)
         if array.ndim != 1:
             raise InvalidDataError("groups", Shown(f"<{array.ndim} dimensions>"), _EXPECTED)
-        found = ArraySource(array)
+        found = of_numpy_array(array)
     (column,) = found.columns
     if column.holds in _REFUSED:
         hint = column.hint or "Convert it first, for example to numbers or text."

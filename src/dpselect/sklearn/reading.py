@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
 from dpselect.rows.columns import Holds
-from dpselect.rows.duckdb import Source
 from dpselect.rows.duckdb.arrow import Array, pa, pc
-from dpselect.rows.frames import ArraySource, number_of_object, place_of_object, single_columns
-from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, GrowingBins, PublicBins, PublicCandidates
+from dpselect.rows.duckdb.scan import Source
+from dpselect.rows.frames import single_columns
+from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array, place_of_object
+from dpselect.summaries import GrowingBins, PublicBins, PublicCandidates
+from dpselect.summaries.private import HIGHEST_WEIGHT, MOST_CELLS
 
 _MASKED: Any = ma.MaskedArray
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
@@ -114,7 +116,7 @@ def _columns(X: Any) -> Sequence[Source]:
 
 
 def _columns_of_array(array: NDArray[Any]) -> Sequence[Source]:
-    return [ArraySource(array[:, place]) for place in range(array.shape[1])]
+    return [of_numpy_array(array[:, place]) for place in range(array.shape[1])]
 
 
 def _doubles_of_rows(rows: Sequence[object]) -> NDArray[np.float64]:
@@ -136,7 +138,7 @@ def _doubles_of_objects(values: Sequence[object]) -> NDArray[np.float64]:
 
 
 def _cells_of_row(row: Any) -> Sequence[object] | None:
-    """The cells of a row, by its actual type; see `dpselect.rows.frames.objects`."""
+    """The cells of a row, by its actual type; see `dpselect.rows.frames.pandas_frame`."""
     kind = cast("type[object]", type(row))
     for base in (list, tuple):
         if issubclass(kind, base):
@@ -155,7 +157,7 @@ def _labels(y: Any) -> Source | list[object]:
         array = array_of(y, "y")
         if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
             array = array.ravel()
-            return array.tolist() if array.dtype.kind == "O" else ArraySource(array)
+            return array.tolist() if array.dtype.kind == "O" else of_numpy_array(array)
     if found is None or isinstance(found, list):
         raise InvalidDataError("y", Shown("<not 1 dimension>"), "one label for each row: y should be a 1d array")
     return found

@@ -1,4 +1,4 @@
-"""What a backend returns: small, private, and without a way back to the rows; and the public set that it is over."""
+"""What an engine returns: small, private, and without a way back to the rows; and the public set that it is over."""
 
 from typing import TYPE_CHECKING
 
@@ -7,18 +7,15 @@ from dpselect.on_use import on_use
 if TYPE_CHECKING:
     from dpselect.summaries.candidates import MOST_CANDIDATES as MOST_CANDIDATES
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
+    from dpselect.summaries.candidates import PublicCondition as PublicCondition
     from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
-    from dpselect.summaries.clip import PublicClip as PublicClip
-    from dpselect.summaries.condition import PublicCondition as PublicCondition
-    from dpselect.summaries.condition import ends_of as ends_of
+    from dpselect.summaries.dates import are_dates as are_dates
     from dpselect.summaries.dates import as_date as as_date
     from dpselect.summaries.dates import public_dates as public_dates
     from dpselect.summaries.domain import GrowingBins as GrowingBins
     from dpselect.summaries.domain import PublicBins as PublicBins
+    from dpselect.summaries.domain import PublicClip as PublicClip
     from dpselect.summaries.domain import PublicDomain as PublicDomain
-    from dpselect.summaries.features import HIGHEST_WEIGHT as HIGHEST_WEIGHT
-    from dpselect.summaries.features import MOST_CELLS as MOST_CELLS
-    from dpselect.summaries.features import PublicFeatures as PublicFeatures
     from dpselect.summaries.groups import PublicGroups as PublicGroups
     from dpselect.summaries.groups import PublicPairs as PublicPairs
     from dpselect.summaries.kinds import CandidateKind as CandidateKind
@@ -32,12 +29,9 @@ else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
-            "dpselect.summaries.candidates": "MOST_CANDIDATES PublicCandidates UnlistedCandidates",
-            "dpselect.summaries.clip": "PublicClip",
-            "dpselect.summaries.condition": "PublicCondition ends_of",
-            "dpselect.summaries.dates": "as_date public_dates",
-            "dpselect.summaries.domain": "GrowingBins PublicBins PublicDomain",
-            "dpselect.summaries.features": "HIGHEST_WEIGHT MOST_CELLS PublicFeatures",
+            "dpselect.summaries.candidates": "MOST_CANDIDATES PublicCandidates PublicCondition UnlistedCandidates",
+            "dpselect.summaries.dates": "are_dates as_date public_dates",
+            "dpselect.summaries.domain": "GrowingBins PublicBins PublicClip PublicDomain",
             "dpselect.summaries.groups": "PublicGroups PublicPairs",
             "dpselect.summaries.kinds": "CandidateKind candidate_kind",
             "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitValues",

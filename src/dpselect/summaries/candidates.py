@@ -1,4 +1,4 @@
-"""The public set a selection chooses from, checked once before any row is read."""
+"""The public set a selection chooses from, checked once before any row is read; and conditions on a row."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.checks import whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, Shown, describe
 from dpselect.summaries.kinds import CandidateKind
 
@@ -158,17 +159,21 @@ class PublicCandidates:
             return cls._checked(candidates)
         except InvalidCandidatesError as error:
             refused = error  # raised below, so that the other one is not its context
-        expected = refused.expected.replace("candidates", argument)
-        raise InvalidCandidatesError(argument, refused.got, expected, refused.hint)
+        raise InvalidCandidatesError(
+            argument, refused.got, refused.expected.replace("candidates", argument), refused.hint
+        )
 
     @classmethod
     def _checked(cls, candidates: object) -> PublicCandidates:
         if isinstance(candidates, range):
             return cls(CandidateKind.INTEGER, _checked_range(candidates))
-        array = _as_array(candidates)
-        if array is not None and array.dtype.kind in "iu":
-            _check_count(array, array.shape[0])
-            return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
+        array: Any = candidates
+        if isinstance(array, np.ndarray):
+            if array.ndim != 1:
+                raise _refusal(array, "a one-dimensional array")
+            if array.dtype.kind in "iu":
+                _check_count(array, array.shape[0])
+                return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
         members = _as_list(candidates)
         kind = _kind_of(members, candidates)
         if type(candidates) in (set, frozenset):  # whose order differs between processes
@@ -215,6 +220,7 @@ class UnlistedCandidates(PublicCandidates):
 _MOST_WRITTEN = 100
 """Members of a list that certificates write down."""
 
+
 _CHUNK = 1 << 20
 """Numbers compared at a time, so that a long list is not copied."""
 
@@ -230,25 +236,13 @@ def _steps(values: object) -> range | None:
         return None
     listed = cast("NDArray[np.int64]", values)
     first, last, step = int(listed[0]), int(listed[-1]), int(listed[1]) - int(listed[0])
-    if first + step * (len(listed) - 1) != last or not _in_steps(listed, step):
+    if first + step * (len(listed) - 1) != last:
         return None
+    wrapped = (step + 2**63) % 2**64 - 2**63  # both ends fit the step, so no wrap-around can hide another number
+    for start in range(0, len(listed) - 1, _CHUNK):
+        if not (np.diff(listed[start : start + _CHUNK + 1]) == wrapped).all():
+            return None
     return range(first, last + (1 if step > 0 else -1), step)
-
-
-def _in_steps(listed: NDArray[np.int64], step: int) -> bool:
-    """Whether all differences equal `step`. Both ends fit it, so no wrap-around at 64 bits can hide another number."""
-    wrapped = (step + 2**63) % 2**64 - 2**63
-    starts = range(0, len(listed) - 1, _CHUNK)
-    return all(bool((np.diff(listed[start : start + _CHUNK + 1]) == wrapped).all()) for start in starts)
-
-
-def _as_array(candidates: object) -> NDArray[Any] | None:
-    if not isinstance(candidates, np.ndarray):
-        return None
-    array = cast("NDArray[Any]", candidates)
-    if array.ndim != 1:
-        raise _refusal(array, "a one-dimensional array")
-    return array
 
 
 def _as_list(candidates: Any) -> list[Any]:
@@ -306,29 +300,19 @@ def _kind_of(members: list[Any], candidates: object) -> CandidateKind:
 
 
 def _is_missing(member: object) -> bool:
-    if isinstance(member, float):
-        return math.isnan(member)
-    return member is None or type(member).__name__ in ("NAType", "NaTType")  # pandas
+    is_nan = isinstance(member, float) and math.isnan(member)
+    return is_nan or member is None or type(member).__name__ in ("NAType", "NaTType")  # pandas
 
 
 def _is_encodable(text: str) -> bool:
-    if text.isascii():
-        return bool(text)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return bool(text) and (text.isascii() or text.encode(errors="replace").decode() == text)
 
 
 def _checked_range(candidates: range) -> range:
-    if not candidates:
-        _check_count(candidates, 0)
     try:
-        count = len(candidates)
+        _check_count(candidates, len(candidates))
     except OverflowError:
-        count = LARGEST_INTEGER
-    _check_count(candidates, count)
+        _check_count(candidates, LARGEST_INTEGER)
     if not all(SMALLEST_INTEGER <= end <= LARGEST_INTEGER for end in (candidates[0], candidates[-1])):
         raise _refusal(candidates, "whole numbers from -2^63 to 2^63 - 1")
     return candidates
@@ -353,3 +337,39 @@ def _check_count(candidates: object, count: int) -> None:
 
 def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
     return InvalidCandidatesError("candidates", Shown(describe(candidates)), expected, hint)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicCondition:
+    """A condition on one row. Without any part, every row of a unit meets it.
+
+    Attributes:
+        candidates: the column has one of them.
+        is_number: the column has a number.
+        is_date: the column has a date.
+        between: the number is not below the first and not above the second of these.
+        summed: name of another column that has a number.
+        argument: the question's name for the candidates, for errors.
+    """
+
+    candidates: PublicCandidates | None = None
+    is_number: bool = False
+    is_date: bool = False
+    between: tuple[int | float, int | float] | None = None
+    summed: str | None = None
+    argument: str = "candidates"
+
+
+def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:
+    """The ends of an interval of numbers as they are compared; None, of which there is at most one, is no end.
+
+    Raises:
+        InvalidParameterError: they are no such ends, or the first is above the second.
+
+    >>> ends_of((18, None)), ends_of((0, 0.5))
+    ((18.0, None), (0.0, 0.5))
+    """
+    known = [end for end in given if end is not None]
+    between = whole_or_double_bounds((known[0], known[-1]), "where")
+    lower, upper = (end if at is not None else None for end, at in zip(between, given, strict=True))
+    return lower, upper

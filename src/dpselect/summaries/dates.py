@@ -15,6 +15,9 @@ from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 
 _DATES = "dates such as '2026-11-21', datetime.date, or timestamps at midnight without a time zone"
 
+DAY_ZERO = date(1970, 1, 1)
+"""The day from which days are counted where dates are drawn as numbers."""
+
 _MOST = 366 * 10_000
 """No calendar has more days than this."""
 
@@ -49,13 +52,32 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
         if public.kind is not CandidateKind.DATE:
             raise InvalidCandidatesError("dates", Shown(f"<{len(public):,} {public.kind}>"), _DATES)
         return public
+    first, last = first_and_last(bounds)
+    listed = [first + timedelta(days=day) for day in range(0, (last - first).days + 1, days)]
+    return PublicCandidates.given(listed, argument="dates")
+
+
+def are_dates(bounds: object) -> bool:
+    """Whether bounds are meant as dates and not as numbers: at least one of them is a date or a text.
+
+    >>> are_dates(("2026-11-21", None)), are_dates((0, 120))
+    (True, False)
+    """
+    ends = cast("Sequence[object]", bounds) if isinstance(bounds, tuple | list) else ()
+    return any(isinstance(end, str | date | np.datetime64) for end in ends)
+
+
+def first_and_last(bounds: object) -> tuple[date, date]:
+    """The first and the last date.
+
+    Raises:
+        InvalidParameterError: `bounds` is not two dates, the first not after the last.
+    """
     pair = cast("Sequence[object]", bounds)
     ends = [as_date(end) for end in pair] if isinstance(bounds, tuple | list) and len(pair) == 2 else []
     match ends:
         case [date() as first, date() as last] if first <= last:
-            count = (last - first).days // days + 1
-            listed = [first + timedelta(days=days * place) for place in range(count)]
-            return PublicCandidates.given(listed, argument="dates")
+            return first, last
         case _:
             hint = "The first must not be after the last."
             raise InvalidParameterError("bounds", Shown("<no such dates>"), f"two {_DATES}", hint)

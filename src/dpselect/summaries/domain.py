@@ -1,19 +1,24 @@
-"""The public set of possible answers: all numbers between two bounds, or a grid between them."""
+"""Public numbers: the possible answers between two bounds, bins of them, and how much one unit may add to a sum."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
+from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.checks import finite_bounds, positive_count
-from dpselect.errors import InvalidParameterError
+from dpselect.accounting.rounding import fraction_up
+from dpselect.checks import decimal_fraction, finite_bounds, positive_count
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.grids import Grid
+from dpselect.summaries.dates import DAY_ZERO, are_dates, first_and_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +30,28 @@ class PublicDomain:
         upper: largest answer; larger values count as this.
         grid: the answers ``lower, lower + step, ..., upper``, and each value counts as the nearest; None: no grid.
         is_open: whether the caller gave no upper bound.
+        dated: whether the numbers stand for dates, as days since 1970.
 
     >>> PublicDomain.given((0, 120), step=1).grid.count
     121
+    >>> PublicDomain.given(("2026-01-01", "2026-12-31"), step=1, may_be_dates=True).grid.count
+    365
     """
 
     lower: float
     upper: float
     grid: Grid | None = None
     is_open: bool = False
+    dated: bool = False
 
     @classmethod
-    def given(cls, bounds: object, *, step: object = None) -> PublicDomain:
+    def given(cls, bounds: object, *, step: object = None, may_be_dates: bool = False) -> PublicDomain:
         """The domain given by `bounds` and `step`.
 
         Args:
             bounds: two finite numbers, the smaller first.
             step: a number that divides their distance, with both read as decimals.
+            may_be_dates: whether the bounds may also be two dates; the step is in days then.
 
         Raises:
             InvalidParameterError: `bounds` or `step` is invalid.
@@ -49,12 +59,27 @@ class PublicDomain:
         >>> PublicDomain.given((0, 1), step=0.1).grid.point(3)
         0.3
         """
+        dated = may_be_dates and are_dates(bounds)
+        if dated:
+            first, last = first_and_last(bounds)
+            if first == last:
+                raise InvalidParameterError(
+                    "bounds", Shown(f"({first}, {last})"), "two dates, the first before the last"
+                )
+            bounds = (first - DAY_ZERO).days, (last - DAY_ZERO).days
+            step = positive_count(step, "step")
         lower, upper = finite_bounds(bounds)
         grid = None if step is None else Grid.dividing(lower, upper, step=step)
-        return cls(float(lower), float(upper), grid)
+        return cls(float(lower), float(upper), grid, dated=dated)
+
+    def shown(self, number: float) -> float | date:
+        """A number of the domain as it is released."""
+        return DAY_ZERO + timedelta(days=int(number)) if self.dated else number
 
     def may_hold(self, value: object) -> bool:
         """Whether it is one of them, as it would be released."""
+        if self.dated:
+            value = (value - DAY_ZERO).days if type(value) is date else None
         if not isinstance(value, int | float) or isinstance(value, bool) or not self.lower <= value <= self.upper:
             return False
         return self.grid is None or self.grid.point(self.grid.position(value)) == value
@@ -68,9 +93,11 @@ class PublicDomain:
 
     def description(self) -> dict[str, Any]:
         """The candidates in a certificate."""
-        bounds = {"lower": self.lower, "upper": self.upper}
+        bounds: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
         if self.grid is None:
             return {"source": "bounds", **bounds}
+        if self.dated:
+            bounds = {"kind": "dates", **{end: str(self.shown(number)) for end, number in bounds.items()}}
         return {"source": "grid", **bounds, "step": float(self.grid.step), "count": self.grid.count}
 
 
@@ -189,3 +216,96 @@ def _growing_edges(per_ten: int) -> NDArray[np.float64]:
     edges = np.concatenate([-sizes[::-1], [0.0, smallest], sizes])
     edges.setflags(write=False)
     return edges
+
+
+_LARGEST = 2**31
+_MOST_DIGITS = 20
+"""Of a scale in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicClip:
+    """Amounts as whole numbers: a number times `scale`, rounded, and clipped to `lower` ... `upper`.
+
+    Attributes:
+        column: name of the column of numbers.
+        scale: > 0; 100 counts cents.
+        lower: the smallest amount that one unit's rows may add to a candidate, in scaled whole numbers.
+        upper: the largest amount, > lower.
+
+    >>> clip = PublicClip.given("paid", (0, 99.5), scale=100)
+    >>> clip.lower, clip.upper
+    (0, 9950)
+    """
+
+    column: str
+    scale: Fraction
+    lower: int
+    upper: int
+
+    @classmethod
+    def given(cls, column: object, clip: object, *, scale: object = 1) -> PublicClip:
+        """The clip given by the caller; floats are read as decimals.
+
+        Raises:
+            InvalidParameterError: `clip` is not two numbers in the unit of the column, the smaller first, whose
+                products with `scale` are whole and from -2^31 to 2^31; or `scale` is not a decimal number > 0.
+        """
+        if not isinstance(column, str):
+            raise InvalidParameterError("sum", column, "the name of a column, as text")
+        try:
+            lower, upper = finite_bounds(clip, "clip")
+        except InvalidParameterError as refused:
+            hint = "They are public: what one unit may add at least and at most, such as (0, 80)."
+            raise InvalidParameterError("clip", refused.got, refused.expected, hint) from None
+        factor = _scale(scale)
+        ends = lower * factor, upper * factor
+        if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
+            got = Shown(f"({float(lower)!r}, {float(upper)!r})")
+            if any(abs(end) > _LARGEST for end in ends):
+                hint = f"Count in larger units, with a smaller scale: {_smaller_scale(lower, upper)}."
+            else:
+                hint = "Set scale=100 to count hundredths." if factor == 1 else ""
+            raise InvalidParameterError(
+                "clip", got, "bounds that are whole when multiplied by the scale, from -2^31 to 2^31", hint
+            )
+        return cls(column, factor, *map(int, ends))
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The bounds in the unit of the column."""
+        return self.lower / self.scale, self.upper / self.scale
+
+    def in_units(self, amount: float) -> float:
+        """A scaled `amount` in the unit of the column: the double that is written as it, or else the next above."""
+        exact = Fraction(amount) / self.scale
+        nearest = fraction_up(exact)
+        below = math.nextafter(nearest, -math.inf)
+        return below if math.isfinite(nearest) and Fraction(repr(below)) == exact else nearest
+
+    def error_in_units(self, error: float) -> float:
+        """A bound on the distance of two sums in the unit of the column: they are whole when scaled.
+
+        >>> PublicClip.given("paid", (0, 99.5), scale=100).error_in_units(250.75)
+        2.5
+        """
+        return self.in_units(math.floor(error)) if error < 2**63 else math.inf
+
+    def description(self) -> dict[str, Any]:
+        """What a certificate says of it: the bounds in scaled whole numbers."""
+        return {"sum": self.column, "scale": float(self.scale), "lower": self.lower, "upper": self.upper}
+
+
+def _smaller_scale(lower: Fraction, upper: Fraction) -> str:
+    """The largest negative power of ten with which both fit; or an example, if they are not whole then."""
+    digits = next(digits for digits in count(1) if max(abs(lower), abs(upper)) <= _LARGEST * 10**digits)
+    is_whole = all((end / 10**digits).denominator == 1 for end in (lower, upper))
+    return f"scale={10.0**-digits:.{digits}f}" if is_whole and digits < _MOST_DIGITS else "scale=0.001 counts thousands"
+
+
+def _scale(scale: object) -> Fraction:
+    expected = "a decimal number > 0, such as 100 or 0.001"
+    factor = decimal_fraction(scale, "scale", expected=expected)
+    if not factor > 0 or decimal_fraction(float(factor), "scale", expected=expected) != factor:
+        raise InvalidParameterError("scale", scale, expected)
+    return factor

@@ -1,30 +1,37 @@
-"""Private numbers of a table, one class for each kind of question; none leaves the process by accident."""
+"""Private numbers of a table, one class for each kind of question; none leaves the process by accident.
+
+And the public features of which `RuleCounts` are made.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.summaries.candidates import CandidateKind
-from dpselect.summaries.domain import PublicDomain
+from dpselect.summaries.candidates import PublicCandidates
+from dpselect.summaries.domain import GrowingBins, PublicBins, PublicDomain
+from dpselect.summaries.kinds import CandidateKind
 
 
 class PrivateNumbers:
-    """Shows no number and cannot be pickled or copied; its array cannot be written to."""
+    """Shows no number and cannot be pickled or copied; its arrays cannot be written to."""
 
     __slots__ = ()
 
-    def _numbers(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        raise NotImplementedError
-
     def __post_init__(self) -> None:
-        self._numbers().setflags(write=False)
+        for array in self._arrays():
+            array.setflags(write=False)
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        held: Any = self
+        return [each for field in fields(held) if isinstance(each := getattr(self, field.name), np.ndarray)]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(<{self._numbers().size} private numbers>)"
+        return f"{type(self).__name__}(<{self._arrays()[0].size} private numbers>)"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{type(self).__name__} are private and cannot be pickled or copied")
@@ -44,9 +51,6 @@ class CandidateCounts(PrivateNumbers):
 
     counts: NDArray[np.int64]
 
-    def _numbers(self) -> NDArray[np.int64]:
-        return self.counts
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateTotals(PrivateNumbers):
@@ -62,9 +66,6 @@ class CandidateTotals(PrivateNumbers):
     """
 
     totals: NDArray[np.int64]
-
-    def _numbers(self) -> NDArray[np.int64]:
-        return self.totals
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -85,9 +86,6 @@ class NameCounts(PrivateNumbers):
     names: Any
     counts: NDArray[np.int64]
     kind: CandidateKind = field(kw_only=True)
-
-    def _numbers(self) -> NDArray[np.int64]:
-        return self.counts
 
     @classmethod
     def by_group(
@@ -128,9 +126,6 @@ class RuleCounts(PrivateNumbers):
 
     right: NDArray[np.int64]
 
-    def _numbers(self) -> NDArray[np.int64]:
-        return self.right
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnitValues(PrivateNumbers):
@@ -151,8 +146,54 @@ class UnitValues(PrivateNumbers):
     domain: PublicDomain = field(kw_only=True)
     max_rows_per_unit: int = field(kw_only=True)
 
-    def _numbers(self) -> NDArray[np.float64]:
-        return self.values
-
     def __repr__(self) -> str:
         return f"UnitValues(<private numbers>, at most {self.max_rows_per_unit} per unit)"
+
+
+HIGHEST_WEIGHT = 1 << 20
+"""Of a class: weighted counts of any table that fits into memory stay far below 2^63."""
+
+MOST_CELLS = 1 << 24
+"""Of the table of bins and classes that is counted for one feature."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicFeatures:
+    """The features to choose from, the bins of each, and the weights of the classes.
+
+    A rule assigns one class to each bin of one feature, and one to a missing value; the best rule of a feature assigns
+    the class with the largest weight there. The rule itself is never released; only its number of correct rows is used.
+
+    Attributes:
+        names: of the features.
+        bins: of each feature, in the order of `names`.
+        weights: whole numbers >= 1, one for each class: what a row of it counts for.
+
+    >>> cut = PublicBins.given((0, 10), 2)
+    >>> features = PublicFeatures(names=PublicCandidates.given(["age"]), bins=(cut,), weights=(1, 1))
+    >>> features.tally([np.array([1.0, 2.0, 3.0, 7.0, np.nan])], np.array([0, 0, 1, 1, -1])).right.tolist()
+    [3]
+    """
+
+    names: PublicCandidates
+    bins: tuple[PublicBins | GrowingBins, ...]
+    weights: tuple[int, ...]
+
+    def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> RuleCounts:
+        """What the best rule of each feature gets right; decided for each row alone, summed in whole numbers.
+
+        Args:
+            columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
+            classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
+        """
+        known = classes >= 0
+        known_classes = classes[known]
+        right = [self._right(cut, column[known], known_classes) for cut, column in zip(self.bins, columns, strict=True)]
+        return RuleCounts(np.array(right, dtype=np.int64))
+
+    def _right(self, cut: PublicBins | GrowingBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
+        many = len(self.weights)
+        places = np.where(np.isnan(values), cut.count, cut.places(values))
+        cells = np.bincount(places * many + classes, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
+        weighted = cells.reshape(cut.count + 1, many) * np.array(self.weights, dtype=np.int64)
+        return int(weighted.max(axis=1).sum())

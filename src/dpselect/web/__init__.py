@@ -14,9 +14,8 @@ try:
 except ImportError as missing:
     raise MissingExtraError("pages in a browser", "web") from missing
 
-from dpselect.web.app import application
 from dpselect.web.guards import Guard
-from dpselect.web.server import serve
+from dpselect.web.server import application, serve
 from dpselect.web.site import Site
 
 __all__ = ["Guard", "Site", "application", "serve"]

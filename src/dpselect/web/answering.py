@@ -1,25 +1,35 @@
-"""The pages of one question from its confirmation to its answer, its certificate, and the commands that do the same."""
+"""The pages of one question from its confirmation to its answer, its certificate, and the command that asks the same."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from dpselect import public
 from dpselect.certificates.release import Release
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
+from dpselect.formats import Format
 from dpselect.plans.report import in_words, is_drawn, rows_of
+from dpselect.privacy import Neighbours
+from dpselect.public_time import Times
 from dpselect.questions import wording
 from dpselect.questions.question import as_text
+from dpselect.web.forms import conditions
 from dpselect.web.pages import Pages, route
-from dpselect.web.pictures import LOOKS, NARROW, in_the_dark, narrowed, size_of
-from dpselect.web.planning import budget_of, on_page, why
+from dpselect.web.planning import on_page, why
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
-from dpselect.web.same import in_python, on_the_command_line
+from dpselect.web.site import Site, shown_address
+
+_SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
+"""Of a picture: so that a page knows it before the picture has come."""
 
 MOST_ROWS = 200
 """Of an answer on the page; all are in the certificate."""
@@ -52,7 +62,7 @@ def _confirmation(pages: Pages, asked: PageRequest) -> Response:
         cost=wording.cost(forecast, forecast.guarantee.epsilon),
         promise=in_words(forecast.guarantee),
         why=why(forecast),
-        budget=budget_of(pages.site, forecast),
+        budget=pages.budget(forecast),
     )
 
 
@@ -110,10 +120,7 @@ def _release(pages: Pages, id: str) -> Release[Any] | None:
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
     heads, rows = rows_of(release)
     svg, no_chart = _drawn(pages, id, release)
-    size = size_of(svg)
-    account = None
-    if pages.site.ledger is not None and pages.site.account is not None:
-        account = pages.site.ledger.account(pages.site.account)
+    size = _SIZE.search(svg)
     return pages.shown(
         "answer.html",
         id=id,
@@ -126,13 +133,11 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         sentences=[on_page(each) for each in (*release.sentences, release.basis_missing) if each],
         loud=wording.LOUD,
         promise=release.promise if release.seeded else in_words(release.guarantee),
-        size=size,
-        narrow_size=narrowed(size),
+        size=None if size is None else [round(float(each)) for each in size.groups()],
         no_chart=no_chart,
         certificate=release.to_json(),
-        python="" if asked is None else in_python(asked),
         command="" if asked is None else on_the_command_line(asked),
-        account=account,
+        account=pages.account,
     )
 
 
@@ -146,13 +151,12 @@ def _visible(value: object) -> str:
     return text if text and text == " ".join(text.split()) else f'"{text}"'
 
 
-def _drawn(pages: Pages, id: str, release: Release[Any], *, is_narrow: bool = False) -> tuple[str, str]:
+def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
     """The picture of an answer, and why there is none."""
     if not is_drawn(release):
         return "", ""
     try:
-        name, width = (f"{id}-narrow", NARROW) if is_narrow else (id, None)
-        return pages.answers.once(name, lambda: svg_without_title(release.plot(), width=width)), ""
+        return pages.pictures.once(id, lambda: svg_without_title(release.plot())), ""
     except InvalidParameterError:
         return "", ""
     except MissingExtraError as missing:
@@ -163,13 +167,10 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The picture of an answer."""
     id = request.path_params["id"]
     release = _release(pages, id)
-    look, _, suffix = request.path_params["look"].partition(".")
-    if look not in LOOKS or suffix != "svg":
-        release = None
-    svg = "" if release is None else _drawn(pages, id, release, is_narrow=look.startswith("narrow"))[0]
+    svg = "" if release is None else _drawn(pages, id, release)[0]
     if not svg:
         raise HTTPException(404)
-    return Response(in_the_dark(svg) if look.endswith("dark") else svg, media_type="image/svg+xml")
+    return Response(svg, media_type="image/svg+xml")
 
 
 def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
@@ -183,11 +184,76 @@ def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Res
     return Response(release.to_json() + "\n", media_type="application/json", headers=about)
 
 
+def on_the_command_line(asked: PageRequest) -> str:
+    """The question as a command for a POSIX shell, on one line; empty if no command asks it.
+
+    What was typed into the form is what is typed in a shell: one reader reads both.
+    """
+    form, site = asked.form, asked.form.site
+    named, options = [shown_address(site.source or "")], _option("unit", form.unit)
+    for each in form.fields:
+        texts = [form.text(part) for part in each.parts]
+        if each.name == "unit" or not (each.name in form.arguments or (each.name.endswith("_as") and texts[0])):
+            continue
+        if each.name == "where":
+            options += [word for line in conditions(texts[0]) for word in _option("where", line)]
+        elif each.kind == "flag":
+            options += _option(each.name)
+        else:
+            words = [public.on_a_line(texts[0], each.name)] if each.is_list else texts
+            is_named = each.name == "column" or each.name in form.about.positional
+            (named if is_named else options).extend(words if is_named else _option(each.name, *words))
+    options += _option("epsilon", as_text(asked.epsilon))
+    for name, value in (_reading(site) | _format_words(site.format)).items():
+        if value:
+            words = [] if value is True else [str(value).replace("_", "-") if name == "neighbours" else str(value)]
+            options += _option(name, *words)
+    if site.ledger is not None:
+        options += _option("request", asked.request)
+    if any(map(_misread, named)) or any("\0" in word for word in (*named, *options)):
+        return ""
+    question = form.about.name.replace("_", "-")
+    if any(word.startswith("-") for word in named):  # all words after -- are no options
+        return shlex.join(["dpselect", question, *options, "--", *named])
+    return shlex.join(["dpselect", question, *named, *options])
+
+
+def _option(name: str, *words: str) -> list[str]:
+    """An option with its value, in one word if the value looks like an option itself."""
+    option = f"--{name.replace('_', '-')}"
+    if len(words) == 1 and words[0].startswith("-"):
+        return [f"{option}={words[0]}"]
+    return [option, *words]
+
+
+def _misread(word: str) -> bool:
+    """Whether a name is taken for an option even after ``--``."""
+    return word.partition("=")[0] in ("--help", "-h", "--help-all", "--version")
+
+
+def _reading(site: Site) -> dict[str, Any]:
+    """What a table is opened with, if not as usual."""
+    return {
+        "table": site.table,
+        "memory_limit": site.memory_limit,
+        "source_name": site.source_name,
+        "neighbours": None if site.neighbours is Neighbours.ADD_REMOVE else str(site.neighbours),
+        "times": None if site.times is Times.DAY else str(site.times),
+        "ledger": None if site.ledger_url is None else shown_address(site.ledger_url),
+        "account": site.account,
+    }
+
+
+def _format_words(format: Format) -> dict[str, Any]:
+    held, usual = {each.name: getattr(format, each.name) for each in fields(format)}, Format()
+    return {name: value for name, value in held.items() if value != getattr(usual, name)}
+
+
 ROUTES = (
     route("/release/{id}", question, "GET"),
     route("/release/{id}", start, "POST"),
     route("/release/{id}/progress", progress),
     route("/release/{id}/stop", stop, "POST"),
     route("/release/{id}/certificate.json", certificate),
-    route("/release/{id}/chart/{look}", chart),
+    route("/release/{id}/chart.svg", chart),
 )

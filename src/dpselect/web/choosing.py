@@ -28,7 +28,7 @@ from dpselect.web.planning import (
     EPSILONS,
     Budget,
     ErrorCurve,
-    budget_of,
+    curve_of,
     epsilon_reaching,
     error_unit,
     place_of,
@@ -96,8 +96,8 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
         return ShownPlan(epsilon=text, place=place)
     bound = forecast.error_bound
     until = began + planning.AT_ONCE_SECONDS
-    curve = pages.curves.of(form, go_on or (lambda: time.perf_counter() < until))
-    about: dict[str, Any] = {"is_later": go_on is None and not pages.curves.has(form)}
+    curve = curve_of(pages.curves, form, go_on or (lambda: time.perf_counter() < until))
+    about: dict[str, Any] = {"is_later": go_on is None and form.key not in pages.curves}
     if curve is not None and bound is not None and math.isfinite(bound):
         about["unit"] = error_unit(forecast)
         about["error"] = shown_error(bound, forecast.accuracy)
@@ -109,7 +109,7 @@ def planned(pages: Pages, form: Form, go_on: Callable[[], bool] | None = None) -
         forecast=forecast,
         promise=in_words(forecast.guarantee),
         why=why(forecast),
-        budget=budget_of(pages.site, forecast),
+        budget=pages.budget(forecast),
         **about,
     )
 
@@ -170,7 +170,7 @@ def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     if moved in ("error-place", "within") and form.is_complete:
         try:
             wanted = _target_error(pages, form, moved, typed.get(moved, ""))
-            curve = pages.curves.of(form) if pages.curves.has(form) else None
+            curve = curve_of(pages.curves, form) if form.key in pages.curves else None
             epsilon = epsilon_reaching(form, wanted, curve)
             form = Form.read(about, pages.site, given | {"epsilon": f"{epsilon:g}"})
         except (SelectionError, ValueError) as error:
@@ -201,7 +201,7 @@ def _target_error(pages: Pages, form: Form, moved: str, text: str) -> float:
             return float(text)
         except ValueError:
             raise ValueError("error: expected a number, such as 20.") from None
-    curve = pages.curves.of(form)
+    curve = curve_of(pages.curves, form)
     if curve is None:
         raise ValueError("No bound on the error holds for all data here, so none can be wanted.")
     return _error_at(_index(text), curve.lowest, curve.highest)
@@ -251,7 +251,7 @@ def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     if column is None:
         return _not_looked(pages, "Choose a column first: it is the column that is looked at.")
     site, unit = pages.site, form.unit
-    id = pages.questions.look(lambda progress: check(site.data(unit), column, progress=progress, **given))
+    id = pages.questions.look(lambda progress: check(site.data(unit), column, progress=progress, **given).as_options())
     return _looked(pages, id)
 
 

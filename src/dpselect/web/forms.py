@@ -17,7 +17,6 @@ from dpselect.session import Forecast
 from dpselect.session.described import seen
 from dpselect.summaries import CandidateKind
 from dpselect.web.site import NOBODY, Site
-from dpselect.web.titles import title
 
 START = "0.5"
 """Where the slider of epsilon stands first: somewhere it has to."""
@@ -33,6 +32,32 @@ _MORE = frozenset({"lower", "units", "method", "sample_size", "scale", "kind", "
 
 _AT_FILE = re.compile(r"(or )?@file(( with one per line,)? or @codes\.csv:column)?(?=\.)")
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+
+_ASKS = {"top_k": "What are the most common values?"}
+"""Questions whose example asks for more than the question has to."""
+
+_WORDS = {
+    "count": "number of people",
+    "histogram": "counts of values",
+    "most_common": "most common value",
+    "top_k": "most common values",
+    "values": "names of values",
+    "least_common": "rarest value",
+    "sum": "sum",
+    "mean": "average",
+    "variance": "spread",
+    "median": "middle value",
+    "quantile": "percentile",
+    "quantiles": "percentiles",
+    "upper_bound": "upper bound",
+    "density": "distribution",
+    "best_by": "largest sum",
+    "best_date": "date to meet on",
+    "best_price": "price to ask",
+}
+"""What a question is called in few words."""
+
+_QUARTILES = [0.25, 0.5, 0.75]
 
 _UNIT = Argument("text", "Column that identifies whom a row belongs to: who is protected.", "unit")
 
@@ -249,34 +274,35 @@ class Form:
                 self.arguments[each.name] = value
 
     def _value(self, each: Field, texts: list[str]) -> Any:
-        if each.kind == "flag":
-            return texts[0] == "on"
-        if each.name == "where":
-            return public.conditions(conditions(texts[0]), self.site.dry(self.unit).candidate_kinds, private="")
-        return (
-            self._listed(each.name, texts[0]) if each.is_list else arguments.read(each.argument.kind, each.name, *texts)
-        )
-
-    def _listed(self, name: str, text: str) -> Any:
-        """A public list, for the type that was chosen or that the column has.
+        """What was typed into a field, as the question takes it.
 
         Files are not named here: a page could be made to show what is in them.
         """
-        text = public.on_a_line(text, name)
-        if text.startswith("@"):
-            hint = "Paste the list instead: one on each line, or separated by commas."
-            raise InvalidCandidatesError(name, typed(text), "a list, not the name of a file", hint)
-        chosen = self.typed.get(f"{name}_as", "")
-        kind = arguments.read(CandidateKind, f"{name}_as", chosen) if chosen else None
-        column = self.typed.get("by" if name == "groups" else "column", "")
-        kinds: Sequence[CandidateKind] = ()
-        if column and self.unit:
-            try:
-                kinds = self.site.dry(self.unit).candidate_kinds(column)
-            except InvalidDataError:
-                kinds = ()  # the question says it, beside the field of the column
-        alone = name != "candidates" or not self.about.needs_several
-        return public.listed(text, name, kind=kind, fitting=kinds, private="", may_be_one=alone)
+        if each.kind == "flag":
+            return texts[0] == "on"
+        if each.name == "where":
+            return public.value_of(each.argument, conditions(texts[0]), self._kinds, None, private="")
+        if each.is_list:
+            texts = [public.on_a_line(texts[0], each.name)]
+            if texts[0].startswith("@"):
+                hint = "Paste the list instead: one on each line, or separated by commas."
+                raise InvalidCandidatesError(each.name, typed(texts[0]), "a list, not the name of a file", hint)
+        chosen = self.typed.get(f"{each.name}_as", "")
+        kind = arguments.read(CandidateKind, f"{each.name}_as", chosen) if chosen else None
+        column = self.typed.get("by" if each.name == "groups" else "column") or None
+        alone = each.name != "candidates" or not self.about.needs_several
+        kinds = self._kinds_if_any
+        return public.value_of(each.argument, texts, kinds, column, kind=kind, private="", may_be_one=alone)
+
+    def _kinds(self, column: str) -> Sequence[CandidateKind]:
+        return self.site.dry(self.unit).candidate_kinds(column)
+
+    def _kinds_if_any(self, column: str) -> Sequence[CandidateKind]:
+        """The types that the members of a list can match; the question says what is wrong with its column."""
+        try:
+            return self._kinds(column) if self.unit else ()
+        except InvalidDataError:
+            return ()
 
 
 def conditions(text: str) -> list[str]:
@@ -304,3 +330,38 @@ def said_back(name: str, listed: Sequence[Any]) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 3] + "..."
+
+
+def in_few_words(about: type[Question]) -> str:
+    """What a question is called in few words, beside its title.
+
+    >>> from dpselect.questions import BY_NAME
+    >>> [in_few_words(BY_NAME[name]) for name in ("mean", "quantile")]
+    ['average', 'percentile']
+    """
+    return _WORDS.get(about.name, about.name.replace("_", " "))
+
+
+def title(about: type[Question], arguments: Mapping[str, Any] | None = None) -> str:
+    """The question as a heading; with the arguments as far as they are known.
+
+    >>> from dpselect.questions import BY_NAME
+    >>> title(BY_NAME["top_k"])
+    'What are the most common values?'
+    >>> title(BY_NAME["top_k"], {"k": 5, "with_counts": True})
+    'What are the 5 most common values, and how many have each?'
+    >>> title(BY_NAME["quantile"], {"level": 0.75}), title(BY_NAME["median"])
+    ('Below which number do 75% of the values lie?', 'What is the median?')
+    >>> title(BY_NAME["quantiles"]), title(BY_NAME["quantiles"], {"levels": [0.1, 0.5]})
+    ('What are the quartiles?', 'What are the quantiles?')
+    """
+    given = arguments or {}
+    if about.name == "top_k" and isinstance(k := given.get("k"), int):
+        asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
+        counts = "how many have it" if k == 1 else "how many have each"
+        return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
+    if about.name == "quantiles" and given.get("levels", _QUARTILES) != _QUARTILES:
+        return "What are the quantiles?"
+    if about.name == "quantile" and isinstance(level := given.get("level"), float):
+        return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
+    return _ASKS.get(about.name, about.asks)

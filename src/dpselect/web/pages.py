@@ -18,13 +18,14 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dpselect import __version__
+from dpselect.ledger import Account
 from dpselect.questions.question import as_text
 from dpselect.questions.wording import rounded_up
-from dpselect.web.pictures import PictureCache
-from dpselect.web.planning import Curves, left_text
+from dpselect.session import Forecast
+from dpselect.web.forms import in_few_words, title
+from dpselect.web.planning import Budget, Curves, Latest, budget_of, left_text
 from dpselect.web.releasing import Questions
 from dpselect.web.site import Site
-from dpselect.web.titles import in_few_words, title
 
 _MOST_FIELDS = 200
 """Of a form."""
@@ -47,12 +48,23 @@ class Pages:
     site: Site
     questions: Questions = field(default_factory=Questions)
     curves: Curves = field(default_factory=Curves)
-    answers: PictureCache = field(default_factory=PictureCache)
+    pictures: Latest[str] = field(default_factory=Latest[str])
 
     def shown(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """A template as a page, or as a part of one. All values are escaped."""
         text = _templates().get_template(template).render(site=self.site, **values)
         return HTMLResponse(text, status_code=status)
+
+    @property
+    def account(self) -> Account | None:
+        """The account that pays, as it is now."""
+        ledger, name = self.site.ledger, self.site.account
+        return None if ledger is None or name is None else ledger.account(name)
+
+    def budget(self, forecast: Forecast) -> Budget | None:
+        """What an answer would leave of the account; None without one."""
+        held = self.account
+        return None if held is None else budget_of(held, forecast)
 
     def error(self, status: int, title: str, text: str) -> HTMLResponse:
         """A page that says what went wrong."""

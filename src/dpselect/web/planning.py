@@ -9,20 +9,22 @@ import bisect
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
+from typing import Generic, TypeVar
 
 from dpselect.errors import InvalidParameterError
-from dpselect.ledger.records import as_written, with_few_digits
+from dpselect.ledger.records import Account, as_written, with_few_digits
 from dpselect.mechanisms.exact_coins import first_count
 from dpselect.questions import QUESTIONS, wording
 from dpselect.questions.question import as_text
 from dpselect.questions.wording import rounded_up
 from dpselect.session import Forecast
 from dpselect.web.forms import START, Form
-from dpselect.web.site import Site
+
+Made = TypeVar("Made")
 
 EPSILONS = *(digits / 10**places for places in (3, 2, 1) for digits in range(10, 100)), 10.0
 """The places of the slider: two digits, from 0.01 to 10."""
@@ -31,7 +33,7 @@ _STRIDE = 6
 """From one point of the curve to the next."""
 
 _KEPT = 64
-"""Curves."""
+"""Curves, and pictures of answers."""
 
 _FEW = 8
 """Points of a curve whose points take long."""
@@ -113,39 +115,47 @@ class ErrorCurve:
         return [*self.errors.items()][:: max(1, len(self.errors) // 9)]
 
 
-class Curves:
-    """The latest curves."""
+class Latest(Generic[Made]):
+    """The latest of what takes longer to make than all the rest of a page: each is made once."""
 
     def __init__(self) -> None:
-        self._curves = OrderedDict[tuple[object, ...], ErrorCurve | None]()
+        self._held = OrderedDict[Hashable, Made]()
         self._lock = Lock()
 
-    def has(self, form: Form) -> bool:
-        """Whether the curve of this form is known, or that there is none."""
+    def __contains__(self, key: Hashable) -> bool:
         with self._lock:
-            return form.key in self._curves
+            return key in self._held
 
-    def of(self, form: Form, go_on: Callable[[], bool] = lambda: True) -> ErrorCurve | None:
-        """The curve of a complete form; None if the question has no bound on its error.
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What was made for this key, or is made now."""
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        made = make()
+        with self._lock:
+            self._held[key] = made
+            while len(self._held) > _KEPT:
+                self._held.popitem(last=False)
+        return made
 
-        Args:
-            form: the question.
-            go_on: asked before each point; once it says no, there is no curve and nothing is kept.
-        """
-        key = form.key
-        with self._lock:
-            if key in self._curves:
-                self._curves.move_to_end(key)
-                return self._curves[key]
-        try:
-            curve = _curve(form, go_on)
-        except _LeftError:
-            return None
-        with self._lock:
-            self._curves[key] = curve
-            while len(self._curves) > _KEPT:
-                self._curves.popitem(last=False)
-        return curve
+
+Curves = Latest[ErrorCurve | None]
+"""Curves by what they depend on; None: the question has no bound on its error."""
+
+
+def curve_of(curves: Curves, form: Form, go_on: Callable[[], bool] = lambda: True) -> ErrorCurve | None:
+    """The curve of a complete form.
+
+    Args:
+        curves: those that were made.
+        form: the question.
+        go_on: asked before each point; once it says no, there is no curve and nothing is kept.
+    """
+    try:
+        return curves.once(form.key, lambda: _curve(form, go_on))
+    except _LeftError:
+        return None
 
 
 class _LeftError(Exception):
@@ -215,17 +225,17 @@ def epsilon_reaching(form: Form, wanted: float, curve: ErrorCurve | None = None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What an answer leaves of an account, for a bar of 100 units.
+    """What an account has left, and what an answer would leave of it, for a bar of 100 units.
 
     Attributes:
-        account: its name.
+        account: what it is about.
         limit, left, after: epsilon in all, before and after the answer; as text.
         spent, cost: parts of 100.
-        fits: whether the account would accept it.
+        fits: whether the account would accept the answer.
         is_free: whether it was answered before.
     """
 
-    account: str
+    account: Account
     limit: str
     left: str
     after: str
@@ -235,29 +245,25 @@ class Budget:
     is_free: bool
 
 
-def budget_of(site: Site, forecast: Forecast) -> Budget | None:
-    """The bar of a forecast that looked at the account; None without one."""
-    if site.ledger is None or site.account is None or forecast.left is None:
-        return None
-    held = site.ledger.account(site.account)
-    limit = held.epsilon
-    cost = Fraction(0) if forecast.is_answered else Fraction(forecast.guarantee.epsilon)
-    left = max(limit - held.spent, Fraction(0))
-    after = max(left - cost, Fraction(0))
+def budget_of(account: Account, forecast: Forecast | None = None) -> Budget:
+    """The bar of an account, for a forecast that looked at it."""
+    limit, is_free = account.epsilon, forecast is not None and bool(forecast.is_answered)
+    cost = Fraction(0) if forecast is None or is_free else Fraction(forecast.guarantee.epsilon)
+    left = max(limit - account.spent, Fraction(0))
 
     def part(of: Fraction) -> float:
         return round(float(100 * of / limit), 2) if limit else 0.0
 
     spent = part(limit - left)
     return Budget(
-        account=site.account,
+        account=account,
         limit=as_text(as_written(limit)),
-        left=left_text(forecast.left),
-        after=rounded(after),
+        left=left_text(account.left if forecast is None or forecast.left is None else forecast.left),
+        after=as_text(round(float(max(left - cost, Fraction(0))), 6)),
         spent=spent,
         cost=min(part(cost), round(100 - spent, 2)),
-        fits=bool(forecast.fits),
-        is_free=bool(forecast.is_answered),
+        fits=forecast is None or bool(forecast.fits),
+        is_free=is_free,
     )
 
 
@@ -288,11 +294,6 @@ def shown_error(bound: float, sentence: str) -> str:
     """
     whole = f"{math.floor(bound):,}"
     return (whole if f"within {whole} of" in sentence else rounded_up(bound)).replace(",", "")
-
-
-def rounded(exact: Fraction) -> str:
-    """An epsilon for people, with at most six digits behind the point."""
-    return as_text(round(float(exact), 6))
 
 
 def why(forecast: Forecast) -> str:

@@ -178,19 +178,12 @@ def test_plain_columns(capsys: Captured) -> None:
     assert lines[-1] == "Planned from public arguments only; nothing was spent."
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("columns", ["80", "120", "40"])
-def test_a_terminal_shows_the_same(capsys: Captured, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
+def test_a_terminal_shows_the_same(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     for question in QUESTIONS:
         plain = planned(capsys, *question)
         with monkeypatch.context() as patch:
             patch.setattr(sys.stdout, "isatty", lambda: True)
-            shown = planned(capsys, *question)
-        assert "─" in shown
-        bare = re.sub(r"\x1b\[[0-9;]*m|─", "", shown)
-        assert unwrapped(bare) == unwrapped(plain)
-        assert len(table(shown)) == len(table(plain)) > 0
+            assert planned(capsys, *question) == plain
 
 
 def test_sentences_fit_the_window(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,17 @@
-"""The Arrow types in which values reach the engine. Text is validated row by row, so that no row affects another.
+"""The Arrow types in which values reach the engine, and how columns of all kinds of tables get them.
+
+Text is validated row by row, so that no row affects another. A text that occurs in very many rows may be stored once,
+in memory or in a file; written out row by row it can exceed all memory. So rows are divided into pieces by their size
+before any of them is written out.
 
 Arrow has no type stubs, so here alone it is imported, as `Any`, when something of it is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +19,6 @@ from numpy.typing import NDArray
 from dpselect.on_use import ModuleOnUse
 from dpselect.rows.columns import Column, Holds
 
-if TYPE_CHECKING:
-    pass  # pyright: ignore
 pa: Any = ModuleOnUse("pyarrow")
 pc: Any = ModuleOnUse("pyarrow.compute")
 pq: Any = ModuleOnUse("pyarrow.parquet")
@@ -41,24 +44,20 @@ ARROW_TYPES = {
 BATCH_ROWS = 1 << 17
 """Rows in a batch, where there is a choice."""
 
-_TESTS = (
-    ("is_uint64", Holds.UNSIGNED),
-    ("is_integer", Holds.INTEGERS),
-    ("is_float64", Holds.FLOATS),
-    ("is_floating", Holds.SHORT_FLOATS),
-    ("is_decimal", Holds.DECIMALS),
-    ("is_string", Holds.TEXT),
-    ("is_large_string", Holds.TEXT),
-    ("is_string_view", Holds.TEXT),
-    ("is_date", Holds.DATES),
-    ("is_boolean", Holds.BOOLEANS),
-    ("is_null", Holds.NOTHING),
-    ("is_temporal", Holds.TIMES),
-    ("is_binary", Holds.BYTES),
-    ("is_large_binary", Holds.BYTES),
-    ("is_binary_view", Holds.BYTES),
-    ("is_fixed_size_binary", Holds.BYTES),
-)
+_TESTS = {
+    Holds.UNSIGNED: "uint64",
+    Holds.INTEGERS: "integer",
+    Holds.FLOATS: "float64",
+    Holds.SHORT_FLOATS: "floating",
+    Holds.DECIMALS: "decimal",
+    Holds.TEXT: "string large_string string_view",
+    Holds.DATES: "date",
+    Holds.BOOLEANS: "boolean",
+    Holds.NOTHING: "null",
+    Holds.TIMES: "temporal",
+    Holds.BYTES: "binary large_binary binary_view fixed_size_binary",
+}
+"""What Arrow calls types of each sort; the first that fits counts."""
 
 
 def holds_of(type_: Any) -> Holds:
@@ -71,7 +70,8 @@ def holds_of(type_: Any) -> Holds:
         return holds_of(inside) if is_plain else Holds.OTHER
     if pa.types.is_decimal(type_) and type_.scale < 0:
         return Holds.OTHER
-    return next((holds for test, holds in _TESTS if getattr(pa.types, test)(type_)), Holds.NESTED)
+    tests = ((holds, getattr(pa.types, f"is_{word}")) for holds, words in _TESTS.items() for word in words.split())
+    return next((holds for holds, test in tests if test(type_)), Holds.NESTED)
 
 
 def column_of(name: str, type_: Any) -> Column:
@@ -113,6 +113,12 @@ def columns_of(schema: Any) -> tuple[Column, ...]:
     return tuple(column_of(name, type_) for name, (_, type_) in ways_of(schema).items())
 
 
+def first_of(schema: Any, names: Sequence[str]) -> list[str]:
+    """The columns of a schema in which some columns, or fields of structs, stand."""
+    ways = ways_of(schema)
+    return list(dict.fromkeys(ways[name][0][0] for name in names))
+
+
 def taken(rows: Any, names: Sequence[str]) -> list[Any]:
     """Some columns of a table or a batch, or fields of its structs; a field is null where a struct around it is."""
     ways = ways_of(rows.schema)
@@ -121,6 +127,14 @@ def taken(rows: Any, names: Sequence[str]) -> list[Any]:
         column = rows.column(rows.schema.get_field_index(first))
         found.append(pc.struct_field(column, inside) if inside else column)
     return found
+
+
+def sliced(batches: Iterable[RecordBatch], names: Sequence[str]) -> Iterator[list[Array]]:
+    """Some columns of batches, as `taken` has them, at most `BATCH_ROWS` rows at a time."""
+    for batch in batches:
+        found = taken(batch, names)
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            yield [each.slice(start, BATCH_ROWS) for each in found]
 
 
 def computed(function: str, *columns: Array, options: Any = None) -> Array:
@@ -162,7 +176,7 @@ def valid_text(column: Array) -> Array:
     try:
         return cast(column, pa.large_string())
     except pa.ArrowInvalid:  # at least one row is not UTF-8: find out which ones
-        return pa.array([_decoded(value) for value in column.to_pylist()], pa.large_string())
+        return pa.array([decoded(value) for value in column.to_pylist()], pa.large_string())
 
 
 def of_numpy(values: NDArray[Any]) -> Array:
@@ -206,8 +220,151 @@ def _encodable(value: str) -> str | None:
     return value
 
 
-def _decoded(value: bytes | None) -> str | None:
+def decoded(value: bytes | None, encoding: str = "utf-8") -> str | None:
+    """What bytes say in an encoding; None if they say nothing in it."""
     try:
-        return None if value is None else value.decode()
+        return None if value is None else value.decode(encoding)
     except UnicodeDecodeError:
         return None
+
+
+def decimal_text(column: Array) -> Array:
+    """Decimals as text without an exponent and without trailing zeros.
+
+    Args:
+        column: Arrow array of decimals of any width, with any number of decimals from 0.
+
+    Returns:
+        ``large_string`` array, null where `column` is. Two texts are equal exactly if the numbers are.
+
+    >>> tenths = pa.array([None, "-1.50", "0", "20"], pa.string()).cast(pa.decimal128(38, 10))
+    >>> decimal_text(tenths).to_pylist()
+    [None, '-1.5', '0', '20']
+    """
+    text = column.cast(pa.large_string())
+    short = pc.fill_null(pc.match_substring(text, "E"), False)
+    if pc.any(short).as_py():
+        digits = [format(each, "f") for each in column.filter(short).to_pylist()]
+        text = pc.replace_with_mask(text, short, pa.array(digits, text.type))
+    if not column.type.scale:
+        return text
+    return pc.ascii_rtrim(pc.ascii_rtrim(text, characters="0"), characters=".")
+
+
+PIECE_BYTES = 1 << 24
+"""The most bytes of text written out at once, unless one row has more."""
+
+_IN_LINE = ("is_string", "is_binary", "is_large_string", "is_large_binary")
+
+
+def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Sequence[str]) -> Iterator[RecordBatch]:
+    """Batches of converted columns.
+
+    Args:
+        arrays: one for each of `columns`, equally long.
+        columns: the columns with their types.
+        names: names in the batches.
+    """
+    for piece in pieces(arrays):
+        found = [plain(array, column.holds) for array, column in zip(piece, columns, strict=True)]
+        yield pa.RecordBatch.from_arrays(found, names=list(names))
+
+
+def pieces(arrays: Sequence[Array]) -> Iterator[list[Array]]:
+    """The rows of equally long arrays in parts whose text takes at most `PIECE_BYTES` when written out.
+
+    >>> long = pa.array(["x" * (1 << 23)])
+    >>> repeated = pa.DictionaryArray.from_arrays(pa.array([0, None, 0, 0, 0]), long)
+    >>> [len(part) for (part,) in pieces([repeated])]
+    [3, 2]
+    """
+    taken = [each for array in arrays if (each := _bytes_of_rows(array)) is not None]
+    if not taken:
+        yield list(arrays)
+        return
+    for start, end in cuts(np.sum(np.stack(taken), axis=0)):
+        yield [array.slice(start, end - start) for array in arrays]
+
+
+def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Starts and ends of runs of rows that take at most `PIECE_BYTES` together, or are a single row."""
+    ends: list[int] = [0, *np.cumsum(taken).tolist()]
+    start = 0
+    while start < len(taken):
+        end = bisect_right(ends, ends[start] + PIECE_BYTES) - 1
+        end = max(end, start + 1)
+        yield start, end
+        start = end
+
+
+def _bytes_of_rows(array: Array) -> NDArray[np.int64] | None:
+    """Bytes of the text in each row; None if all together certainly take at most `PIECE_BYTES`."""
+    if isinstance(array, pa.ExtensionArray):
+        return _bytes_of_rows(array.storage)
+    if isinstance(array, pa.DictionaryArray):
+        lengths = _lengths(array.dictionary)
+        if lengths is None or lengths.max(initial=0) * len(array) <= PIECE_BYTES:
+            return None
+        at = array.indices.cast(pa.int64()).fill_null(len(lengths)).to_numpy(zero_copy_only=False)
+        return np.append(lengths, 0)[at]
+    lengths = _lengths(array)
+    return None if lengths is None or lengths.sum() <= PIECE_BYTES else lengths
+
+
+def _lengths(array: Array) -> NDArray[np.int64] | None:
+    """Bytes of each text; None for other types."""
+    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
+        if not len(array):
+            return np.zeros(0, np.int64)
+        views = np.frombuffer(array.buffers()[1], np.int32).reshape(-1, 4)[array.offset : array.offset + len(array), 0]
+        valid = array.is_valid().to_numpy(zero_copy_only=False)
+        return np.where(valid, views, 0).astype(np.int64)
+    if any(getattr(pa.types, test)(array.type) for test in _IN_LINE):
+        return pc.binary_length(array).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return None
+
+
+def plain(column: Array, holds: Holds) -> Array:
+    """The column in the Arrow type of `holds`, the same for every table. No cast here can fail for a value."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if isinstance(column, pa.DictionaryArray):
+        column = _decoded(column)
+    if holds is Holds.TEXT:
+        return valid_text(column)
+    if holds is Holds.TIMES:
+        return dates_of(column)
+    return decimal_text(column) if pa.types.is_decimal(column.type) else column.cast(ARROW_TYPES[holds], safe=False)
+
+
+_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+"""1 January of the year 1 and 31 December 9999, counted from 1970."""
+
+
+def dates_of(stamps: Array) -> Array:
+    """The dates of timestamps, in their own time zone if the type has one; dates stay what they are.
+
+    Null where UTC has a year before 1 or after 9999.
+
+    >>> noon = pa.array([0, None, 2**62], pa.timestamp("s", "America/New_York"))
+    >>> dates_of(noon).to_pylist()
+    [datetime.date(1969, 12, 31), None, None]
+    """
+    if pa.types.is_date32(stamps.type):  # categories, which were converted before
+        return stamps
+    unit = _A_DAY[stamps.type.unit]
+    # In a time zone the last whole numbers of 64 bits would overflow.
+    low, high = max(unit * _FIRST_DAY, unit - 2**63), min(unit * (_LAST_DAY + 1), 2**63 - unit)
+    at = stamps.cast(pa.int64())
+    inside = pc.and_(pc.greater_equal(at, low), pc.less(at, high))
+    return pc.if_else(inside, stamps, pa.scalar(None, stamps.type)).cast(pa.date32(), safe=False)
+
+
+def _decoded(column: Array) -> Array:
+    """The values of a dictionary array; Arrow cannot decode dictionaries of views."""
+    values = column.dictionary
+    if pa.types.is_string_view(values.type) or pa.types.is_binary_view(values.type):
+        wide = pa.large_string() if pa.types.is_string_view(values.type) else pa.large_binary()
+        return values.cast(wide).take(column.indices)
+    return column.dictionary_decode()

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,40 +19,43 @@ try:
 except ImportError:  # on Windows there is no such lock, and a process removes only its own folders
     fcntl: Any = None
 
-_PREFIX, _LOCK, _UNLOCKED = "dpselect-", "lock", "lock-not-yet"
+_PREFIX, _LOCK = "dpselect-", "lock"
 _swept: set[str] = set()
 
 
 @contextmanager
 def spill_folder() -> Generator[str]:
-    """An empty folder, removed at the end. The first in a process also removes folders of dead processes."""
+    """An empty folder, removed at the end. The first in a process also removes folders of dead processes.
+
+    A file in it is locked as long as it is used, and gets its name only after it is locked.
+    """
     if tempfile.gettempdir() not in _swept:
         _swept.add(tempfile.gettempdir())
         remove_abandoned(tempfile.gettempdir())
-    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
-        lock = _locked(folder)
-        try:
-            yield folder
-        finally:
-            if lock is not None:
-                os.close(lock)
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder, ExitStack() as held:
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks: only this process removes the folder
+                unlocked = os.path.join(folder, "lock-not-yet")
+                lock = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+                held.callback(os.close, lock)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                os.rename(unlocked, os.path.join(folder, _LOCK))
+        yield folder
 
 
 def remove_abandoned(place: str) -> None:
     """Remove the folders of this user in `place` whose process has ended; ignore those that cannot be removed.
 
-    Folders without a locked file are left alone: they were just made, or made by an earlier version.
+    Folders without a locked file were just made, and are left alone.
     """
     with suppress(OSError), os.scandir(place) as found:  # a failed cleanup must not stop a question
         for each in found:
-            if each.name.startswith(_PREFIX) and each.is_dir(follow_symlinks=False):
+            if fcntl is not None and each.name.startswith(_PREFIX) and each.is_dir(follow_symlinks=False):
                 with suppress(OSError):
                     _remove_if_abandoned(each.path)
 
 
 def _remove_if_abandoned(folder: str) -> None:
-    if fcntl is None:
-        return
     held = os.lstat(folder)
     if held.st_uid != os.geteuid() or held.st_mode & 0o077:  # somebody else's, or writable by others
         return
@@ -62,22 +65,6 @@ def _remove_if_abandoned(folder: str) -> None:
         shutil.rmtree(folder)
     finally:
         os.close(lock)
-
-
-def _locked(folder: str) -> int | None:
-    """The locked file in it. It gets its name only after it is locked, so that nobody finds it unlocked."""
-    if fcntl is None:
-        return None
-    lock = None
-    try:
-        lock = os.open(os.path.join(folder, _UNLOCKED), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        os.rename(os.path.join(folder, _UNLOCKED), os.path.join(folder, _LOCK))
-    except OSError:  # a file system without locks: only this process removes the folder
-        if lock is not None:
-            os.close(lock)
-        return None
-    return lock
 
 
 SETTINGS = {
@@ -127,3 +114,8 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
 def literal(text: str) -> str:
     """`text` as SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """The name of a table or a column, in quotes."""
+    return '"' + name.replace('"', '""') + '"'

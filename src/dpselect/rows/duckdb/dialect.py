@@ -36,7 +36,7 @@ class DuckDB(Dialect):
         return cell
 
     def unit_text(self, cell: str) -> str:
-        return cell  # see `scan.Cell`
+        return cell  # `cells.unit_names` has made it
 
     def text_bytes(self, text: str) -> str:
         return f"strlen({text})"

@@ -1,37 +1,137 @@
-"""Runs one query over the rows of a source, on a thread of its own.
+"""Rows of any source, streamed through DuckDB, the engine in this process, on a thread of its own.
 
 The engine's messages are never passed on, because they quote rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import dataclass
 from functools import partial
 from threading import Thread
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from dpselect.rows.contract import Progress
+import numpy as np
+
+from dpselect.errors import SelectionError
+from dpselect.formats import Format
+from dpselect.rows.columns import Column, Progress
+from dpselect.rows.duckdb.arrow import of_numpy, pa
+from dpselect.rows.duckdb.cells import ShortValues
 from dpselect.rows.duckdb.connection import Connection, connected
-from dpselect.rows.duckdb.scan import Scan, explained
-from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.duckdb.dialect import DuckDB
+from dpselect.rows.duckdb.scan import Cell, DirectScan, Scan, Source
+from dpselect.rows.failures import TranslatedErrors, unanswered
+from dpselect.rows.row_rules import Name, RowValue, Unit, Value
+from dpselect.rows.statements import Found, Statement, is_interval
+from dpselect.summaries import CandidateKind, PublicCandidates
 
 Answer = TypeVar("Answer")
 Query = Callable[[Connection], Answer]
 
 _POLL_SECONDS = 0.1
 
+_ARROW_TYPES = {
+    CandidateKind.INTEGER: "int64",
+    CandidateKind.NUMBER: "float64",
+    CandidateKind.TEXT: "large_string",
+    CandidateKind.DATE: "date32",
+    CandidateKind.BOOLEAN: "bool",
+}
 
-class Pass(Protocol):
-    """One pass over the rows."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Embedded:
+    """DuckDB over a source of rows; see `dpselect.rows.table.Engine`.
+
+    Attributes:
+        source: the source of the rows.
+        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
+        format: how cells of text are written, if that was declared.
+    """
+
+    source: Source
+    memory_limit: int | None = None
+    format: Format | None = None
 
     @property
-    def paths(self) -> tuple[str, ...]: ...
-    def attach(self, connection: Connection) -> None: ...
-    def fraction(self, connection: Connection) -> float: ...
-    def stop(self) -> None: ...
+    def shown(self) -> str:
+        """Its name in errors and ``repr``."""
+        return self.source.shown
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, with different names."""
+        return self.source.columns
+
+    @property
+    def listed(self) -> bool:
+        """Whether errors may list the names of the columns."""
+        return self.source.listed
+
+    def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
+        """The results of all statements. For several, the engine keeps the rows that it has read.
+
+        If these do not fit into memory and temporary disk space together, they are read for each statement.
+        """
+        names: dict[Cell, str] = {}
+        mine = [_cells(each, names) for each in asked]
+        scan = Scan(self.source, {name: cell for cell, name in names.items()}, format=self.format, kept=len(asked) > 1)
+        query = partial(_found, asked=asked, cells=mine)
+        try:
+            return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
+        except SelectionError as error:
+            if len(asked) == 1 or type(error) is not SelectionError:  # what is said of rows depends on no way to read
+                raise
+        return [found for each in asked for found in self.answers([each], progress)]
+
+
+def _cells(statement: Statement, names: dict[Cell, str]) -> dict[str, tuple[str, ...]]:
+    """The names of the cells of a statement, which are added to those of others; alike cells are read once."""
+    return {
+        name: tuple(names.setdefault(cell, f"c{len(names)}") for cell in _of(value, name, statement))
+        for name, value in statement.reads.items()
+    }
+
+
+def _of(value: RowValue, name: str, statement: Statement) -> tuple[Cell, ...]:
+    if isinstance(value, Unit):
+        return (Cell(value.column.source, None),)
+    if value.column.parts:
+        both = zip(value.column.sources, statement.parts, strict=True)
+        return tuple(Cell(column, ShortValues.of(listed)) for column, listed in both)
+    kind = value.kind if isinstance(value, Value | Name) else CandidateKind.DATE if value.column.days else None
+    return (Cell(value.column.sources[0], ShortValues.of(statement.lists.get(name, kind))),)
+
+
+def _found(
+    connection: Connection, asked: Sequence[Statement], cells: Sequence[Mapping[str, Sequence[str]]]
+) -> list[Found]:
+    found: list[Found] = []
+    for statement, names in zip(asked, cells, strict=True):
+        for name, listed in statement.lists.items():
+            if not is_interval(listed):
+                connection.register(f"{name}_list", candidate_table(listed))
+        sql = statement.sql(DuckDB(connection), names, "rows")
+        if statement.named is None:
+            found.append(connection.execute(sql).fetchnumpy())
+        else:
+            table = connection.sql(sql).to_arrow_table()
+            found.append(dict(zip(table.column_names, table.columns, strict=True)))
+    return found
+
+
+def candidate_table(candidates: PublicCandidates) -> Any:
+    """The candidates as an Arrow table of each ``candidate`` and its ``place``, the position."""
+    values = candidates.values
+    if isinstance(values, range):
+        values = np.fromiter(values, np.int64, len(values))
+    is_whole = isinstance(values, np.ndarray)
+    listed = of_numpy(values) if is_whole else pa.array(values, _ARROW_TYPES[candidates.kind])
+    return pa.table({"place": of_numpy(np.arange(len(values))), "candidate": listed})
 
 
 def answer(
@@ -50,7 +150,7 @@ def answer(
         SelectionError: memory or temporary disk space ran out.
     """
     running = _first_to_end(scan, query, progress, memory_limit)
-    with TranslatedErrors(lambda error: scan.failure or explained(_as_our_own(error), scan.source)):
+    with TranslatedErrors(lambda error: scan.failure or unanswered(_as_our_own(error), scan.shown, hint="")):
         try:
             return running.result()
         finally:
@@ -63,8 +163,7 @@ def _first_to_end(
     """Try a direct scan first. If it fails, the stream may succeed, or give a precise error."""
     import duckdb
 
-    direct = scan.direct()
-    if direct is not None:
+    if (direct := scan.direct()) is not None:
         running = _ask(direct, query, progress, memory_limit)
         error = running.exception()
         if error is None or isinstance(error, duckdb.OutOfMemoryException | MemoryError):
@@ -72,7 +171,9 @@ def _first_to_end(
     return _ask(scan, query, progress, memory_limit)
 
 
-def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_limit: int | None) -> Future[Answer]:
+def _ask(
+    reading: Scan | DirectScan, query: Query[Answer], progress: Progress | None, memory_limit: int | None
+) -> Future[Answer]:
     """Run one pass to its end."""
     with connected(memory_limit=memory_limit, paths=reading.paths) as connection:
         running: Future[Answer] = Future()
@@ -80,7 +181,12 @@ def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_
         worker = Thread(target=copy_context().run, args=given, daemon=True)  # knows of a seeded block
         try:
             worker.start()
-            _wait(running, partial(reading.fraction, connection), progress)
+            while True:
+                with suppress(TimeoutError):
+                    running.exception(timeout=_POLL_SECONDS)
+                    break
+                if progress is not None:
+                    progress(reading.fraction(connection))
         except BaseException:  # mainly Ctrl-C, which only this thread receives, also while the other one starts
             reading.stop()
             _outlast(running, connection)
@@ -91,7 +197,7 @@ def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_
     return running
 
 
-def _fulfil(running: Future[Answer], connection: Connection, reading: Pass, query: Query[Answer]) -> None:
+def _fulfil(running: Future[Answer], connection: Connection, reading: Scan | DirectScan, query: Query[Answer]) -> None:
     if not running.set_running_or_notify_cancel():
         return
     try:
@@ -102,20 +208,9 @@ def _fulfil(running: Future[Answer], connection: Connection, reading: Pass, quer
         running.set_result(answer)
 
 
-def _run(connection: Connection, reading: Pass, query: Query[Answer]) -> Answer:
+def _run(connection: Connection, reading: Scan | DirectScan, query: Query[Answer]) -> Answer:
     reading.attach(connection)
     return query(connection)
-
-
-def _wait(running: Future[Any], fraction: Callable[[], float], progress: Progress | None) -> None:
-    while True:
-        try:
-            running.exception(timeout=_POLL_SECONDS)
-        except TimeoutError:
-            if progress is not None:
-                progress(fraction())
-        else:
-            return
 
 
 def _outlast(running: Future[Any], connection: Connection) -> None:

@@ -1,20 +1,19 @@
-"""One pass over a source, with progress and a way to stop it; Parquet files are scanned by the engine itself."""
+"""Sources of rows, and one pass over a source; Parquet files are scanned by the engine itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from dpselect.errors import InvalidDataError, SelectionError, Shown
+from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import ARROW_TYPES, Array, RecordBatch, computed, pa
-from dpselect.rows.duckdb.connection import Connection, literal
-from dpselect.rows.duckdb.declared import as_read
-from dpselect.rows.duckdb.long_text import ShortValues, short_units
-from dpselect.rows.duckdb.source import Source
-from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.duckdb.arrow import ARROW_TYPES, Array, RecordBatch, pa
+from dpselect.rows.duckdb.cells import ShortValues, as_read, short_units, unit_names
+from dpselect.rows.duckdb.connection import Connection, literal, quoted
+from dpselect.rows.failures import reading
 
 _ENGINE_TYPES = {
     Holds.INTEGERS: ("BIGINT", {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}),
@@ -25,38 +24,66 @@ _ENGINE_TYPES = {
 """The type that each is read as, and the types that the engine has to find in the files."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParquetFiles:
-    """Files with the same schema.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Source(ABC):
+    """Rows that can be read repeatedly, in Arrow batches; only the columns asked for are read.
 
     Attributes:
-        paths: absolute paths, without characters that the engine would read as a pattern.
+        shown: its name in errors and ``repr``.
+        columns: all columns, with different names.
+        listed: whether errors may list the names of the columns; not if they might be somebody's row.
+        has_header: whether the columns are named apart from the rows.
+        table_name: what a table with a name of its own is called, without folders.
     """
 
-    paths: tuple[str, ...]
+    shown: str
+    columns: tuple[Column, ...]
+    listed: bool = field(default=True, kw_only=True)
+    has_header: bool = field(default=True, kw_only=True)
+    table_name: str | None = field(default=None, kw_only=True)
 
+    @property
+    def origin(self) -> str:
+        """By which a ledger tells it from others."""
+        return self.shown
 
-@runtime_checkable
-class ParquetBacked(Protocol):
-    """A source of rows that may have Parquet files behind it."""
+    def size(self) -> int:
+        """The amount to read, in the same unit as `advance` of `batches`; 0: not known before the end."""
+        return 0
 
-    def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:
-        """The files, if reading these columns directly gives the same as reading the source; else None."""
-        ...
+    @abstractmethod
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """The rows, in batches of these columns in this order, each of its type in `ARROW_TYPES`.
+
+        Args:
+            columns: some of the source's columns, each at most once.
+            advance: called with the amount read since the last call.
+
+        Raises:
+            SelectionError: reading failed. The message quotes no row.
+        """
+
+    def parquet(self, columns: Sequence[Column]) -> tuple[str, ...] | None:
+        """Absolute paths of Parquet files with the same rows, if the engine can read these columns by itself."""
+        return None
+
+    def counting(self, skipped: Callable[[int], None]) -> Source:
+        """The same rows; `skipped` is called with the numbers of lines that are left out, blank ones aside."""
+        return self
+
+    def places(self, rows: Sequence[int], others: int) -> tuple[dict[int, tuple[str, bytes]], list[tuple[str, bytes]]]:
+        """Where rows stand, counted from 0, and the first lines that are left out, at most `others`.
+
+        Each is a place, such as ``line 7``, and what stands there. Nothing where it is not known.
+        """
+        return {row: (f"row {row + 1:,}", b"") for row in rows}, []
 
 
 class DirectScan:
-    """One pass of the engine over files.
+    """One pass of the engine over Parquet files, which are all that it can reach; else like a `Scan`."""
 
-    Args:
-        files: the files to read; the engine can reach no others.
-        columns: the columns of the files, by their names in the query.
-        kept: whether the engine keeps the rows, see `Scan`; else it reads the files for each query.
-    """
-
-    def __init__(self, files: ParquetFiles, columns: Mapping[str, Column], *, kept: bool = False) -> None:
-        self.paths = files.paths
-        self._columns, self._kept = dict(columns), kept
+    def __init__(self, paths: tuple[str, ...], columns: Mapping[str, Column], *, kept: bool = False) -> None:
+        self.paths, self._columns, self._kept = paths, dict(columns), kept
         self._fraction = 0.0
 
     def attach(self, connection: Connection) -> None:
@@ -97,11 +124,6 @@ def readable(columns: Sequence[Column], among: Sequence[Column]) -> bool:
     return all(column.holds in _ENGINE_TYPES for column in columns) and len(set(folded)) == len(folded)
 
 
-def quoted(name: str) -> str:
-    """The name of a table or a column, in quotes."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 class Cell(NamedTuple):
     """One way in which the cells of a column reach the engine.
 
@@ -122,37 +144,28 @@ class Scan:
         kept: whether the engine keeps the rows until the end, so that several queries can read them; it spills them to
             disk when memory is full. Otherwise the table can be read once.
         failure: the error to raise if the stream failed, else None.
+        shown: the table's name in errors.
     """
+
+    paths: tuple[str, ...] = ()
 
     def __init__(
         self, source: Source, cells: Mapping[str, Cell], *, format: Format | None = None, kept: bool = False
     ) -> None:
-        self.cells, self.kept = dict(cells), kept
+        self.cells, self.kept, self.shown = dict(cells), kept, source.shown
         self._sources = {name: each.source if each.dated else each for name, (each, _) in cells.items()}
         self.failure: SelectionError | None = None
         self._source, self._format = source, format
         self._done, self._stopped = 0, False
-        with self._reading():
-            self._total = source.size()
-
-    @property
-    def source(self) -> Shown:
-        """The table's name in errors."""
-        return Shown(self._source.shown)
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Files that the engine has to read: none, because it gets a stream."""
-        return ()
+        self._total: int | None = None
 
     def direct(self) -> DirectScan | None:
         """A direct scan of the same rows, if the engine can read the files by itself."""
-        source = self._source
-        if not isinstance(source, ParquetBacked) or any(cell.column.dated for cell in self.cells.values()):
-            return None
         columns = {name: cell.column for name, cell in self.cells.items()}
-        files = source.parquet(list(columns.values()))
-        return None if files is None else DirectScan(files, columns, kept=self.kept)
+        if any(column.dated for column in columns.values()):
+            return None
+        paths = self._source.parquet(list(columns.values()))
+        return None if paths is None else DirectScan(paths, columns, kept=self.kept)
 
     def attach(self, connection: Connection) -> None:
         """Give the stream to the engine as the table ``rows``."""
@@ -165,6 +178,9 @@ class Scan:
 
     def fraction(self, connection: Connection) -> float:
         """The fraction of the input that was read, from 0 to 1."""
+        if self._total is None:
+            with reading(self.shown, hint=""):
+                self._total = self._source.size()
         return min(1.0, self._done / self._total) if self._total else 1.0
 
     def stop(self) -> None:
@@ -179,7 +195,7 @@ class Scan:
     def _batches(self) -> Iterator[RecordBatch]:
         asked = list(dict.fromkeys(self._sources.values()))
         try:
-            with self._reading():
+            with reading(self.shown, hint=""):
                 for batch in self._source.batches(asked, self._advance):
                     if self._stopped:
                         return
@@ -188,26 +204,16 @@ class Scan:
             self.failure = error
             raise
 
-    def _reading(self) -> TranslatedErrors:
-        return TranslatedErrors(lambda error: explained(error, self.source))
-
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
         arrays: dict[str, Array] = {}
         for name, (column, short) in self.cells.items():
             array = read[self._sources[name]]
             if short is not None:
                 arrays[name] = short(as_read(array, column, short.kind, self._format))
-            else:  # blanks around units are taken away here, forty times as fast as in the engine
+            else:
                 is_text = column.holds in (Holds.ANYTHING, Holds.TEXT)
-                arrays[name] = short_units(computed("ascii_trim_whitespace", array) if is_text else array)
+                arrays[name] = short_units(unit_names(array) if is_text else array)
         return pa.RecordBatch.from_pydict(arrays)
 
     def _advance(self, amount: int) -> None:
         self._done += amount
-
-
-def explained(error: BaseException, source: Shown) -> SelectionError:
-    """A message that is safe to show: it tells a lack of memory from unreadable data, and no more."""
-    if isinstance(error, MemoryError):
-        return SelectionError("Reading the table needs more memory or temporary disk space than there is.")
-    return InvalidDataError("source", source, "a table that can be read to its end")

@@ -17,41 +17,21 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.formats import DELIMITER_WORDS
+from dpselect.formats import DELIMITER_WORDS, Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import Array, RecordBatch, computed, of_numpy, pa, pc, valid_text
+from dpselect.rows.duckdb.arrow import Array, RecordBatch, computed, decoded, of_numpy, pa, pc, valid_text
 from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files import lines
-from dpselect.rows.files.text_streams import opened
+from dpselect.rows.files.lines import Reading, opened
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 
-
-@dataclass(frozen=True, slots=True)
-class LineDialect:
-    """How the lines of a file are written.
-
-    Attributes:
-        delimiter: one of `dpselect.formats.DELIMITERS`.
-        encoding: one of `dpselect.formats.ENCODINGS`.
-        above: lines above the header.
-        quoted: whether a line break inside quotes is part of a cell; see `dpselect.rows.files.lines`.
-    """
-
-    delimiter: str = ","
-    encoding: str = "utf-8"
-    above: int = 0
-    quoted: bool = False
-
-
-PLAIN = LineDialect()
-"""The dialect of files without a declared format."""
 
 _CALLED = {
     ",": "commas",
@@ -71,36 +51,34 @@ _LINE_BREAKS = "If line breaks stand inside quotes: quoted_line_breaks=True; doc
 _TITLES = "If lines such as titles stand above the names, say how many: skip_lines=1."
 _MORE = "skip_lines={} leaves out another number of lines than stand above the names; blank ones count, too."
 
-_A_FILE = Shown("<file>")
+
+def delimiter_of(declared: Format) -> str:
+    """What stands between the cells."""
+    return declared.delimiter or ","
 
 
-def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple[Column, ...]:
+def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tuple[Column, ...]:
     """The columns named in the first line of the file.
 
     Raises:
         InvalidDataError: the first line is not a list of different names; its content is never quoted, because in a
             file without a header it is the first person's row.
     """
-    delimiter = dialect.delimiter
-    with opened(path, dialect.encoding, shown=shown) as text:
-        content, _ = lines.header_and_rest(text, shown, above=dialect.above, quoted=dialect.quoted)
-    if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if dialect.quoted else b"\r"):
-        raise InvalidDataError(
-            "source", shown, "a text file with line breaks of the form \\n or \\r\\n", _hint_for_zeros(content)
-        )
-    separated, encoding = f"separated by {_CALLED[delimiter]}", dialect.encoding.upper()
-    which = f"line {dialect.above + 1}" if dialect.above else "a first line"
+    delimiter, above = delimiter_of(declared), declared.skip_lines
+    with closing(opened(path, declared.encoding, shown=shown)) as text:
+        content, _ = lines.header_and_rest(text, shown, declared)
+    if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if declared.quoted_line_breaks else b"\r"):
+        expected = "a text file with line breaks of the form \\n or \\r\\n"
+        raise InvalidDataError("source", shown, expected, _hint_for_zeros(content))
+    separated, encoding = f"separated by {_CALLED[delimiter]}", declared.encoding.upper()
+    which = f"line {above + 1}" if above else "a first line"
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
-
-    def refused(_: BaseException) -> InvalidDataError:
-        hint = _hint_for_separator(content, delimiter) or _hint_for_encoding(content) or _LINE_BREAKS
-        return InvalidDataError("source", shown, expected, hint)
-
-    with TranslatedErrors(refused, csv.Error, ValueError):
+    refused = InvalidDataError("source", shown, expected, _hint(content, declared))
+    with TranslatedErrors(lambda _: refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if len(names) < 2:
         expected = f"at least two columns, a unit and a value, {separated}"
-        hint = _hint_for_separator(content, delimiter) or (_MORE.format(dialect.above) if dialect.above else _TITLES)
+        hint = _hint(content, declared, otherwise=_MORE.format(above) if above else _TITLES)
         raise InvalidDataError("source", shown, expected, hint)
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
@@ -111,60 +89,40 @@ def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple
 
 
 def _hint_for_zeros(header: bytes) -> str:
-    if b"\0" not in header:
-        return ""
-    which = "be" if header[0] == 0 else "le"
-    return f"If it is UTF-16 without a byte order mark, declare the format: encoding='utf-16-{which}'."
+    which = "be" if header[:1] == b"\0" else "le"
+    hint = f"If it is UTF-16 without a byte order mark, declare the format: encoding='utf-16-{which}'."
+    return hint if b"\0" in header else ""
 
 
-def _hint_for_encoding(header: bytes) -> str:
-    try:
-        header.decode()
-    except UnicodeDecodeError:
-        return "If it has another encoding, declare the format: encoding='cp1252', or another one."
-    return ""
-
-
-def _hint_for_separator(header: bytes, delimiter: str) -> str:
-    """The hint for a header whose fields are separated by something other than `delimiter`.
+def _hint(header: bytes, declared: Format, otherwise: str = "") -> str:
+    """The hint for a header whose fields are separated by something other than the delimiter, or not in UTF-8.
 
     The file is refused all the same: without a header line this is a person's row, and its separator would decide how
     everybody's rows are read.
     """
+    line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
     for word, separator in DELIMITER_WORDS.items():
-        if separator != delimiter and separator.encode() in header:
+        if separator != delimiter_of(declared) and separator.encode() in header:
             also = " and, if decimals have commas, thousands='.' decimal=','" if separator == ";" else ""
             looks = f"It looks separated by {_CALLED[separator]}."
-            declare = f"If it is, declare the format: delimiter={word!r}{also}."
-            return f"{looks} {declare} {_LINE_BREAKS}"
-    return ""
+            return f"{looks} If it is, declare the format: delimiter={word!r}{also}. {line_breaks}".rstrip()
+    if otherwise:
+        return otherwise
+    is_text = decoded(header) is not None
+    encoding = "If it has another encoding, declare the format: encoding='cp1252', or another one."
+    return line_breaks if is_text else encoding
 
 
-def rows(
-    path: str,
-    places: Sequence[int],
-    *,
-    width: int,
-    advance: Callable[[int], None],
-    skipped: Callable[[int], None] = lines.ignored,
-    dialect: LineDialect = PLAIN,
-) -> Iterator[RecordBatch]:
-    """Some fields of every line that can be read, in batches of nullable text columns.
-
-    Args:
-        path: a file whose header was read before.
-        places: indices of the wanted columns, in this order.
-        width: number of columns.
-        advance: called with the number of bytes read since the last call.
-        skipped: called with the number of lines, blank ones aside, that cannot be read since the last call.
-        dialect: the one in which the header was read.
-    """
-    delimiter = ord(dialect.delimiter)
-    with opened(path, dialect.encoding, advance) as text:
-        _, rest = lines.header_and_rest(text, _A_FILE, above=dialect.above, quoted=dialect.quoted)
-        for block in lines.whole_lines(rest, skipped, quoted=dialect.quoted):
+def rows(asked: Reading) -> Iterator[RecordBatch]:
+    """Some fields of every line that can be read, in batches of nullable text columns."""
+    declared, width, quoted = asked.declared, len(asked.among), asked.declared.quoted_line_breaks
+    places = [asked.among.index(column) for column in asked.columns]
+    delimiter = ord(delimiter_of(declared))
+    with closing(opened(asked.path, declared.encoding, asked.advance)) as text:
+        _, rest = lines.header_and_rest(text, asked.shown, declared)
+        for block in lines.whole_lines(rest, asked.skipped, quoted=quoted):
             raw = np.frombuffer(block, np.uint8)
-            separators, first = _fields_of_lines(raw, width, delimiter, skipped, quoted=dialect.quoted)
+            separators, first = _fields_of_lines(raw, width, delimiter, asked.skipped, quoted=quoted)
             columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
             yield pa.RecordBatch.from_arrays(columns, names=list(map(str, places)))
 
@@ -243,3 +201,55 @@ def _unquoted(fields: Array) -> Array:
     well_formed = pc.and_(wrapped, pc.equal(pc.add(pairs, 2), number))
     unescaped = pc.if_else(well_formed, pc.replace_substring(inner, '""', '"'), None)
     return pc.if_else(pc.equal(number, 0), fields, unescaped)
+
+
+Place = tuple[str, bytes]
+"""Such as ``line 7`` or ``line 7 of may.csv``, and the line."""
+
+
+def places(
+    files: Sequence[tuple[str, Shown]], wanted: Sequence[int], others: int, *, width: int, declared: Format
+) -> tuple[dict[int, Place], list[Place]]:
+    """Where some rows stand, counted from 0 over all files, and the first lines that are no rows, at most `others`.
+
+    Lines are counted from 1.
+    """
+    rows, found, left_out = 0, dict[int, Place](), list[Place]()
+    missing = set(wanted)
+    for path, shown in files:
+        name = f" of {shown}" if len(files) > 1 else ""
+        for number, line in _lines(path, declared.encoding):
+            if not missing and len(left_out) >= others:
+                return found, left_out
+            if number <= declared.skip_lines + 1 or not line.strip(b"\r"):
+                continue
+            place = f"line {number:,}{name}", line
+            if not is_row(line, delimiter_of(declared).encode(), width):
+                left_out += [place] if len(left_out) < others else []
+                continue
+            if rows in missing:
+                found[rows] = place
+                missing.remove(rows)
+            rows += 1
+    return found, left_out
+
+
+def is_row(line: bytes, delimiter: bytes, width: int) -> bool:
+    """Whether a line has as many fields as there are columns, and quotes that pair up; as `rows` has it.
+
+    >>> is_row(b'1,"a,b"', b",", 2), is_row(b"1,2,", b",", 2), is_row(b'1,"2', b",", 2)
+    (True, False, False)
+    """
+    parts = line.split(b'"')
+    fits = len(line.removesuffix(b"\r")) <= lines.LONGEST_LINE
+    return fits and len(parts) % 2 == 1 and sum(part.count(delimiter) for part in parts[::2]) == width - 1
+
+
+def _lines(path: str, encoding: str) -> Iterator[tuple[int, bytes]]:
+    number, too_long = 0, list[int]()
+    skipped: Callable[[int], None] = too_long.append
+    with closing(opened(path, encoding)) as text:
+        for block in lines.whole_lines(text, skipped):
+            for line in block.removesuffix(b"\n").split(b"\n"):
+                number += 1
+                yield number + len(too_long), line

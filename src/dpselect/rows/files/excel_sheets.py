@@ -14,8 +14,8 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from functools import cache
 from importlib import import_module
@@ -28,6 +28,7 @@ from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import RecordBatch, pa, text_array
 from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.files.lines import Reading
 
 MOST_BYTES = 1 << 29
 """Of all parts of a workbook together, uncompressed."""
@@ -63,49 +64,34 @@ def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...
         MissingExtraError: the extra ``excel`` is not installed.
     """
     with _opened(path, shown, declared) as rows:
-        return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, _NO_CELLS), shown))
+        return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, _NO_CELLS), shown, declared.header_row))
 
 
-def rows(
-    path: str,
-    columns: Sequence[Column],
-    shown: Shown,
-    declared: Format,
-    *,
-    among: tuple[Column, ...],
-    advance: Callable[[int], None],
-) -> Iterator[RecordBatch]:
-    """Some columns of every row that is not blank, in batches of nullable text columns.
-
-    Args:
-        path: of a workbook whose header was read before.
-        columns: those wanted, in this order.
-        shown: its name in errors.
-        declared: the name of the sheet and the row that names the columns.
-        among: all columns that the header had.
-        advance: called with the bytes of the file at the end.
-    """
-    with _opened(path, shown, declared) as cells:
-        names = _names(next(cells, _NO_CELLS), shown)
-        if tuple(names) != tuple(column.name for column in among):
-            raise _damaged(shown)
-        places = [names[column.name] for column in columns]
+def rows(asked: Reading) -> Iterator[RecordBatch]:
+    """Some columns of every row that is not blank, in batches of nullable text columns."""
+    with _opened(asked.path, asked.shown, asked.declared) as cells:
+        names = _names(next(cells, _NO_CELLS), asked.shown, asked.declared.header_row)
+        if tuple(names) != tuple(column.name for column in asked.among):
+            raise _damaged(asked.shown)
+        places = [names[column.name] for column in asked.columns]
         while block := list(islice(cells, _ROWS)):
             filled = [row for row in block if any(cell.value is not None for cell in row.values())]
             arrays = [text_array([_text(row[at]) if at in row else None for row in filled]) for at in places]
-            yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
-    advance(os.path.getsize(path))
+            yield pa.RecordBatch.from_arrays(arrays, names=list(map(str, places)))
+    asked.advance(os.path.getsize(asked.path))
 
 
-def _names(header: Row, shown: Shown) -> dict[str, int]:
-    """Where the columns are, by their names."""
+def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
+    """Where the columns are, by their names, which are in the row of this number."""
+    which = f"row {number:,}" if number > 1 else "its first row"
     found = [(name, at) for at, cell in sorted(header.items()) if (name := _text(cell))]
     if len(found) < 2:
-        expected = "a sheet with the names of at least two columns in its first row, a unit and a value"
+        expected = f"a sheet with the names of at least two columns in {which}, a unit and a value"
         hint = "If rows such as titles stand above the names, say in which row they are: header_row=2."
+        hint = hint if number == 1 else "Rows are counted from 1, with those that are empty."
         raise InvalidDataError("source", shown, expected, hint)
     if len(dict(found)) < len(found):
-        raise InvalidDataError("source", shown, "columns with different names", "Two have the same in the first row.")
+        raise InvalidDataError("source", shown, "columns with different names", f"Two have the same in {which}.")
     return dict(found)
 
 
@@ -191,23 +177,16 @@ def _damaged(shown: Shown) -> InvalidDataError:
 
 def _text(cell: Any) -> str | None:
     """The text of a cell's value; None for nothing, for errors, and for what cannot be converted."""
-    try:
-        return _converted(cell)
-    except _UNCONVERTED:
-        return None
-
-
-def _converted(cell: Any) -> str | None:
-    value = cell.value
-    if value is None or cell.data_type == "e":
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return _date(value, cell) if _shows_dates(cell.number_format) else _number(value)
-    if isinstance(value, datetime):  # of programs that write dates as text
-        return _moment(value)
-    return str(value)
+    with suppress(*_UNCONVERTED):
+        value = cell.value
+        if value is None or cell.data_type == "e":
+            return None
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int | float):
+            return _date(value, cell) if _shows_dates(cell.number_format) else _number(value)
+        return _moment(value) if isinstance(value, datetime) else str(value)  # some programs write dates as text
+    return None
 
 
 def _number(value: float) -> str:
@@ -228,8 +207,7 @@ def _date(days: float, cell: Any) -> str:
 
 
 def _moment(value: datetime) -> str:
-    text = value.isoformat(" ", "seconds")
-    return text.removesuffix(" 00:00:00")
+    return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
 
 
 @cache

@@ -1,7 +1,8 @@
-"""Which files a source names: a path, a glob, a list of paths, or a folder: with a partition of rows in each folder, or
-written as a whole by Spark.
+"""Which files a source names, and of which kind they are.
 
-A file is read once, whatever links lead to it: its rows would count twice, and one person's contribution with them.
+A source is a path, a glob, a list of paths, or a folder: with a partition of rows in each folder, or written as a whole
+by Spark. A file is read once, whatever links lead to it: its rows would count twice, and one person's contribution with
+them. Kinds are found by the end of the name, and checked against the first bytes.
 """
 
 from __future__ import annotations
@@ -10,74 +11,202 @@ import glob
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, fields
+from enum import Enum
+from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.rows.files import formats
+from dpselect.formats import Format
+from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.files.lines import COMPRESSIONS, blocks_of, first_bytes
+
+_NUMBERS = ("thousands", "strip", "date_format", "as_date")
+_TEXT = ("ignore_case", "trim")
+_OF_TYPES = (*_TEXT, "as_date")
+_OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("sheet", "header_row"))
 
 
-@dataclass(frozen=True, slots=True)
-class _TableFormat:
-    """A table format: its name, the signs of its log, and what to give for the rows that count."""
+class FileKind(Enum):
+    """What a file is: its file name endings, its reader, what errors call it, and the words of a format that fit it."""
 
-    article: str
-    name: str
-    signs: tuple[str, ...]
-    way: str
+    CSV = ((".csv", ".txt"), "csv_lines", "a CSV file", _OF_LINES, "CSV files")
+    TAB_SEPARATED = (
+        (".tsv", ".tab"),
+        "csv_lines",
+        "a file of tab-separated values",
+        _OF_LINES,
+        "files of tab-separated values",
+    )
+    PARQUET = ((".parquet",), "typed_files", "a Parquet file", _OF_TYPES, "Parquet files, whose columns have types")
+    ARROW = (
+        (".arrow", ".feather", ".ipc"),
+        "typed_files",
+        "an Arrow file",
+        _OF_TYPES,
+        "Arrow files, whose columns have types",
+    )
+    ORC = ((".orc",), "typed_files", "an ORC file", _OF_TYPES, "ORC files, whose columns have types")
+    EXCEL = (
+        (".xlsx",),
+        "excel_sheets",
+        "an Excel workbook",
+        ("sheet", "header_row", *_NUMBERS, *_TEXT),
+        "Excel files, whose cells have types",
+    )
+    STATA = ((".dta",), "stat_files", "a Stata file", _OF_TYPES, "Stata files, whose columns have types")
+    SPSS = ((".sav", ".zsav"), "stat_files", "an SPSS file", _OF_TYPES, "SPSS files, whose columns have types")
+    JSON_LINES = (
+        (".jsonl", ".ndjson"),
+        "json_lines",
+        "a file of JSON lines",
+        (*_NUMBERS, *_TEXT),
+        "files of JSON lines",
+    )
+
+    def __init__(self, endings: tuple[str, ...], reader: str, called: str, words: tuple[str, ...], many: str) -> None:
+        self.endings, self.called, self.words, self.many = endings, called, words, many
+        self._reader = reader
+
+    @property
+    def has_types(self) -> bool:
+        """Whether the columns have types."""
+        return self.words is _OF_TYPES
+
+    @property
+    def reader(self) -> Any:
+        """The module that reads such files. It has ``read_columns(path, shown, declared)`` and ``rows(reading)``."""
+        return import_module(f"dpselect.rows.files.{self._reader}")
 
 
-_FORMATS = (
-    _TableFormat("a", "Delta", ("_delta_log",), "give Dataset the folder that contains _delta_log (extra: delta)"),
-    _TableFormat(
-        "an",
-        "Iceberg",
-        (os.path.join("metadata", "*.metadata.json"), os.path.join("metadata", "*.metadata.json.gz")),
+ENDINGS = {ending: kind for kind in FileKind for ending in kind.endings}
+ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
+_COMPRESSIBLE = (FileKind.CSV, FileKind.TAB_SEPARATED, FileKind.JSON_LINES)
+
+_SHEET = "Save the sheet as CSV."
+_COMPRESSED = f"Text files may be compressed, with names in {' and '.join(COMPRESSIONS)}, such as .csv.gz; no others."
+_HINTS = {
+    ".json": "With one object on each line, name it .jsonl; convert a list of objects first.",
+    **dict.fromkeys((".xlsb", ".xlsm", ".xls", ".ods"), _SHEET),
+    **dict.fromkeys((".gz", ".zst", ".zip"), _COMPRESSED),
+}
+
+_SIGNATURES = {
+    FileKind.PARQUET: (b"PAR1", b"PAR1"),
+    FileKind.ARROW: (b"ARROW1", b"ARROW1"),
+    FileKind.ORC: (b"ORC", b""),
+    FileKind.EXCEL: (b"PK\x03\x04", b""),
+}
+"""The bytes that each begins and ends with."""
+
+_UTF_16 = "UTF-16"
+_DECLARE_UTF_16 = " Declare the format: encoding='utf-16'."
+_OTHER_CONTENT = {
+    b"PAR1": "Parquet",
+    b"\x1f\x8b": "compressed by gzip",
+    b"PK\x03\x04": "a zip archive",
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
+}
+
+
+def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind:
+    """The kind by the end of the name, confirmed by the first bytes.
+
+    Raises:
+        InvalidDataError: the name has another ending; the file is empty, cannot be opened or is of another kind; or
+            the declared format does not fit such a file.
+    """
+    kind = _named(path)
+    if kind is None:
+        hint = _HINTS.get(os.path.splitext(path)[1].lower(), "")
+        raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
+    if declared is not None:
+        declared.check(kind.words, kind.many)
+    if kind in _SIGNATURES:
+        _check_signature(path, kind, shown)
+        return kind
+    with opening(shown), closing(blocks_of(path)) as blocks:
+        start = first_bytes(blocks, 4)
+    if not start:
+        raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
+    is_utf_16 = declared is not None and declared.encoding.startswith("utf-16")
+    for signature, content in _OTHER_CONTENT.items():
+        if start.startswith(signature) and not (is_utf_16 and content is _UTF_16):
+            hint = f"Its content is {content}."
+            if content is _UTF_16 and "encoding" in kind.words:
+                hint += _DECLARE_UTF_16
+            raise InvalidDataError("source", shown, f"{kind.called}, as its name says", hint)
+    return kind
+
+
+def _named(path: str) -> FileKind | None:
+    base, last = os.path.splitext(os.path.basename(path).lower())
+    if last not in COMPRESSIONS:
+        return ENDINGS.get(last)
+    inside = os.path.splitext(base)[1]
+    kind = FileKind.JSON_LINES if inside == ".json" else ENDINGS.get(inside)
+    return kind if kind in _COMPRESSIBLE else None
+
+
+def _check_signature(path: str, kind: FileKind, shown: Shown) -> None:
+    with opening(shown), open(path, "rb") as file:
+        start = file.read(6)
+        file.seek(-min(6, os.fstat(file.fileno()).st_size), os.SEEK_END)
+        end = file.read(6)
+    if not start:
+        raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
+    first, last = _SIGNATURES[kind]
+    if not (start.startswith(first) and end.endswith(last)):
+        hint = "It is encrypted." if end.endswith(b"PARE") else "Its content is something else, or was cut off."
+        if kind is FileKind.ARROW:
+            hint += " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
+        raise InvalidDataError("source", shown, f"{kind.called}, as its name says", hint)
+
+
+def opening(shown: Shown) -> TranslatedErrors:
+    """Hide the system's error: it quotes the whole path, which a glob may have found."""
+
+    def say(error: BaseException) -> InvalidDataError:
+        is_open = isinstance(error, OSError) and error.errno is None  # the system's own errors have a number
+        whole = "a file that is what its name says, and neither cut off nor damaged"
+        return InvalidDataError("source", shown, whole if is_open else "a file that can be opened")
+
+    return TranslatedErrors(say, OSError)
+
+
+_TABLES = (
+    ("_delta_log", "a Delta", "give Dataset the folder that contains _delta_log (extra: delta)"),
+    (
+        os.path.join("metadata", "*.metadata.json*"),
+        "an Iceberg",
         "give Dataset the table of its catalogue, pyiceberg's catalog.load_table(name) (extra: iceberg)",
     ),
-    _TableFormat("a", "Hudi", (".hoodie",), "give Dataset spark.read.format('hudi').load(folder)"),
+    (".hoodie", "a Hudi", "give Dataset spark.read.format('hudi').load(folder)"),
 )
+"""Of each table format the sign of its log, its name, and what to give for the rows that count."""
 
 
 def refuse_tables_of_formats(paths: Sequence[str], labels: Sequence[Shown]) -> None:
-    """Refuse files and folders that belong to a table format.
-
-    Args:
-        paths: paths of files or folders.
-        labels: their names in errors.
+    """Refuse files and folders, called by their labels, that belong to a table format.
 
     Raises:
         InvalidDataError: one of the folders, or a folder above it, contains the log or metadata of a table format.
     """
-    known = dict[str, _TableFormat | None]()
+    looked_at = set[str]()
     for path, shown in zip(paths, labels, strict=True):
-        for folder in _folders(path):
-            if folder not in known:
-                known[folder] = _format_in(folder)
-            if (found := known[folder]) is not None:
-                raise _refused(found, shown)
-
-
-def _folders(path: str) -> list[str]:
-    """The folder itself or the folder of a file, and all folders above, also those of a link's target."""
-    found: list[str] = []
-    for start in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
-        folder = start if os.path.isdir(start) else os.path.dirname(start)
-        found += [folder, *map(str, Path(folder).parents)]
-    return found
-
-
-def _format_in(folder: str) -> _TableFormat | None:
-    literal = glob.escape(folder)
-    return next((each for each in _FORMATS if any(glob.glob(os.path.join(literal, sign)) for sign in each.signs)), None)
-
-
-def _refused(found: _TableFormat, shown: Shown) -> InvalidDataError:
-    hint = f"This is part of {found.article} {found.name} table, whose files still contain deleted rows. "
-    hint += f"For the rows that are left {found.way}."
-    return InvalidDataError("source", shown, "files in which every row counts", hint)
+        for start in (os.path.abspath(path), os.path.realpath(path)):  # also above a link's target
+            folder = start if os.path.isdir(start) else os.path.dirname(start)
+            for each in {folder, *map(str, Path(folder).parents)} - looked_at:
+                looked_at.add(each)
+                for sign, name, way in _TABLES:
+                    if glob.glob(os.path.join(glob.escape(each), sign)):
+                        hint = f"This is part of {name} table, whose files still contain deleted rows. "
+                        hint += f"For the rows that are left {way}."
+                        raise InvalidDataError("source", shown, "files in which every row counts", hint)
 
 
 _SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
@@ -195,7 +324,7 @@ def _partitioned(folder: str) -> Found | None:
                 expected = "folders that give each file one value in each column"
                 raise InvalidDataError("source", Shown(shown), expected, "Links lead to one file from two folders.")
     if not parts:
-        hint = f"It contains no file whose name ends in {formats.ENDINGS_TEXT}."
+        hint = f"It contains no file whose name ends in {ENDINGS_TEXT}."
         raise InvalidDataError("source", Shown(shown), "a folder with files in it", hint)
     (columns, *others) = {tuple(column for column, _ in values) for _, values in parts.values()}
     if others:
@@ -210,9 +339,9 @@ def _value(written: str) -> str | None:
 
 
 def _hint_for_folder(folder: str) -> str:
-    found = [ending for ending in formats.ENDINGS if any(Path(folder).glob(f"*{ending}"))]
+    found = [ending for ending in ENDINGS if any(Path(folder).glob(f"*{ending}"))]
     if not found:
-        return f"It contains no file whose name ends in {formats.ENDINGS_TEXT}."
+        return f"It contains no file whose name ends in {ENDINGS_TEXT}."
     globs = " or ".join(repr(os.path.join(folder, f"*{ending}")) for ending in found)
     return f"For all files in it give {globs}."
 

@@ -10,8 +10,8 @@ r"""JSON lines: each line is one object, read alone, so that how a line is read 
 
 General readers guess types from the rows, round numbers, read more than JSON, or stop at a bad line. Python's own reads
 one line exactly, but takes ten times as long as all the rest. So a regular expression finds the lines that are easy to
-read, in a block at once: JSON of at most three levels whose keys have no escapes and whose text has none of quotes and
-backslashes. In these each quote begins or ends text, and cells are cut out where they stand. Python reads the others.
+read, in a block at once: objects without others inside, and without backslashes. In these each quote begins or ends
+text, and cells are cut out where they stand. Python reads the others.
 
 Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import accumulate
 from typing import Any, cast
 
@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import (
     Array,
@@ -42,46 +43,30 @@ from dpselect.rows.duckdb.arrow import (
     valid_text,
 )
 from dpselect.rows.files import lines
-from dpselect.rows.files.text_streams import opened
+from dpselect.rows.files.lines import Reading, opened
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
 
-_BLANK = r"[ \t\r]"
-_KEY = r'"[^"\\\x00-\x1f]*"'
-_TEXT = r'"([^"\\\x00-\x1f]|\\([/bfnrt]|u[0-9A-Fa-f]{4}))*"'
+_BLANK = r"[ \t\r]*"
+_TEXT = r'"[^"\\\x00-\x1f]*"'
 _NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
-
-
-def _members(one: str) -> str:
-    return f"{_BLANK}*({one}{_BLANK}*(,{_BLANK}*{one}{_BLANK}*)*)?"
-
-
-def _object(value: str) -> str:
-    member = f"{_KEY}{_BLANK}?:{_BLANK}?{value}"
-    return rf"\{{{_members(member)}\}}"
-
-
-def _nested(value: str) -> str:
-    return rf"({value}|\[{_members(value)}\]|{_object(value)})"
-
-
-_VALUE = _nested(_nested(f"({_TEXT}|{_NUMBER}|true|false|null|NaN|Infinity)"))
-_EASY = rf"^{_BLANK}*{_object(_VALUE)}{_BLANK}*\n$"
+_MEMBER = f"{_TEXT}[ \\t]?:[ \\t]?({_TEXT}|{_NUMBER}|true|false|null|NaN|Infinity){_BLANK}"
+_EASY = rf"^{_BLANK}\{{{_BLANK}({_MEMBER}(,{_BLANK}{_MEMBER})*)?\}}{_BLANK}\n$"
 """A line that is easy to read, with at most one blank on each side of a colon."""
 
 _BLANK_LINE = re.compile(rb"^[ \t\r]*\n", re.MULTILINE)
 _IN_QUOTES = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
-def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
+def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tuple[Column, ...]:
     """The keys of the first line, in alphabetical order.
 
     Raises:
         InvalidDataError: the first line is not a JSON object with text for keys. Its content is never quoted: it is the
             first person's row.
     """
-    with opened(path) as text:
+    with closing(opened(path)) as text:
         line, _ = lines.header_and_rest(text, shown)
     try:
         found = _row(line.decode())
@@ -103,36 +88,24 @@ def _keys(row: dict[str, Any], before: str = "") -> Iterator[str]:
             yield from _keys(cast("dict[str, Any]", value), f"{before}{key}.")
 
 
-def rows(
-    path: str,
-    columns: Sequence[Column],
-    *,
-    advance: Callable[[int], None],
-    skipped: Callable[[int], None] = lines.ignored,
-) -> Iterator[RecordBatch]:
-    """Some columns of every line that can be read, in batches of nullable text columns.
-
-    Args:
-        path: a file whose first line was read before.
-        columns: those wanted, in this order.
-        advance: called with the number of bytes read since the last call.
-        skipped: called with the number of lines, blank ones aside, that cannot be read since the last call.
-    """
-    names = [column.name for column in columns]
-    with opened(path, advance=advance) as text:
-        for block in lines.whole_lines(text, skipped):
+def rows(asked: Reading) -> Iterator[RecordBatch]:
+    """Some columns of every line that can be read, in batches of nullable text columns."""
+    names = [column.name for column in asked.columns]
+    with closing(opened(asked.path, advance=asked.advance)) as text:
+        for block in lines.whole_lines(text, asked.skipped):
             easy, others = _divided(block, any("." in name for name in names))
             found = [[_cell(_under(row, name)) for name in names] for line in others if (row := _row(line)) is not None]
-            if skipped is not lines.ignored:
-                skipped(block.count(b"\n") - len(_BLANK_LINE.findall(block)) - len(easy) - len(found))
-            if len(easy):
-                yield pa.RecordBatch.from_arrays(easy.cells(names), names=names)
+            number = easy.count(b"\n")
+            if asked.skipped is not lines.ignored:
+                asked.skipped(block.count(b"\n") - len(_BLANK_LINE.findall(block)) - number - len(found))
+            if number:
+                yield pa.RecordBatch.from_arrays(_easy_cells(easy, names), names=names)
             if found:
                 cells = [text_array(list(each)) for each in zip(*found, strict=True)]
                 yield pa.RecordBatch.from_arrays(cells, names=names)
 
 
-def _divided(block: bytes, has_fields: bool) -> tuple[_EasyLines, list[str]]:
+def _divided(block: bytes, has_fields: bool) -> tuple[bytes, list[str]]:
     """The lines that are easy to read, and the others, without those that are too long or not UTF-8.
 
     If keys of objects within the lines are asked for, which `has_fields` says, none is easy.
@@ -147,97 +120,49 @@ def _divided(block: bytes, has_fields: bool) -> tuple[_EasyLines, list[str]]:
         every = computed("if_else", of_numpy(fits), every, pa.scalar(None, pa.large_string()))
         easy &= fits
     if easy.all():
-        return _EasyLines(block, offsets[1:] - 1), []
+        return block, []
     kept = computed("array_filter", every, of_numpy(easy))
     others = computed("array_filter", every, of_numpy(~easy)).drop_null().to_pylist()
-    block = "".join(kept.to_pylist()).encode()
-    return _EasyLines(block, np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))), others
+    return "".join(kept.to_pylist()).encode(), others
 
 
-class _EasyLines:
-    """Lines that match `_EASY`.
+def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:
+    """What stands under each key in each of some lines that match `_EASY`, as `_cell` says."""
+    raw = np.frombuffer(block, np.uint8)
+    quotes, ends = np.flatnonzero(raw == ord('"')), np.flatnonzero(raw == ord("\n"))
+    stops = np.flatnonzero((raw == ord(",")) | (raw == ord("}")) | (raw <= ord(" ")))  # of words and numbers
+    # Texts and the gaps between them make one Arrow array over the block; every second element is a text.
+    offsets = quotes.copy()
+    offsets[::2] += 1
+    texts = _between(offsets, block, pa.large_binary())
 
-    Args:
-        block: their bytes.
-        ends: where the line breaks are.
-    """
-
-    def __init__(self, block: bytes, ends: NDArray[np.int64]) -> None:
-        self._block, self._raw, self._ends = block, np.frombuffer(block, np.uint8), ends
-        self._quotes = np.flatnonzero(self._raw == ord('"'))
-
-    def __len__(self) -> int:
-        return self._ends.size
-
-    def cells(self, names: Sequence[str]) -> list[Array]:
-        """What stands under each key in each line, as `_cell` says."""
-        # Texts and the gaps between them make one Arrow array over the block; every second element is a text.
-        offsets = self._quotes.copy()
-        offsets[::2] += 1
-        texts = _between(offsets, self._block, pa.large_binary())
-        return [self._under(true_at(computed("equal", texts, name.encode()))[::2]) for name in names]
-
-    def _under(self, alike: NDArray[np.bool_]) -> Array:
-        """The cells under a key, of which it is known which texts in quotes are like it."""
-        raw, quotes = self._raw, self._quotes
-        text = 2 * np.flatnonzero(alike)
-        if self._levels is not None:
-            text = text[self._levels[1][np.searchsorted(self._levels[0], quotes[text]) - 1] == 1]
+    def under(name: str) -> Array:
+        text = 2 * np.flatnonzero(true_at(computed("equal", texts, name.encode()))[::2])
         value = quotes[text + 1] + 1
         value += raw[value] <= ord(" ")
         is_key = raw[value] == ord(":")
-        if not is_key.all():
-            text, value = text[is_key], value[is_key]
-        value += 1
+        text, value = text[is_key], value[is_key] + 1
         value += raw[value] <= ord(" ")
         first = raw[value]
         is_text = first == ord('"')
         is_known = is_text | (first == ord("t")) | (first == ord("f")) | (first <= ord("9"))
-        end = quotes[np.minimum(text + 3, quotes.size - 1)]
-        if not is_text.all():
-            end = np.where(is_text, end, self._stops[np.searchsorted(self._stops, value)])
-        begins = np.append(0, self._ends[:-1])
-        ends, known = begins.copy(), np.zeros(len(self), np.bool_)
-        line = np.searchsorted(self._ends, value)
-        begins[line], ends[line], known[line] = value + is_text, end, is_known  # of equal keys the last one
+        end = np.where(is_text, quotes[np.minimum(text + 3, quotes.size - 1)], stops[np.searchsorted(stops, value)])
+        begins = np.append(0, ends[:-1])
+        stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
+        line = np.searchsorted(ends, value)
+        stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
         # As above: every second element is a cell, or what is before the next line.
-        offsets = np.append(np.stack([begins, ends], axis=1).ravel(), len(self._block))
-        alternating = _between(offsets, self._block, pa.large_string())
-        cells = computed("array_filter", alternating, of_numpy(np.arange(2 * len(self)) % 2 == 0))
-        if not known.all():
-            cells = computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
-        return _unescaped(cells) if b"\\" in self._block else cells
+        alternating = _between(np.append(stand.ravel(), len(block)), block, pa.large_string())
+        cells = computed("array_filter", alternating, of_numpy(np.arange(2 * ends.size) % 2 == 0))
+        return computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
 
-    @cached_property
-    def _levels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Where brackets are, and in how many one is after each; None if there are only those of the lines' objects."""
-        if b"[" not in self._block and np.count_nonzero(self._raw == ord("{")) == len(self):
-            return None
-        kind = self._raw & 0xDF  # square and curly ones alike
-        at = np.flatnonzero((kind == ord("[")) | (kind == ord("]")))
-        at = at[np.searchsorted(self._quotes, at) % 2 == 0]  # not in text
-        return at, np.cumsum(np.where(kind[at] == ord("["), 1, -1))
-
-    @cached_property
-    def _stops(self) -> NDArray[np.int64]:
-        """Where words and numbers can end."""
-        return np.flatnonzero((self._raw == ord(",")) | (self._raw == ord("}")) | (self._raw <= ord(" ")))
+    return [under(name) for name in names]
 
 
 def _between(offsets: NDArray[np.int64], block: bytes, type_: Any) -> Array:
     """The parts of a block, each from one place to the next, where they are."""
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
     return pa.Array.from_buffers(type_, max(0, offsets.size - 1), buffers)
-
-
-def _unescaped(cells: Array) -> Array:
-    """What cells of text say; null for those with half of a surrogate pair, which UTF-8 cannot hold."""
-    escaped = matches(cells, r"\\").fill_null(False)
-    if not escaped.true_count:
-        return cells
-    written = '","'.join(computed("array_filter", cells, escaped).to_pylist())
-    said = json.loads(f'["{written}"]')
-    return computed("replace_with_mask", cells, escaped, text_array(said))
 
 
 _READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)

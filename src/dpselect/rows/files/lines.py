@@ -1,17 +1,34 @@
-"""Text files as blocks of whole lines, without lines of more than 1 MiB.
+"""Text files as blocks of whole lines of UTF-8, however they are encoded or compressed.
 
 A line break always ends a line, so that no line depends on another. Only if the caller declares it, a line break inside
 quotes does not: then quotes are counted from the header on, and one that nobody closes swallows the lines after it.
+
+Bytes that mean nothing in an encoding become bytes that mean nothing in UTF-8 either, at the same place: the field that
+has them is missing, as in a file of UTF-8, and everything else is read as before.
+
+- In an encoding of one byte a character each byte is decoded by itself.
+- In UTF-16 the file is a sequence of units of 16 bits, and a line ends at the unit of a line break. Half of a pair of
+  surrogates, with something else after it, spoils itself alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import codecs
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.rows.files.text_streams import START, Bytes, Continued
+from dpselect.formats import Format
+from dpselect.rows.columns import Column
+from dpselect.rows.duckdb.arrow import pa
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+"""Ends of the names of compressed text files, and what each is called."""
 
 LONGEST_LINE = 1 << 20
 """Bytes of a line in UTF-8, without its line break; longer ones are left out."""
@@ -19,41 +36,133 @@ LONGEST_LINE = 1 << 20
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
 
+START = 1 << 16
+"""Bytes of the beginning of a file that are read at a time."""
+
+_MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+_UTF8_MARK = codecs.BOM_UTF8
+_A_FILE = Shown("<file>")
+PLAIN = Format()
+"""Of files of which nothing is declared."""
+
+_INVALID = b"\xff"
+"""Stands for an incomplete character at the end of a file."""
+
 
 def ignored(_: int) -> None:
-    """Nobody asks how many lines are left out."""
+    """Nobody asks how many lines are left out, or how much was read."""
 
 
-def header_and_rest(text: Bytes, shown: Shown, *, above: int = 0, quoted: bool = False) -> tuple[bytes, Bytes]:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is to be read of one file.
+
+    Attributes:
+        path: of a file whose columns were read before.
+        columns: those wanted, in this order.
+        among: all its columns.
+        declared: how its cells are written.
+        shown: its name in errors.
+        advance: called with the number of bytes read since the last call.
+        skipped: called with the number of lines, blank ones aside, that cannot be read since the last call.
+    """
+
+    path: str
+    columns: Sequence[Column]
+    among: tuple[Column, ...] = ()
+    declared: Format = PLAIN
+    shown: Shown = _A_FILE
+    advance: Callable[[int], None] = ignored
+    skipped: Callable[[int], None] = ignored
+
+
+def blocks_of(path: str, advance: Callable[[int], None] = ignored) -> Generator[bytes]:
+    """The bytes of a file, which the end of its name says to be compressed or not; the first block is a small one."""
+    compression = next((name for end, name in COMPRESSIONS.items() if path.lower().endswith(end)), None)
+    with open(path, "rb") as file:
+        inside: Any = file
+        if compression is not None:
+            inside = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), compression)
+        size, done = START, 0
+        while block := inside.read(size):
+            now = file.tell()
+            advance(now - done)
+            size, done = BLOCK, now
+            yield block
+        advance(file.tell() - done)
+
+
+def opened(
+    path: str, encoding: str = "utf-8", advance: Callable[[int], None] = ignored, shown: Shown = _A_FILE
+) -> Generator[bytes]:
+    """The text of a file as blocks of UTF-8, without a byte order mark.
+
+    Args:
+        path: of the file.
+        encoding: one of `dpselect.formats.ENCODINGS`.
+        advance: called with the number of bytes of the file read since the last call.
+        shown: its name in errors.
+
+    Raises:
+        InvalidDataError: it should be UTF-16, and has no byte order mark.
+    """
+    with closing(blocks_of(path, advance)) as blocks:
+        text: Iterator[bytes] = blocks
+        if encoding == "utf-16":
+            start = first_bytes(blocks, 2)
+            known = [name for name, mark in _MARKS.items() if start.startswith(mark)]
+            if not known:
+                hint = f"Without one give the encoding {' or '.join(map(repr, _MARKS))}."
+                raise InvalidDataError("source", shown, "UTF-16 with a byte order mark, as the format says", hint)
+            (encoding,), text = known, chain([start[2:]], blocks)
+        text = text if encoding == "utf-8" else _transcoded(text, encoding)
+        yield first_bytes(text, len(_UTF8_MARK)).removeprefix(_UTF8_MARK)
+        yield from text
+
+
+def first_bytes(blocks: Iterator[bytes], number: int) -> bytes:
+    """The first blocks, with at least so many bytes if there are so many."""
+    start = b""
+    while len(start) < number and (block := next(blocks, b"")):
+        start += block
+    return start
+
+
+def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """One block after another; what is left of a character waits for the next block."""
+    # Undefined bytes go through as they are: all of them are continuation bytes of UTF-8 without a beginning.
+    errors = "surrogatepass" if encoding in _MARKS else "surrogateescape"
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    yield from filter(None, (decoder.decode(block).encode("utf-8", errors) for block in blocks))
+    if decoder.getstate()[0]:  # of a file that is cut off within a unit, or within a pair of them
+        yield _INVALID
+
+
+def header_and_rest(text: Iterator[bytes], shown: Shown, declared: Format = PLAIN) -> tuple[bytes, Iterator[bytes]]:
     """The line that names the columns, without its end, and the text after it.
 
     Args:
         text: from its beginning.
         shown: its name in errors.
-        above: lines before it, which are left out.
-        quoted: whether line breaks inside quotes are part of the line.
+        declared: how many lines before it are left out, and whether line breaks inside quotes are part of it.
 
     Raises:
         InvalidDataError: the line is too long. It is never quoted, because it may be the first person's row.
     """
-    for _ in range(above):
-        text = _after_line(text)
+    for _ in range(declared.skip_lines):
+        for block in text:
+            _, line_break, rest = block.partition(b"\n")
+            if line_break:
+                text = chain([rest], text)
+                break
     line, end = b"", 0
-    while len(line) <= LONGEST_LINE + 2 and not end and (found := text.read(START)):
+    while len(line) <= LONGEST_LINE + 2 and not end and (found := next(filter(None, text), b"")):
         line += found
-        end = _ends(line, 0)[0] if quoted else line.find(b"\n") + 1
+        end = _ends(line, 0)[0] if declared.quoted_line_breaks else line.find(b"\n") + 1
     content = (line[: end - 1] if end else line).removesuffix(b"\r")
     if len(content) > LONGEST_LINE:
         raise InvalidDataError("source", shown, "a first line of at most 1 MiB with the names of the columns")
-    return content, Continued(line[end:] if end else b"", text)
-
-
-def _after_line(text: Bytes) -> Bytes:
-    while block := text.read(START):
-        _, line_break, rest = block.partition(b"\n")
-        if line_break:
-            return Continued(rest, text)
-    return text
+    return content, chain([line[end:] if end else b""], text)
 
 
 def _ends(block: bytes, inside: int) -> tuple[int, int, int]:
@@ -69,13 +178,15 @@ def _ends(block: bytes, inside: int) -> tuple[int, int, int]:
     return (int(ends[0]), int(ends[-1]), int(open_quotes[-1])) if ends.size else (0, 0, int(open_quotes[-1]))
 
 
-def whole_lines(text: Bytes, skipped: Callable[[int], None] = ignored, *, quoted: bool = False) -> Iterator[bytes]:
+def whole_lines(
+    text: Iterator[bytes], skipped: Callable[[int], None] = ignored, *, quoted: bool = False
+) -> Iterator[bytes]:
     """The text in blocks that end in a line break; lines that are too long may be missing, and are `skipped`.
 
     With `quoted` no block ends inside quotes; what follows a quote that nobody closes is skipped as one line.
     """
     pending, skipping, inside = b"", False, 0
-    while chunk := text.read(BLOCK):
+    for chunk in filter(None, text):
         first, last, inside = _ends(chunk, inside) if quoted else (chunk.find(b"\n") + 1, chunk.rfind(b"\n") + 1, 0)
         if skipping:
             if not first:

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from dpselect.errors import InvalidDataError, MissingExtraError, Shown
+from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, pa, valid_text
-from dpselect.rows.duckdb.plain import plain_batches
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, plain_batches
 from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.files.lines import Reading
 
 _STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
 """1 January 1960 and 14 October 1582, in days from 1970."""
@@ -33,7 +34,7 @@ _SPSS_STAMPS = ("DATETIME", "YMDHMS")
 _LARGEST_EXACT = 2.0**53
 
 
-def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
+def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
     """The variables, as the file describes them.
 
     Raises:
@@ -44,29 +45,20 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     return tuple(_column(name, about) for name in about.column_names)
 
 
-def rows(
-    path: str, columns: Sequence[Column], shown: Shown, *, advance: Callable[[int], None]
-) -> Iterator[RecordBatch]:
-    """Some columns of every row, in batches.
-
-    Args:
-        path: a file whose columns were read before.
-        columns: those wanted, in this order.
-        shown: its name in errors.
-        advance: called with the bytes of the file at the end.
-    """
+def rows(asked: Reading) -> Iterator[RecordBatch]:
+    """Some columns of every row, in batches."""
+    path, shown, columns = asked.path, asked.shown, asked.columns
     about = _read(path, shown, metadataonly=True)[1]
     encoding, is_stata = _encoding(path, about, shown), _is_stata(path)
-    names = {column.name: column.name.encode(encoding).decode("latin-1") for column in columns}
+    names = [column.name.encode(encoding).decode("latin-1") for column in columns]
     read, start = BATCH_ROWS, 0
     while read == BATCH_ROWS:
-        asked = {"usecols": [*names.values()], "row_offset": start, "row_limit": BATCH_ROWS}
-        cells, _ = _read(path, shown, encoding="LATIN1", disable_datetime_conversion=True, **asked)
-        found = [cells[names[column.name]] for column in columns]
-        arrays = [_in_arrow(each, column, encoding, is_stata) for each, column in zip(found, columns, strict=True)]
-        read, start = len(arrays[0]), start + BATCH_ROWS
-        yield from plain_batches(arrays, columns, list(names))
-    advance(os.path.getsize(path))
+        part = {"usecols": names, "row_offset": start, "row_limit": BATCH_ROWS}
+        cells, _ = _read(path, shown, encoding="LATIN1", disable_datetime_conversion=True, **part)
+        found = [_in_arrow(cells[name], each, encoding, is_stata) for name, each in zip(names, columns, strict=True)]
+        read, start = len(found[0]), start + BATCH_ROWS
+        yield from plain_batches(found, columns, names)
+    asked.advance(os.path.getsize(path))
 
 
 def _is_stata(path: str) -> bool:
@@ -110,9 +102,7 @@ def _encoding(path: str, about: Any, shown: Shown) -> str:
 def _in_arrow(cells: list[Any], column: Column, encoding: str, is_stata: bool) -> Array:
     if column.holds is Holds.TEXT:
         texts = [None if cell is None else str(cell).encode("latin-1") for cell in cells]
-        if encoding == "utf-8":
-            return valid_text(pa.array(texts, pa.large_binary()))
-        return pa.array([None if text is None else _decoded(text, encoding) for text in texts], pa.large_string())
+        return pa.array([decoded(text, encoding) for text in texts], pa.large_string())
     numbers = np.array([np.nan if cell is None else cell for cell in cells], np.float64)
     if column.holds is Holds.FLOATS:
         return pa.array(numbers, mask=np.isnan(numbers))
@@ -127,10 +117,3 @@ def _whole(numbers: Any, largest: float) -> Array:
     """Numbers rounded down, as 64-bit whole numbers; null where they are too large."""
     known = np.abs(numbers) < largest  # false for NaN
     return pa.array(np.where(known, np.floor(numbers), 0).astype(np.int64), mask=~known)
-
-
-def _decoded(text: bytes, encoding: str) -> str | None:
-    try:
-        return text.decode(encoding)
-    except UnicodeDecodeError:
-        return None

@@ -1,25 +1,114 @@
-"""Tables in memory: pandas, Polars, Arrow and anything that can be read as Arrow. They are never modified."""
+"""Tables in memory and in other libraries: pandas, Polars, Arrow and anything that can be read as Arrow.
 
-from typing import TYPE_CHECKING
+A frame is recognised by the name of its type, so that no unused library is imported. It is never modified.
+"""
 
-from dpselect.on_use import on_use
+from __future__ import annotations
 
-if TYPE_CHECKING:
-    from dpselect.rows.frames.delta_tables import DeltaSource as DeltaSource
-    from dpselect.rows.frames.detection import frame_source as frame_source
-    from dpselect.rows.frames.numpy_arrays import ArraySource as ArraySource
-    from dpselect.rows.frames.objects import number_of_object as number_of_object
-    from dpselect.rows.frames.objects import place_of_object as place_of_object
-    from dpselect.rows.frames.separate_columns import check_distinct_names as check_distinct_names
-    from dpselect.rows.frames.separate_columns import single_columns as single_columns
-else:
-    __getattr__, __dir__, __all__ = on_use(
-        __name__,
-        {
-            "dpselect.rows.frames.delta_tables": "DeltaSource",
-            "dpselect.rows.frames.detection": "frame_source",
-            "dpselect.rows.frames.numpy_arrays": "ArraySource",
-            "dpselect.rows.frames.objects": "number_of_object place_of_object",
-            "dpselect.rows.frames.separate_columns": "check_distinct_names single_columns",
-        },
-    )
+from importlib import import_module
+from typing import Any, cast
+
+from dpselect.errors import InvalidDataError, Shown, describe
+from dpselect.rows.duckdb.arrow import pa
+from dpselect.rows.duckdb.scan import Source
+from dpselect.rows.frames import frame as arrow
+
+_READERS = {
+    ("pyarrow", "Dataset"): "frame.of_dataset",
+    ("deltalake", "DeltaTable"): "table_formats.of_delta",
+    ("pyiceberg", "Table"): "table_formats.of_iceberg",
+    ("pandas", "DataFrame"): "pandas_frame.of_pandas",
+    ("polars", "DataFrame"): "query_engines.of_polars",
+    ("polars", "LazyFrame"): "query_engines.of_lazy",
+    ("_duckdb", "DuckDBPyRelation"): "query_engines.of_relation",
+    ("duckdb", "DuckDBPyRelation"): "query_engines.of_relation",
+    ("ibis", "Table"): "query_engines.of_ibis",
+}
+"""By the library and the name of a type, what reads it."""
+
+
+def frame_source(frame: object) -> Source | None:
+    """The rows of a frame, which each question reads again; None if `frame` is not a frame in memory.
+
+    Raises:
+        InvalidDataError: the frame has no columns, two columns of the same name, or names that are not text; it can be
+            read only once; or a dictionary holds something else than arrays of one length.
+    """
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+        return arrow.of_table(table, f"<pyarrow {type(frame).__name__}>")
+    if isinstance(frame, dict):
+        return arrow.of_arrays(cast("dict[object, object]", frame))
+    if isinstance(frame, pa.RecordBatchReader):
+        hint = "Give the table itself, for example reader.read_all()."
+        raise InvalidDataError("source", Shown("<Arrow stream>"), "rows that can be read more than once", hint)
+    for (library, name), reader in _READERS.items():
+        if is_a(frame, library, name):
+            module, _, function = reader.partition(".")
+            return getattr(import_module(f"{__name__}.{module}"), function)(frame)
+    return arrow.of_stream(frame) if hasattr(frame, "__arrow_c_stream__") else None
+
+
+def is_a(value: object, library: str, name: str) -> bool:
+    """Whether `value` is an instance of the class `name` of `library`, by the names of its type's bases."""
+    return any(each.__name__ == name and each.__module__.partition(".")[0] == library for each in type(value).__mro__)
+
+
+def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:
+    """The columns of a frame, each as a table of its own, or the one of a series; None if `given` is neither.
+
+    Args:
+        given: a frame or a series of pandas or Polars, or anything with the Arrow C interface, which is read once.
+        argument: the argument it was given in.
+
+    Raises:
+        InvalidDataError: it has the Arrow C interface, but cannot be read through it.
+
+    >>> column = single_columns(pa.array([2**53 + 1, None]), argument="y")
+    >>> column.columns[0].holds, column.size()
+    (<Holds.INTEGERS: 'whole numbers'>, 2)
+    """
+    from dpselect.rows.frames.pandas_frame import of_pandas
+    from dpselect.rows.frames.query_engines import of_polars
+
+    if is_a(given, "pandas", "DataFrame"):
+        columns = (given.iloc[:, place] for place in range(given.shape[1]))
+        return [of_pandas(column.to_frame(str(column.name))) for column in columns]
+    if any(is_a(given, "pandas", name) for name in ("Series", "Index", "ExtensionArray")):
+        return of_pandas(import_module("pandas").DataFrame({argument: given}))
+    if is_a(given, "polars", "DataFrame"):
+        return [of_polars(column.to_frame()) for column in given.get_columns()]
+    if is_a(given, "polars", "Series"):
+        return of_polars(given.to_frame())
+    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
+        return _through_arrow(given, argument)
+    return None
+
+
+def _through_arrow(given: Any, argument: str) -> list[Source] | Source:
+    from dpselect.mechanisms.scores import arrow_chunks
+
+    chunks, shown = arrow_chunks(given), "<pyarrow Table>"
+    if chunks is None:
+        got = Shown(f"<{type(given).__name__}>")
+        raise InvalidDataError(argument, got, "a table that can be read as an Arrow stream")
+    if not pa.types.is_struct(chunks.type):
+        return arrow.of_table(pa.table({argument: chunks}), shown)
+    columns = pa.Table.from_struct_array(chunks).columns
+    return [arrow.of_table(pa.table({argument: column}), shown) for column in columns]
+
+
+def check_distinct_names(given: Any, *, argument: str) -> None:
+    """Refuse a frame with two columns of the same name. Not needed for Polars, which has no such frames.
+
+    Raises:
+        InvalidDataError: names the argument.
+    """
+    names: list[Any] = []
+    if is_a(given, "pandas", "DataFrame"):
+        names = list(given.columns)
+    elif is_a(given, "pyarrow", "Table"):
+        names = given.column_names
+    if len(set(names)) < len(names):
+        hint = "Two of them have the same."
+        raise InvalidDataError(argument, Shown(describe(given)), "columns with different names", hint)

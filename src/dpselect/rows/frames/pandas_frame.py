@@ -1,83 +1,107 @@
-"""pandas frames: each column is read in chunks, by its dtype. Columns of Python objects are read as text."""
+"""pandas frames and NumPy arrays, read in chunks by their dtypes. Columns of Python objects are read as text.
+
+No object affects how another is read, and none can make reading fail. Objects are read by their actual type and by the
+methods of built-in types. An object's own attributes and methods (``__class__``, ``__float__``, ``__eq__``, ...) are
+not trusted: they may do anything, and may raise.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
 from typing import Any, cast
+from uuid import UUID
 
 import numpy as np
+from numpy import ma
+from numpy.typing import NDArray
 
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, text_array
-from dpselect.rows.duckdb.plain import PIECE_BYTES, cuts, plain, plain_batches
-from dpselect.rows.frames.numpy_arrays import from_numpy, holds_of_numpy
-from dpselect.rows.frames.objects import only_strings, text_of_objects
-from dpselect.rows.frames.streams import check_unchanged, named_columns
+from dpselect.rows.columns import Column, Holds, named_columns
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, PIECE_BYTES, Array, cuts, holds_of, pa, plain, text_array
+from dpselect.rows.frames.frame import Batches, Frame, check_unchanged
 
 Strings = list[str | None]
 """A text for each row."""
 
+_KINDS = {
+    "b": Holds.BOOLEANS,
+    "f": Holds.FLOATS,
+    "S": Holds.BYTES,
+    **dict.fromkeys("iu", Holds.INTEGERS),
+    **dict.fromkeys("UO", Holds.TEXT),
+    **dict.fromkeys("Mm", Holds.TIMES),
+}
+
+
 _EXTENSIONS = {"StringDtype": Holds.TEXT, "DatetimeTZDtype": Holds.TIMES, "PeriodDtype": Holds.TIMES}
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PandasSource:
-    """A ``pandas.DataFrame``. Its index is ignored.
+def of_pandas(frame: Any) -> Frame:
+    """The rows of a ``pandas.DataFrame``, whose index is ignored."""
+    shown = "<pandas DataFrame>"
+    named = named_columns(list(frame.columns), map(holds_of_dtype, frame.dtypes), shown=shown)
+    both = zip(named, frame.dtypes, strict=True)
+    opened = tuple(replace(each, hint=_hint(each, dtype), stamp=_is_stamp(dtype)) for each, dtype in both)
 
-    Attributes:
-        frame: the frame.
-        columns: its columns, by their dtypes.
-        shown: its name in errors.
-        listed: whether errors may list the columns.
-    """
-
-    frame: Any
-    columns: tuple[Column, ...]
-    shown: str = "<pandas DataFrame>"
-    listed: bool = True
-
-    @classmethod
-    def of(cls, frame: Any) -> PandasSource:
-        """The rows of a frame."""
-        holds = [holds_of_dtype(dtype) for dtype in frame.dtypes]
-        columns = named_columns(list(frame.columns), holds, shown="<pandas DataFrame>")
-        both = zip(columns, frame.dtypes, strict=True)
-        return cls(frame, tuple(replace(each, hint=_hint(each, dtype), stamp=_is_stamp(dtype)) for each, dtype in both))
-
-    def size(self) -> int:
-        """Rows."""
-        return len(self.frame)
-
-    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-        """Slices of the columns asked for."""
-        taken = [self.frame.iloc[:, place] for place in range(self.frame.shape[1])]  # a snapshot of the present columns
+    def read(columns: Sequence[Column]) -> Batches:
+        taken = [frame.iloc[:, place] for place in range(frame.shape[1])]  # a snapshot of the present columns
         now = (Column(each.name, holds_of_dtype(each.dtype)) for each in taken)
-        check_unchanged(now, self.columns, shown=self.shown)
-        asked = [taken[self.columns.index(column)] for column in columns]
+        check_unchanged(now, opened, shown=shown)
+        asked = [taken[opened.index(column)] for column in columns]
         readers = [_reader(series.dtype, column.holds) for series, column in zip(asked, columns, strict=True)]
         for start in range(0, len(asked[0]), BATCH_ROWS):
-            slices = [series.array[start : start + BATCH_ROWS] for series in asked]
-            advance(len(slices[0]))
-            found = [read(each) for read, each in zip(readers, slices, strict=True)]
-            for begin, end in _spans(
-                [cast("Strings", each) for each in found if isinstance(each, list)], len(slices[0])
-            ):
-                arrays = [
-                    text_array(cast("Strings", each)[begin:end])
-                    if isinstance(each, list)
-                    else each.slice(begin, end - begin)
-                    for each in found
-                ]
-                yield from plain_batches(arrays, columns, [column.name for column in columns])
+            slices = (series.array[start : start + BATCH_ROWS] for series in asked)
+            yield from _in_pieces([read(each) for read, each in zip(readers, slices, strict=True)])
+
+    return Frame(shown, opened, read, rows=lambda: len(frame))
 
 
-def _spans(texts: Sequence[Strings], rows: int) -> Iterator[tuple[int, int]]:
-    """Starts and ends of runs of rows whose texts have at most `PIECE_BYTES` characters together, or of one row."""
+def of_numpy_array(values: NDArray[Any]) -> Frame:
+    """A one-dimensional array of numbers, booleans or text as the column ``values``. Masked ones are missing."""
+
+    def read(columns: Sequence[Column]) -> Batches:
+        starts = range(0, len(values), BATCH_ROWS)
+        return ([from_numpy(values[start : start + BATCH_ROWS])] * len(columns) for start in starts)
+
+    return Frame("<array>", (Column("values", holds_of_numpy(values.dtype)),), read, rows=lambda: len(values))
+
+
+def _in_pieces(found: Sequence[Array | Strings]) -> Iterator[list[Array]]:
+    """All columns in Arrow, at most `PIECE_BYTES` characters of Python's strings at a time, or one row."""
+    texts = [cast("Strings", each) for each in found if isinstance(each, list)]
     if sum(len(value) for each in texts for value in each if value) <= PIECE_BYTES:
-        yield 0, rows
+        spans: Iterator[tuple[int, int]] = iter([(0, len(found[0]))])
     else:
-        yield from cuts(np.sum([[len(value or "") for value in each] for each in texts], axis=0))
+        spans = cuts(np.sum([[len(value or "") for value in each] for each in texts], axis=0))
+    for begin, end in spans:
+        parts = (
+            cast("Strings", each)[begin:end] if isinstance(each, list) else each.slice(begin, end - begin)
+            for each in found
+        )
+        yield [text_array(cast("Strings", each)) if isinstance(each, list) else each for each in parts]
+
+
+def holds_of_numpy(dtype: np.dtype[Any]) -> Holds:
+    """What an array of a dtype holds; Python objects count as text."""
+    if dtype.kind == "u" and dtype.itemsize == 8:
+        return Holds.UNSIGNED
+    return Holds.SHORT_FLOATS if dtype.kind == "f" and dtype.itemsize < 8 else _KINDS.get(dtype.kind, Holds.NESTED)
+
+
+def from_numpy(values: NDArray[Any]) -> Array:
+    """The values, with nulls where they are masked; long doubles become the nearest doubles."""
+    if values.dtype.kind == "U":
+        return text_array(cast("list[str | None]", values.tolist()))
+    mask = ma.getmaskarray(values) if isinstance(values, ma.MaskedArray) else None
+    values = np.asarray(values)
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(all="ignore"):  # a warning about overflow would depend on a row
+            values = values.astype(np.float64)
+    return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)
 
 
 def holds_of_dtype(dtype: Any) -> Holds:
@@ -152,3 +176,103 @@ def _joined(array: Array, holds: Holds) -> Array:
     """One array from several. They are converted first: Arrow cannot join more than 2 GiB of text in some types."""
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays([plain(chunk, holds) for chunk in chunks])
+
+
+Number = bool | int | float | Decimal | Fraction
+
+_PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
+_EXACTLY: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    Decimal: Decimal,
+}
+"""Converts a value of a subclass to an equal value of the built-in type."""
+
+
+def only_strings(values: Iterable[Any]) -> list[str | None]:
+    """Strings as they are; None for anything else."""
+    return [str.__str__(value) if issubclass(type(value), str) else None for value in values]
+
+
+def text_of_objects(values: Iterable[Any]) -> list[str | None]:
+    """Objects as text: strings as they are, other values as in a CSV file. Equal numbers give equal text.
+
+    A whole number of any type is its digits; any other number is the shortest decimal of the nearest double. Dates are
+    ``2026-11-21``, booleans ``true`` and ``false``, UUIDs as usual. Everything else is None: None, NaN, numbers beyond
+    all doubles, timestamps, bytes, lists, objects of other types.
+
+    >>> text_of_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]])
+    ['7', '7', '7', '7', '0.5', 'true', '2026-11-21', None, None]
+    """
+    return [value if type(value) is str else _text(value) for value in values]
+
+
+def number_of_object(value: object) -> float:
+    """The double nearest to a number, an infinity if the number is beyond all doubles; NaN for anything else.
+
+    >>> number_of_object(Decimal("7.50")), number_of_object(-(10**400)), number_of_object("7")
+    (7.5, -inf, nan)
+    """
+    try:
+        plain = _plain(value)
+        return np.nan if plain is None or isinstance(plain, str) else _double(plain)
+    except Exception:  # noqa: BLE001 - an object that was never initialised, for example
+        return np.nan
+
+
+def place_of_object(value: object, known: Mapping[object, int]) -> int:
+    """The place in `known` of the string or number `value`; -1 if it has none.
+
+    >>> place_of_object(np.float32(1.0), {0: 0, 1: 1}), place_of_object("1", {0: 0, 1: 1})
+    (1, -1)
+    """
+    try:
+        return known.get(_plain(value), -1)
+    except Exception:  # noqa: BLE001 - a decimal that signals, for example
+        return -1
+
+
+def _plain(value: Any) -> str | Number | None:
+    """A string or number of a built-in type that equals `value`; None for anything else."""
+    kind = cast("type[Any]", type(value))
+    if kind in _PLAIN:
+        return value
+    if kind is np.longdouble:  # there is no such built-in type
+        with np.errstate(all="ignore"):
+            return int(value) if np.isfinite(value) and value.is_integer() else float(value)
+    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, np.timedelta64):
+        return _plain(np.generic.item(value))
+    return next((exactly(value) for base, exactly in _EXACTLY.items() if issubclass(kind, base)), None)
+
+
+def _double(number: Number) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # a number beyond all doubles, and so beyond any bound
+        return np.inf if number > 0 else -np.inf
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        plain = _plain(value)
+        if plain is None:
+            is_date = issubclass(type(value), date) and not issubclass(type(value), datetime)
+            return date.isoformat(value) if is_date else str(value) if type(value) is UUID else None
+        if isinstance(plain, str):
+            return plain
+        if isinstance(plain, bool):
+            return "true" if plain else "false"
+        return _digits(plain)
+    except Exception:  # noqa: BLE001 - see above
+        return None
+
+
+def _digits(number: Number) -> str | None:
+    double = _double(number)
+    if not isfinite(double):  # checked first, because writing its digits may take very long
+        return None
+    whole = int(number)
+    return str(whole) if whole == number else repr(double)

@@ -1,0 +1,308 @@
+"""``dpselect ledger``: accounts of privacy budgets, what is spent of them, and whether a ledger is intact."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from dpselect.cli.options import Exact, Flag, Json, Whole, exact, in_one_piece
+from dpselect.cli.streams import escaped, table
+from dpselect.errors import InvalidCertificateError, InvalidParameterError, Shown
+from dpselect.privacy import Neighbours
+
+if TYPE_CHECKING:
+    from dpselect.ledger import Account, Entry, Ledger, Verified
+
+Url = Annotated[str, Parameter(help="File or database of the ledger.")]
+Name = Annotated[str, Parameter(help="Name of the account.")]
+OneOrAll = Annotated[str | None, Parameter(help="Name of an account. Default: all.")]
+Anchor = Annotated[str | None, Parameter(help="File that records the latest entry of each account.")]
+Quiet = Annotated[Flag, Parameter(help="Print nothing on success.")]
+
+_HISTORY = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
+_PAGE = 1000
+"""Entries of a long history, which need not fit into memory."""
+_EXPECTED = "ACCOUNT:ENTRY:HASH, such as clicks:17:4f0c... of a receipt"
+
+ledger_app = App(
+    name="ledger",
+    help="Keep accounts of privacy budgets: what was promised, and how much is spent.\n\n"
+    "LEDGER is a file on a local disk, such as sqlite:///budget.db,\n"
+    "or a database, such as postgresql://user@host/database.",
+    help_format="plaintext",
+    version_flags=[],
+)
+
+
+@ledger_app.command(name="open")
+@in_one_piece
+def open_account(
+    ledger: Url,
+    account: Name,
+    /,
+    *,
+    epsilon: Exact,
+    delta: Exact = "0",
+    set_aside: Exact = "0",
+    unit: str | None = None,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    anchor: Anchor = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Open an account: all answers charged to it stay within epsilon.
+
+    If LEDGER is a file that is not there, it is created.
+
+    dpselect ledger open sqlite:///budget.db clicks \\
+        --epsilon 3 --unit session
+
+    Args:
+        epsilon: Limit, compared exactly. A fraction such as 1/10 is exact. A decimal counts as the nearest double, as
+            it does for a question's epsilon: 0.5 and 0.25 are exact, 0.1 is a little more than a tenth. So one 0.1
+            fits into 0.1 but not into 1/10, and ten of them fit into 1.000001 but not into 1.
+        delta: Probability with which epsilon may fail, written like epsilon. Above 0, it allows more answers, from
+            about ten on.
+        set_aside: Part of delta reserved for mechanisms that have a delta of their own.
+        unit: Column that identifies who is protected. Default: that of the first answer.
+        neighbours: Which tables the guarantee compares: add-remove, or replace-one if the number of units is public.
+    """
+    limits = {"epsilon": epsilon, "delta": delta, "set_aside": set_aside}
+    held = {name: exact(text, name) for name, text in limits.items()}
+    with _opened(ledger, anchor) as opened:
+        found = opened.open_account(account, unit=unit, neighbours=neighbours, **held)
+    _show_accounts([found], as_json, quiet)
+
+
+@ledger_app.command
+def show(ledger: Url, account: OneOrAll = None, /, *, as_json: Json = False) -> None:
+    """Show what is left of an account, or of all accounts."""
+    with _opened(ledger) as opened:
+        _show_accounts(opened.accounts() if account is None else [opened.account(account)], as_json)
+
+
+@ledger_app.command
+def history(ledger: Url, account: Name, /, *, last: Whole | None = None, as_json: Json = False) -> None:
+    """Show the entries of an account, in order.
+
+    Args:
+        last: Number of entries, counted from the end. Default: all.
+    """
+    with _opened(ledger) as opened:
+        found = opened.entries(account, last=last)
+        if as_json:
+            return _objects(entry.to_dict() for entry in found)
+        while page := [*islice(found, _PAGE)]:
+            _table(_HISTORY, map(_line, page))
+    return None
+
+
+@ledger_app.command
+def limit(
+    ledger: Url,
+    account: Name,
+    /,
+    *,
+    epsilon: Exact,
+    reason: str = "",
+    anchor: Anchor = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Raise or lower the limit of an account; the change is an entry of its own.
+
+    Args:
+        epsilon: New limit, a decimal or a fraction such as 1/3; at least what is spent.
+        reason: Why the limit changes, and who allowed it. The entry contains it.
+    """
+    with _opened(ledger, anchor) as opened:
+        changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"), reason=reason)
+    _show_accounts([changed], as_json, quiet)
+
+
+@ledger_app.command
+def close(ledger: Url, account: Name, /, *, anchor: Anchor = None, quiet: Quiet = False, as_json: Json = False) -> None:
+    """Close an account permanently: nothing more can be charged to it."""
+    with _opened(ledger, anchor) as opened:
+        closed = opened.close(account)
+    _show_accounts([closed], as_json, quiet)
+
+
+@ledger_app.command
+def export(ledger: Url, account: OneOrAll = None, /) -> None:
+    """Print all entries as JSON, one per line, with the text that each hash is computed from."""
+    with _opened(ledger) as opened:
+        for line in opened.export(account):
+            print(line)
+
+
+@ledger_app.command(name="verify")
+def verify_chain(
+    ledger: Url,
+    account: OneOrAll = None,
+    /,
+    *,
+    anchor: Anchor = None,
+    expect: Annotated[list[str] | None, Parameter(negative=())] = None,
+    certificates: Path | None = None,
+    only_new: Flag = False,
+    as_json: Json = False,
+) -> None:
+    """Check that the entries are unchanged, and that no limit was exceeded.
+
+    A ledger alone cannot show that all of it was rewritten, or that it was
+    replaced by an older copy. Its anchor can, and so can any receipt.
+
+    Args:
+        expect: An entry that you noted, as ACCOUNT:ENTRY:HASH. May be given several times.
+        certificates: Folder of certificates (*.json) whose receipts are looked up.
+        only_new: Begin at the entry that the anchor recorded, without reading earlier entries.
+    """
+    known = [_known(each) for each in expect or []]
+    if certificates is not None:
+        known += _receipts(certificates)
+    with _opened(ledger, anchor) as opened:
+        _show_verified(opened.verify(account, expected=known, only_new=only_new), as_json)
+
+
+@ledger_app.command
+def anchor(ledger: Url, /, *, to: str, as_json: Json = False) -> None:
+    """Record the latest entry of each account outside the ledger.
+
+    Keep the anchor where it is not lost or restored together with the ledger:
+    on another disk.
+
+    Args:
+        to: File to append to.
+    """
+    with _opened(ledger) as opened:
+        heads = opened.anchor(to)
+    if as_json:
+        return _objects({"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads)
+    return _table(
+        ["account", "noted up to entry", "hash"], [[each.account, str(each.sequence), each.hash] for each in heads]
+    )
+
+
+@ledger_app.command
+def backup(ledger: Url, /, *, to: Path, as_json: Json = False) -> None:
+    """Copy the ledger into a new file while others continue to charge, and verify the copy.
+
+    LEDGER is a file. For a database on a server, make a dump instead.
+
+    Args:
+        to: File of the copy, which must not exist yet.
+    """
+    with _opened(ledger) as opened:
+        _show_verified(opened.backup(to), as_json)
+
+
+@ledger_app.command
+def restore(copy: str, /, *, to: Path, anchor: str, as_json: Json = False) -> None:
+    """Replace a lost ledger by a copy, unless charges are missing in it.
+
+    The anchor knows whether charges were made after the copy.
+
+    Args:
+        copy: Copy made by `ledger backup`.
+        to: File of the ledger. Move away an existing file first.
+        anchor: File that records the latest entry of each account.
+    """
+    from dpselect.ledger.sqlite_file import new_place
+
+    place = new_place(to, "to")
+    with _opened(copy, anchor) as restored:
+        restored.verify()
+        restored.backup(place)
+    with _opened(place, anchor) as restored:
+        restored.verify()
+        _show_accounts(restored.accounts(), as_json)
+
+
+def _opened(ledger: str | Path, anchor: str | None = None) -> Ledger:
+    from dpselect.ledger import Ledger  # with a database, which help does not need
+
+    return Ledger(ledger, anchor=anchor)
+
+
+def _known(text: str) -> tuple[str, int, str]:
+    """An account, whose name may have colons, an entry and its hash."""
+    account, entry, digest = text.rsplit(":", 2) if text.count(":") > 1 else ("", "", "")
+    digest = digest.lower()
+    is_hash = len(digest) == 64 and not set(digest) - set("0123456789abcdef")
+    if not account or not (entry.isascii() and entry.isdigit() and len(entry) < 19) or not is_hash:
+        raise InvalidParameterError("--expect", Shown(repr(text[:40])), _EXPECTED)
+    return account, int(entry), digest
+
+
+def _receipts(folder: Path) -> list[tuple[str, int, str]]:
+    """The receipts of all certificates in a folder and its subfolders that were charged to a ledger."""
+    if not folder.is_dir():
+        raise InvalidParameterError("--certificates", Shown("<path>"), "a folder of certificates")
+    known: list[tuple[str, int, str]] = []
+    for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() == ".json"):
+        try:
+            receipt = json.loads(path.read_text(encoding="utf-8"))["receipt"]
+            if receipt is not None:
+                account, entry, digest = (receipt[name] for name in ("account", "sequence", "hash"))
+                if type(account) is not str or type(entry) is not int or type(digest) is not str:
+                    raise ValueError("no receipt")
+                known.append((account, entry, digest))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise InvalidCertificateError("--certificates", Shown(f"<{path.name}>"), "certificates only") from None
+    if not known:
+        expected = "at least one certificate (*.json) with a receipt"
+        raise InvalidParameterError("--certificates", Shown("<folder>"), expected)
+    print(f"Receipts to look up: {len(known)}.", file=sys.stderr)
+    return known
+
+
+def _show_accounts(found: Sequence[Account], as_json: bool, quiet: bool = False) -> None:
+    """What was promised, and what is left; with `quiet` no table."""
+    if as_json:
+        return _objects(account.to_dict() for account in found)
+    if quiet:
+        return None
+    names = ["epsilon", "spent", "left", "delta"]
+    if any(account.set_aside for account in found):  # of delta, for questions that have a delta of their own
+        names += ["set_aside", "set_aside_left"]
+    rows: list[list[str]] = []
+    for account in found:
+        held = account.to_dict()
+        state = str(account.entries) if account.is_open else f"{account.entries}, closed"
+        rows.append([account.name, account.unit or "", *(_number(held[name]) for name in names), state])
+    return _table(["account", "unit", *(name.replace("_", " ") for name in names), "entries"], rows)
+
+
+def _line(entry: Entry) -> list[str]:
+    time = entry.time.partition(".")[0].replace("T", " ")
+    epsilon = "" if entry.kind == "close" else _number(entry.epsilon)
+    return [str(entry.sequence), time, entry.kind, entry.what, epsilon, entry.request or "", entry.note]
+
+
+def _show_verified(found: Sequence[Verified], as_json: bool) -> None:
+    if as_json:
+        return _objects(account.to_dict() for account in found)
+    return _table(
+        ["account", "entries", "intact up to"], [[each.account, str(each.entries), each.head] for each in found]
+    )
+
+
+def _objects(held: Iterable[Mapping[str, Any]]) -> None:
+    for each in held:
+        print(json.dumps(each, sort_keys=True, allow_nan=False, ensure_ascii=False))
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    print(table(heads, [[*map(escaped, row)] for row in rows]))
+
+
+def _number(value: float) -> str:
+    """For people: without the last digits of a sum of doubles, which JSON keeps."""
+    return f"{value:.12g}"

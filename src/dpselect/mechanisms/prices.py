@@ -1,0 +1,396 @@
+"""A price by its revenue: of a public list by permute-and-flip, or between bounds by a density."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice
+from numbers import Integral
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.checks import decimal_fraction, double_holds, finite_bounds, positive_sensitivity, probability
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown, describe
+from dpselect.mechanisms.base import DrawPlan, MechanismValue, scale_of, shortest
+from dpselect.mechanisms.interval import FloatArray
+from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
+from dpselect.mechanisms.piecewise import FallLaw, Scale
+from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values, refused_values, with_nan
+from dpselect.privacy import Neighbours
+
+Price = int | float | Fraction
+
+MOST_PRICES = 1_000_000
+"""A longer list is refused, because it describes a range."""
+
+_MOST_UNITS = 2**40
+"""The highest price allowed, in common units. Revenues 2^63 units apart are then millions of highest prices apart."""
+
+_LARGEST = 2**63 - 1
+_CHUNK = 1 << 16  # number of offers looked up at a time, so that memory does not grow with the number of offers
+_LONGEST_DENOMINATOR = 2200  # bits of a denominator: any double is more than `_MOST_UNITS` of a unit this small
+_ACCEPTED = "finite numbers > 0"
+_TOO_FINE = "prices of at most 2^40 times their largest common unit", "Round them, to cents say: round(price, 2)."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceListMechanism(MechanismValue):
+    r"""Draws one of a public list of prices by its revenue :math:`p \cdot \#\{\text{offers} \ge p\}`.
+
+    For something that costs nothing to copy: everybody who offers at least the price buys, and pays the price. Drawn by
+    permute-and-flip. The noise grows with the highest price, so leave out prices that you would not charge.
+
+    Args:
+        prices: positive numbers, all different; public, never the offers themselves. Floats are read as decimals. They
+            have to be whole multiples, at most the 2^40-th, of a common unit such as a cent.
+        neighbours: which data sets the guarantee compares. Replacing needs little more noise than adding or removing:
+            some revenues may rise while others fall, but the difference between any two changes by at most the
+            sensitivity.
+        values_per_unit: maximum number of offers per unit.
+
+    Raises:
+        InvalidCandidatesError: `prices` are not such a list. The text quotes none of them: someone will pass the offers
+            by mistake.
+        InvalidParameterError: another argument is out of range.
+
+    Proof: ``proofs/best_price.md``. Source: McSherry & Talwar (2007).
+
+    >>> mechanism = PriceListMechanism(epsilon=1.0, prices=[1, 2.5, 4])
+    >>> mechanism.sensitivity, mechanism.score_range, mechanism.scale, mechanism.unit
+    (4.0, 3.0, 3.0, Fraction(1, 2))
+    >>> offers = [3.0] * 100 + [1.0] * 20  # revenues: 120, 250 and 0
+    >>> mechanism.draw(offers)
+    2.5
+    """
+
+    epsilon: float
+    prices: Iterable[Price]
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
+    unit: Fraction = field(init=False, repr=False, compare=False)
+    _multiples: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _order: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _thresholds: FloatArray = field(init=False, repr=False, compare=False)
+    _score_range: int = field(init=False, repr=False, compare=False)
+    _mechanism: PermuteAndFlip = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        members = _members(self.prices)
+        exact = [_positive(member, self.prices) for member in members]
+        prices = tuple(
+            int(member) if isinstance(member, Integral) else shortest(Fraction(number))
+            for member, number in zip(members, exact, strict=True)
+        )
+        multiples, unit = _in_units(exact, self.prices)
+        order = np.argsort(multiples, kind="stable")
+        thresholds = np.array([float(price) for price in prices], np.float64)[order]
+        if not (np.diff(thresholds) > 0.0).all():
+            raise _refusal(self.prices, "different prices", "Each at most once, and apart as doubles.")
+        lowest, highest = int(multiples[order[0]]), int(multiples[order[-1]])
+        second_highest = int(multiples[order[-2]]) if order.size > 1 else 0
+        if self.neighbours is Neighbours.ADD_REMOVE:
+            range_of_one = max(second_highest, highest - lowest)
+        else:
+            range_of_one = highest if order.size > 1 else 0
+        score_range = self.values_per_unit * range_of_one
+        # At the scale score_range / epsilon, which is all that its proof needs. With one price there is no choice.
+        mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
+        self._set(prices=prices, unit=unit, _multiples=multiples, _order=order, _thresholds=thresholds)
+        self._set(_score_range=score_range, _mechanism=mechanism)
+        _ = self.sensitivity  # refused here, and not only when there are offers
+
+    @property
+    def sensitivity(self) -> float:
+        """Largest change of the revenue of any price between neighbours: the highest price times `values_per_unit`."""
+        return positive_sensitivity(self.values_per_unit * int(self._multiples.max()) * self.unit)
+
+    @property
+    def score_range(self) -> float:
+        """Largest change of the difference between two revenues between neighbours; the noise is scaled to it.
+
+        Under add/remove it is the second highest price, or the difference between the highest and the lowest if that is
+        larger; under replace-one it is the highest price; times `values_per_unit`. 0 if there is only one price.
+        """
+        return positive_sensitivity(self._score_range * self.unit) if self._score_range else 0.0
+
+    @property
+    def scale(self) -> float:
+        """The scale b = score_range / epsilon, in units of revenue."""
+        return scale_of(self.epsilon, self.score_range, factor=1)
+
+    @property
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+        return self._mechanism.event
+
+    def draw(self, offers: ScoresLike) -> int | float:
+        """Draw a price, at the cost of `epsilon`.
+
+        Args:
+            offers: shape ``(n,)``, the most that each buyer would pay: numbers of any float or integer type, compared
+                with the prices as doubles, so that an offer of 0.1 buys at 0.1. Offers below the lowest price, also
+                negative ones, never buy. ``n = 0`` is allowed: all prices are equally likely then.
+
+        Returns:
+            One of the prices: an ``int`` if it was given as one, else a float.
+
+        Raises:
+            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
+
+        One pass over the offers. Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        price = cast("tuple[Price, ...]", self.prices)[self._mechanism.select(self._revenues(offers))]
+        return price if isinstance(price, int) else float(price)
+
+    def pmf(self, offers: ScoresLike) -> NDArray[np.float64]:
+        """Probability of each price, in the order given. For planning with public offers and for tests.
+
+        >>> PriceListMechanism(epsilon=1.0, prices=[1, 2]).pmf([])
+        array([0.5, 0.5])
+        """
+        return self._mechanism.pmf(self._revenues(offers))
+
+    def expected_error(self, offers: ScoresLike) -> float:
+        """Expected distance of the drawn price's revenue below the best; depends on the offers: for planning only."""
+        return self._mechanism.expected_error(self._revenues(offers)) * float(self.unit)
+
+    def error_bound(self, confidence: float = 0.99) -> float:
+        """With probability `confidence` the drawn price's revenue is at most this far below the best.
+
+        It holds whatever the offers, so it may be published. Revenues are whole multiples of the prices' common unit,
+        and so is this bound. It is infinite if it does not fit into a double.
+
+        Proof: ``proofs/best_price.md`` and ``proofs/error_bounds.md``.
+
+        >>> PriceListMechanism(epsilon=0.5, prices=[0.5, 0.75, 1]).error_bound()
+        6.75
+        """
+        within = self._mechanism.error_bound(self._multiples.size, confidence)
+        if within >= _LARGEST:  # up to where revenues are distinguished
+            return math.inf
+        exact = math.floor(within) * self.unit
+        try:
+            nearest = float(exact)
+        except OverflowError:
+            return math.inf
+        # The double that is written like it, or otherwise the next one above.
+        return nearest if Fraction(repr(nearest)) >= exact else math.nextafter(nearest, math.inf)
+
+    def _revenues(self, offers: ScoresLike) -> NDArray[np.int64]:
+        """The revenue of each price, in the order given and in common units: shape ``(m,)``, exact.
+
+        If they might not fit into 64 bits: their distances from the best, with 2^63 - 1 for larger distances. So
+        nothing wraps around, no error reveals the number of offers, and no difference of two revenues changes by more.
+        """
+        try:
+            plain = native_scores(offers)
+        except InvalidScoresError as refused:
+            problem = refused_values(refused, "offers")
+        else:
+            buyers = np.empty_like(self._multiples)
+            buyers[self._order] = _buyers(plain, self._thresholds)
+            if plain.size <= _LARGEST // int(self._multiples.max()):
+                return self._multiples * buyers
+            exact = self._multiples.astype(object) * buyers.astype(object)
+            return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
+        raise problem
+
+
+def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many offers are at least each of the increasing `thresholds`."""
+    reached = np.zeros(thresholds.size + 1, np.int64)  # at [j]: offers that reach exactly the j lowest thresholds
+    for start in range(0, offers.size, _CHUNK):
+        part = offers[start : start + _CHUNK].astype(np.float64, copy=False)
+        if np.isnan(part).any():
+            raise with_nan("offers")
+        reached += np.bincount(np.searchsorted(thresholds, part, side="right"), minlength=reached.size)
+    return np.cumsum(reached[::-1])[::-1][1:]
+
+
+_NOT_LISTS: tuple[type, ...] = (type(None), str, bytes, bytearray, Mapping)
+
+
+def _members(prices: Any) -> list[object]:
+    if isinstance(prices, _NOT_LISTS) or hasattr(prices, "columns"):
+        raise _refusal(prices, "a public list of prices", "Such as prices=range(1, 101) or prices=[4.5, 5, 6].")
+    members = prices
+    for method in ("to_list", "tolist"):  # pandas, Polars; NumPy, Arrow
+        convert = getattr(prices, method, None)
+        if callable(convert):
+            members = convert()
+            break
+    if not isinstance(members, Iterable):
+        raise _refusal(prices, "a public list of prices")
+    found = list(islice(cast("Iterable[object]", members), MOST_PRICES + 1))  # it may have no end
+    if not found:
+        raise _refusal(prices, "at least one price")
+    if len(found) > MOST_PRICES:
+        raise _refusal(prices, f"at most {MOST_PRICES:,} prices")
+    return found
+
+
+def _positive(member: object, prices: object) -> int | Fraction:
+    if type(member) is int and 0 < member <= _MOST_UNITS:
+        return member  # a long range is refused early
+    if type(member) is Fraction and 0 < member.numerator < 2**52 and float(member) > 0.0:
+        return member if member.denominator > 1 else member.numerator  # of a long grid, too
+    try:
+        exact = decimal_fraction(member, "prices", expected=_ACCEPTED)
+    except InvalidParameterError:
+        exact = Fraction(0)
+    if not float(exact) > 0.0:  # also a number so small that its double is 0
+        raise _refusal(prices, _ACCEPTED, "One of them is not, or is missing, or is no number a double can hold.")
+    if not double_holds(exact):
+        raise _refusal(prices, "prices that doubles hold", "From 2^53 on, doubles skip whole numbers.")
+    return exact
+
+
+def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[NDArray[np.int64], Fraction]:
+    denominator = 1
+    for part in {number.denominator for number in exact}:
+        denominator = math.lcm(denominator, part)
+        if denominator.bit_length() > _LONGEST_DENOMINATOR:
+            raise _refusal(prices, *_TOO_FINE)
+    numerators = [number.numerator * (denominator // number.denominator) for number in exact]
+    divisor = math.gcd(*numerators)
+    if max(numerators) // divisor > _MOST_UNITS:
+        raise _refusal(prices, *_TOO_FINE)
+    multiples = np.array([numerator // divisor for numerator in numerators], np.int64)
+    return multiples, Fraction(divisor, denominator)
+
+
+def _refusal(prices: object, expected: str, hint: str = "") -> InvalidCandidatesError:
+    return InvalidCandidatesError("prices", Shown(describe(prices)), expected, hint)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceMechanism(MechanismValue):
+    r"""Draws a price with density proportional to :math:`e^{p \cdot \#\{\text{offers} \ge p\}/b}` over the bounds.
+
+    The score of a price is its revenue: everybody who offers at least the price buys one. Between neighbours the
+    difference between two revenues changes by at most the highest price times `values_per_unit`, even if offers are
+    replaced. So b is that divided by epsilon under both relations, without the factor two.
+
+    Args:
+        bounds: ``(lower, upper)``, public, ``0 <= lower < upper``. An offer above `upper` counts as `upper`; one below
+            `lower` never buys.
+        values_per_unit: maximum number of offers per unit.
+
+    Proof: ``proofs/prices.md``. Source: McSherry & Talwar (2007).
+
+    >>> mechanism = PriceMechanism(epsilon=1.0, bounds=(0, 10))
+    >>> mechanism.scale
+    10.0
+    >>> offers = [4.0] * 2000 + [9.5] * 100
+    >>> 3.5 < mechanism.draw(offers) <= 4.0
+    True
+    """
+
+    epsilon: float
+    bounds: tuple[float | Fraction, float | Fraction]
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
+    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        lower, upper = finite_bounds(self.bounds)
+        if lower < 0:
+            raise InvalidParameterError("bounds", float(lower), "prices >= 0")
+        ends = (float(lower), float(upper))
+        MechanismValue.__post_init__(self)
+        self._set(bounds=ends)
+        self._set(_ends=ends)
+        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
+
+    @property
+    def sensitivity(self) -> float:
+        """Largest change of the revenue of any price between neighbours: the highest price times `values_per_unit`."""
+        return positive_sensitivity(self.values_per_unit * Fraction(self._ends[1]))
+
+    @property
+    def scale(self) -> float:
+        """The scale b = sensitivity / epsilon, in the unit of the revenue."""
+        return scale_of(self.epsilon, self.sensitivity, factor=1)
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        return BoundedRangeEvent(epsilon=self.epsilon)
+
+    def draw(self, offers: ScoresLike) -> float:
+        """Draw a price, at the cost of `epsilon`.
+
+        Args:
+            offers: shape ``(n,)``, the most that each unit would pay, numbers of any float or integer type; infinities
+                count like other offers. ``n = 0`` is allowed: the price is uniform then.
+
+        Returns:
+            A price within the bounds, rounded once to the nearest double.
+
+        Raises:
+            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
+        """
+        return float(self.plan(offers).draw())
+
+    def plan(self, offers: ScoresLike) -> DrawPlan:
+        """Prepare many draws, each of which costs `epsilon`; planning, which sorts the offers, costs nothing."""
+        return DrawPlan(self._sampler.plan_lines_through_origin(*self._demand(offers)).draw_many, event=self.event)
+
+    def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
+        """With probability `confidence` the revenue is at most this far below `share` of the best one.
+
+        The best one is that among prices of ``lower / share`` or more. The bound holds whatever the offers, so it may
+        be published. Relative to all of the best revenue no bound holds for all offers: if everybody offers exactly
+        `lower`, any other price earns nothing.
+
+        Args:
+            share: share of the best revenue, strictly between 0 and 1.
+
+        Returns:
+            A bound in the unit of the revenue; infinite if `lower` is 0, or no price is as high as ``lower / share``.
+
+        Proof: ``proofs/prices.md``.
+
+        >>> round(PriceMechanism(epsilon=1.0, bounds=(1, 10)).error_bound(share=0.9), 1)
+        89.8
+        """
+        confidence, share = probability(confidence, "confidence"), probability(share, "share")
+        lower, upper = (Fraction(end) for end in self._ends)
+        near = lower * (1 - Fraction(share)) / Fraction(share)  # length of the range of prices that are nearly as good
+        if lower == 0 or lower + near > upper:
+            return math.inf
+        odds = Fraction(confidence) / (1 - Fraction(confidence)) * (upper - lower - near) / near
+        if odds <= 1:
+            return 0.0
+        # In two logarithms, because the quotient may overflow; the factor covers their rounding.
+        logarithm = math.log(odds.numerator) - math.log(odds.denominator)
+        return self.scale * (logarithm + 1e-12 * (1.0 + math.log(odds.numerator)))
+
+    def law(self, offers: ScoresLike) -> FallLaw:
+        """The distribution of the price, if the offers were these; at an offer its density is that above. To plan."""
+        breakpoints, counts = self._demand(offers)
+        low, high = breakpoints[:-1], breakpoints[1:]
+        scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=1)
+        nothing = np.zeros_like(counts)
+        in_scales = scale.divide(counts, high)
+        depth = in_scales.max() - in_scales
+        linear = scale.divide(counts, high / 2.0 - low / 2.0, np.array(2.0))
+        return FallLaw(low, high, counts == 0.0, depth, linear, nothing, nothing + 1.0, scale)
+
+    def _demand(self, offers: ScoresLike) -> tuple[FloatArray, FloatArray]:
+        """Prices at which demand changes, from one bound to the other, and the demand between them."""
+        lower, upper = self._ends
+        given = plain_values(offers, "offers")
+        buying = np.minimum(given[given >= lower], upper)
+        buying.sort()
+        is_level = np.ones(buying.size, dtype=np.bool_)
+        is_level[1:] = buying[1:] != buying[:-1]
+        first = np.flatnonzero(is_level)
+        demand = np.append(buying.size - first, 0).astype(np.float64)  # offers that are at least as high
+        return np.concatenate([[lower], buying[first], [upper]]), demand

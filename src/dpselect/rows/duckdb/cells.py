@@ -1,0 +1,304 @@
+"""Cells before they reach the engine: in a declared format, made what the row rules read; and shortened if long.
+
+What a cell becomes depends on the cell and the public format alone. So it does not matter to a proof whether a row is
+changed before the row rules see it: row by row, both together are one rule. Nothing here can fail because of a cell;
+one that is not written as declared is null.
+
+The engine collects rows until it has 2048 of them, and does not count these bytes towards its limit. So texts of 1 MiB
+would take 2 GiB, however low the limit is. Yet the meaning of a long text is always short: it is no candidate, or a
+number with many zeros, or a unit, which a digest can replace.
+
+Proof that this keeps the sensitivity: ``proofs/counting.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import blake2b
+from typing import Any, cast
+
+import numpy as np
+
+from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
+from dpselect.rows.columns import Column, Grouping, Holds
+from dpselect.rows.duckdb.arrow import Array, computed, of_numpy, pa, pc
+from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, MOST_DIGITS, NO_BREAK_BLANKS
+from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries.groups import BETWEEN_PARTS
+
+_BLANKS = " \t"
+"""What may stand around a number or a date, as in the row rules."""
+
+_FIRST_BEYOND_ASCII = 128
+
+_LARGEST_SHORT_YEAR = "68"
+"""Years of two digits up to this one are in the 2000s, as POSIX has it."""
+
+
+def as_read(array: Array, column: Column, kind: CandidateKind, format: Format | None) -> Array:
+    """The cells as the row rules read them.
+
+    Args:
+        array: of one column, in the type that `column` is read as.
+        column: that it comes from; only text can be written in a format.
+        kind: what the row rules will read it as.
+        format: how it is written; None: as the rules say.
+
+    >>> cells = pa.array(["$1,234.50", "1,23", " 7 ", None], pa.large_string())
+    >>> price = Column("price", Holds.ANYTHING)
+    >>> as_read(cells, price, CandidateKind.NUMBER, Format(thousands=",", strip="$")).to_pylist()
+    ['1234.50', None, '7', None]
+    """
+    if format is None or column.holds not in (Holds.ANYTHING, Holds.TEXT):
+        return array
+    if kind is CandidateKind.TEXT:
+        return _compared_text(array, format)
+    if column.holds is Holds.TEXT:
+        return array
+    if kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
+        return _numbers(array, format)
+    if kind is CandidateKind.DATE and (format.date_format is not None or format.as_date):
+        return _dates(array, format)
+    return array
+
+
+def unit_names(text: Array) -> Array:
+    """Cells of text as the names of units that the row rules compare: see `Dialect.unit_text`.
+
+    Here it takes a fortieth of the engine's time, and most tables have nothing to change.
+
+    >>> unit_names(pa.array([" ann ", "Zoe" + chr(0x301), "7.0", "007", None], pa.large_string())).to_pylist()
+    ['ann', 'Zoé', '7', '007', None]
+    """
+    text = computed("ascii_trim_whitespace", text)
+    written = np.frombuffer(text.buffers()[2] or b"", np.uint8)
+    if written.max(initial=0) >= _FIRST_BEYOND_ASCII:
+        others = pc.fill_null(pc.invert(pc.string_is_ascii(text)), False)
+        changed = pc.replace_substring_regex(text.filter(others), pattern=f"[{NO_BREAK_BLANKS}]", replacement=" ")
+        changed = pc.utf8_normalize(pc.ascii_trim_whitespace(changed), form="NFC")
+        text = pc.replace_with_mask(text, others, changed)
+    if (written == ord(".")).any():
+        text = pc.replace_substring_regex(text, pattern="^([+-]?[0-9]+)[.]0*$", replacement="\\1")
+    return text
+
+
+def compared(candidates: PublicCandidates, format: Format | None, *, argument: str = "candidates") -> PublicCandidates:
+    """The candidates as cells are compared with them, in the same order.
+
+    Raises:
+        InvalidCandidatesError: two of them become the same, or one becomes empty.
+
+    >>> compared(PublicCandidates.given(["Red", "blue"]), Format(ignore_case=True))[0]
+    'red'
+    """
+    if format is None or candidates.kind is not CandidateKind.TEXT or not (format.trim or format.ignore_case):
+        return candidates
+    written = pa.array(cast("tuple[str, ...]", candidates.values), pa.large_string())
+    texts = cast("list[str]", _compared_text(written, format).to_pylist())
+    words = " and ".join(word for word in ("ignore_case", "trim") if getattr(format, word))
+    got = Shown(f"<{len(candidates):,} {candidates.kind}>")
+    if "" in texts:
+        hint = "One of them is only blanks, which trim takes away."
+        raise InvalidCandidatesError(argument, got, f"{argument} that are not blank", hint)
+    if len(set(texts)) < len(texts):
+        hint = f"Two of them are the same after {words}."
+        raise InvalidCandidatesError(argument, got, f"{argument} that differ as they are compared", hint)
+    return PublicCandidates(candidates.kind, tuple(texts))
+
+
+def compared_groups(grouping: Grouping | None, format: Format | None) -> Grouping | None:
+    """The same for groups."""
+    if grouping is None:
+        return None
+    if not grouping.listed:
+        return replace(grouping, groups=compared(grouping.groups, format, argument="groups"))
+    listed = tuple(compared(each, format, argument="groups") for each in grouping.listed)
+    both = zip(grouping.listed, listed, strict=True)
+    became = [dict(zip(old.texts(), new.texts(), strict=True)) for old, new in both]
+    pairs = (cast("str", each).split(BETWEEN_PARTS) for each in grouping.groups.values)
+    texts = (BETWEEN_PARTS.join(to[part] for to, part in zip(became, pair, strict=True)) for pair in pairs)
+    return replace(grouping, groups=PublicCandidates(CandidateKind.TEXT, tuple(texts)), listed=listed)
+
+
+def _compared_text(array: Array, format: Format) -> Array:
+    if format.trim:
+        array = pc.ascii_trim_whitespace(array)
+    return pc.utf8_lower(array) if format.ignore_case else array
+
+
+def _numbers(array: Array, format: Format) -> Array:
+    if format.strip:
+        taken = format.strip + _BLANKS + NO_BREAK_BLANKS
+        array = pc.utf8_trim(array, characters=taken)
+        behind_sign = "^([+-])[" + "".join(f"\\x{{{ord(each):x}}}" for each in taken) + "]+"
+        array = pc.replace_substring_regex(array, pattern=behind_sign, replacement="\\1")
+    marks = THOUSANDS.get(format.thousands or "", "")
+    others = marks if format.decimal == "." else f"{marks}.,"
+    if not others:
+        return array
+    marked = _with_any(array, others)
+    found = array.filter(marked)
+    if not len(found):
+        return array
+    well_written = pc.match_substring_regex(found, _number_pattern(marks, format.decimal))
+    for mark in marks:
+        found = pc.replace_substring(found, mark, "")
+    if format.decimal != ".":
+        found = pc.replace_substring(found, format.decimal, ".")
+    found = pc.if_else(well_written, found, pa.scalar(None, array.type))
+    return pc.replace_with_mask(array, marked, found)
+
+
+def _with_any(array: Array, characters: str) -> Array:
+    """Whether each cell has one of the characters; not the missing ones."""
+    found = pc.match_substring(array, characters[0])
+    for each in characters[1:]:
+        found = pc.or_(found, pc.match_substring(array, each))
+    return found.fill_null(False)
+
+
+def _number_pattern(marks: str, decimal: str) -> str:
+    """Numbers with all their thousands marks, or with none."""
+    grouped = "|".join(f"[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+" for mark in marks)
+    whole = f"(?:{grouped}|[0-9]+)" if marks else "[0-9]+"
+    point = re.escape(decimal)
+    digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)"
+    return f"^[ \t]*[+-]?{digits}(?:[eE][+-]?[0-9]+)?[ \t]*$"
+
+
+_ISO_DATE = "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
+_TIME = (
+    "(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?: ?[AaPp][Mm])?"
+    "(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
+)
+"""A time of day and a time zone behind a date, or nothing."""
+
+
+def _dates(array: Array, format: Format) -> Array:
+    """As ISO 8601 writes them; that a month has no such day is found by the row rules."""
+    text, date_format = array.type, format.date_format or ""
+    pattern = (date_pattern(date_format) if date_format else _ISO_DATE) + (_TIME if format.as_date else "")
+    parts = pc.extract_regex(array, f"^[ \t]*{pattern}[ \t]*$")
+    year, month, day = (pc.struct_field(parts, name) for name in ("year", "month", "day"))
+    if "%y" in date_format:
+        century = pc.if_else(pc.less_equal(year, pa.scalar(_LARGEST_SHORT_YEAR, text)), "20", "19").cast(text)
+        year = pc.binary_join_element_wise(century, year, pa.scalar("", text))
+    if "%b" in date_format:
+        names = pc.index_in(pc.ascii_lower(month), value_set=pa.array(MONTHS, text))
+        month = pa.array([f"{at + 1:02}" for at in range(len(MONTHS))], text).take(names)
+    month, day = (pc.utf8_lpad(part, width=2, padding="0") for part in (month, day))
+    return pc.binary_join_element_wise(year, month, day, pa.scalar("-", text))
+
+
+LONG = LONGEST_NAME
+"""Bytes; longer text does not reach the engine."""
+
+_DIGEST_BYTES = 32
+
+_BYTES_OF_A_CHARACTER = 4
+"""The most in UTF-8."""
+
+_WHOLE_NUMBER = re.compile(r"([+-]?)([0-9]+)(\.0*)?")
+_DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_LONGEST_WORD, _LONGEST_WHOLE_NUMBER = 10, 19
+"""Characters of a date; digits of a number of 64 bits, without leading zeros."""
+
+
+def short_units(column: Array) -> Array:
+    """Units, with a digest in place of each that is longer than `LONG` bytes.
+
+    A digest is padded to just more than `LONG` bytes, so that it equals no unit that is not replaced. Two long units
+    become one only if their 256-bit BLAKE2b digests collide.
+
+    Proof: ``proofs/counting.md``.
+
+    Args:
+        column: Arrow array; if it is neither text nor bytes, it is returned unchanged.
+
+    >>> found = short_units(pa.array(["ann", "x" * 2000, "y" * 2000, None], pa.large_string()))
+    >>> found[0].as_py(), found[3].as_py(), pc.binary_length(found).to_pylist(), len(found.unique())
+    ('ann', None, [3, 1025, 1025, None], 4)
+    """
+    if pa.types.is_large_binary(column.type):
+        return _replaced(column, _digest, longer_than=LONG)
+    if pa.types.is_large_string(column.type):
+        return _replaced(column, _digest_of_text, longer_than=LONG)
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class ShortValues:
+    """Shortens the values of a column that are read as candidates or as numbers.
+
+    Attributes:
+        kind: the kind that the values are read as.
+        longest: in bytes; no longer text is a candidate.
+
+    >>> long = pa.array(["x" * 2000, " " * 2000 + "7." + "0" * 2000, "0" * 2000 + "8", "9"], pa.large_string())
+    >>> ShortValues.of(PublicCandidates.given([7, 8]))(long).to_pylist()
+    [None, '7', '8', '9']
+    >>> ShortValues.of(PublicCandidates.given(["7", "9"]))(long).to_pylist()
+    [None, None, None, '9']
+    """
+
+    kind: CandidateKind
+    longest: int
+
+    @classmethod
+    def of(cls, candidates: PublicCandidates | CandidateKind | None) -> ShortValues:
+        """For a column of candidates, or of unknown names of a kind; None: for a column of numbers."""
+        if not isinstance(candidates, PublicCandidates):
+            return cls(CandidateKind.NUMBER if candidates is None else candidates, LONG)
+        longest = LONG
+        if candidates.kind is CandidateKind.TEXT:
+            texts = cast("tuple[str, ...]", candidates.values)
+            longest = max(LONG, _BYTES_OF_A_CHARACTER * max(map(len, texts)))
+        return cls(candidates.kind, longest)
+
+    def __call__(self, column: Array) -> Array:
+        """A column from which the same values are read; null where a long text cannot be of the kind."""
+        if not pa.types.is_large_string(column.type):
+            return column
+        return _replaced(column, partial(_shortened, kind=self.kind), longer_than=self.longest)
+
+
+def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -> Array:
+    """Replace each long value by the result of `by`."""
+    if not len(column):
+        return column
+    taken = np.diff(np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1])
+    if taken.max() <= longer_than:
+        return column
+    long = of_numpy(taken > longer_than)
+    values = [None if value is None else by(value) for value in column.filter(long).to_pylist()]
+    return pc.replace_with_mask(column, long, pa.array(values, column.type))
+
+
+def _digest(unit: bytes) -> bytes:
+    return blake2b(unit, digest_size=_DIGEST_BYTES).digest().rjust(LONG + 1, b"0")
+
+
+def _digest_of_text(unit: str) -> str:
+    return blake2b(unit.encode(), digest_size=_DIGEST_BYTES).hexdigest().rjust(LONG + 1, "0")
+
+
+def _shortened(text: str, kind: CandidateKind) -> str | None:
+    """A short text of the same value, or None if there is none of the kind.
+
+    Of whole numbers it has their digits, of other numbers the fewest of the same double; what is beyond all doubles
+    stays so.
+    """
+    stripped = text.strip(BLANKS if kind is CandidateKind.BOOLEAN else _BLANKS)
+    if kind not in (CandidateKind.INTEGER, CandidateKind.NUMBER):
+        return stripped if kind is not CandidateKind.TEXT and len(stripped) <= _LONGEST_WORD else None
+    if found := _WHOLE_NUMBER.fullmatch(stripped):
+        digits = found[2].lstrip("0") or "0"
+        if len(digits) <= (MOST_DIGITS if kind is CandidateKind.NUMBER else _LONGEST_WHOLE_NUMBER):
+            return found[1] + digits
+    if kind is CandidateKind.INTEGER or _DECIMAL_NUMBER.fullmatch(stripped) is None:
+        return None
+    return repr(float(stripped)).replace("inf", "1e999")
