@@ -17,7 +17,7 @@ from dpselect import verify as check
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import ledger as ledger_module
-from dpselect.ledger.chain import canonical, entry_hash
+from dpselect.ledger.accounts import canonical, entry_hash
 from dpselect.public_time import Times, public_time
 from dpselect.session import paying
 from dpselect.session.rows import ColumnRows

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from dpselect.accounting import bounded_range_renyi, laplace_profile_renyi, renyi
-from dpselect.accounting.crossing import Crossing, largest_fitting
-from dpselect.accounting.renyi import best_epsilon, largest_epsilon, total_epsilon
+from dpselect.accounting.renyi import Crossing, best_epsilon, largest_epsilon, largest_fitting, total_epsilon
 from dpselect.accounting.rounding import quotient_down
 from dpselect.accounting.tight import one_more
 from dpselect.mechanisms.discrete_gaussian import affordable_rho

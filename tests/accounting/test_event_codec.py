@@ -21,7 +21,7 @@ from dpselect.accounting import (
     Run,
     SequenceEvent,
 )
-from dpselect.accounting.events import decode, decode_run, encode, encode_run, from_json, to_json
+from dpselect.accounting.codec import decode, decode_run, encode, encode_run, from_json, to_json
 from dpselect.errors import InvalidEventError, InvalidParameterError
 
 doubles = st.floats(min_value=5e-324, max_value=1.7976931348623157e308)

@@ -1,4 +1,4 @@
-"""Limits and readings for epsilons chosen on the way: exact games against adversaries that look at every result."""
+"""Limits for epsilons chosen on the way: exact games against adversaries that look at every result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from dpselect.accounting import (
     BoundedRangeEvent,
     Filter,
     LaplaceProfileEvent,
-    Odometer,
     PureEvent,
     Run,
     compose,
@@ -148,54 +147,11 @@ def test_a_filter_is_never_looser_than_composition(epsilons: list[float], limit:
     assert sum(epsilons) > limit * (1 - 1e-9) or len(admitted) == len(epsilons)
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(("share", "delta"), crossed([0.2, 0.5, 0.9], [1e-2, 0.2]))
-def test_no_loss_ever_exceeds_the_reading_except_with_delta(delta: float, share: float) -> None:
-    """Over all paths: the probability that the loss is *anywhere* above what the odometer read there."""
-
-    def past(history: tuple[bool, ...], odometer_events: list[SingleEvent], loss: float, chance: float) -> float:
-        odometer = Odometer(delta=delta)
-        for event in odometer_events:
-            odometer.spend(event)
-        if loss > odometer.epsilon:
-            return chance
-        if len(history) == 7:
-            return 0.0
-        event = chasing(history, loss)
-        return sum(
-            past((*history, i == 0), [*odometer_events, event], loss + float(more), chance * float(p))
-            for i, (more, p) in enumerate(zip(*worlds_of(event, share), strict=True))
-        )
-
-    assert past((), [], 0.0, 1.0) <= delta
-
-
-def test_readings_grow_and_lie_between_composition_and_the_sum() -> None:
-    odometer, event, last = Odometer(delta=1e-6), BoundedRangeEvent(epsilon=0.1), 0.0
-    assert odometer.epsilon == 0.0
-    for _ in range(60):
-        odometer.spend(event)
-        assert last <= odometer.epsilon <= odometer.basic
-        last = odometer.epsilon
-    assert compose([event] * 60).epsilon(1e-6) <= last <= 1.4 * compose([event] * 60).epsilon(1e-6)
-    assert odometer.failing == 0.0
-
-
-def test_a_reading_without_delta_is_the_sum() -> None:
-    odometer = Odometer(delta=0.0)
-    odometer.spend(PureEvent(epsilon=0.25))
-    odometer.spend(ApproximateEvent(epsilon=0.5, delta=1e-9))
-    assert (odometer.epsilon, odometer.failing) == (0.75, 1e-9)
-
-
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-12, 1e3, 1e308])
 @pytest.mark.parametrize("delta", [0.0, 5e-324, 1e-6, 0.999])
 def test_extremes(epsilon: float, delta: float) -> None:
-    limit, odometer = Filter(epsilon=epsilon, delta=delta), Odometer(delta=delta)
+    limit = Filter(epsilon=epsilon, delta=delta)
     limit.spend(PureEvent(epsilon=epsilon))
-    for _ in range(2):
-        odometer.spend(PureEvent(epsilon=epsilon))
-        assert 0.0 <= odometer.epsilon <= odometer.basic
     assert 0.0 <= limit.share <= 1.0
 
 
@@ -203,13 +159,12 @@ def test_runs_for_another_unit_are_refused() -> None:
     def run(unit: str) -> Run:
         return Run(event=PureEvent(epsilon=0.1), mechanism="m", neighbours="add_remove", unit=unit)  # type: ignore[arg-type]
 
-    limit, odometer = Filter(epsilon=1.0, delta=0.0), Odometer(delta=0.0)
-    for running in (limit, odometer):
-        running.spend(run("u"))
-        running.spend(run("u"))
-        with pytest.raises(InvalidParameterError, match="events"):
-            running.spend(run("v"))
-    assert limit.basic == odometer.basic == pytest.approx(0.2)
+    limit = Filter(epsilon=1.0, delta=0.0)
+    limit.spend(run("u"))
+    limit.spend(run("u"))
+    with pytest.raises(InvalidParameterError, match="events"):
+        limit.spend(run("v"))
+    assert limit.basic == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
@@ -231,5 +186,3 @@ def test_bad_limits(name: str, arguments: dict[str, Any]) -> None:
 def test_only_events_are_spent(event: Any) -> None:
     with pytest.raises(InvalidParameterError):
         Filter(epsilon=1.0, delta=0.0).spend(event)
-    with pytest.raises(InvalidParameterError):
-        Odometer(delta=0.0).spend(event)

@@ -56,7 +56,7 @@ def test_all_are_charged_once_and_each_is_drawn_for_once(ledger: Ledger) -> None
 
 
 def test_a_draw_that_was_begun_and_left_is_paid_for_again(ledger: Ledger) -> None:
-    quick = Ledger(ledger._database.address[0], wait=0.05)  # pyright: ignore
+    quick = Ledger(ledger._url, wait=0.05)  # pyright: ignore
     opened(quick).charge_ahead("plans", TWO)
     assert drawn_for(quick) == 1
     quick.charge_ahead("plans", TWO)

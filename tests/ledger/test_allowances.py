@@ -7,15 +7,12 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect import Neighbours
 from dpselect.accounting import BoundedRangeEvent, PureEvent
-from dpselect.ledger.accounts import AccountTerms, Cost, allowances
+from dpselect.accounting.filter import Cost, Limits
 
 
-def _terms(epsilon: Fraction, delta: Fraction) -> AccountTerms:
-    return AccountTerms.new(
-        1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=epsilon, delta=delta, set_aside=Fraction(0)
-    )  # fmt: skip
+def _terms(epsilon: Fraction, delta: Fraction) -> Limits:
+    return Limits.new(epsilon=epsilon, delta=delta, set_aside=Fraction(0))
 
 
 limits = st.fractions(Fraction(1, 100), 20, max_denominator=1000)
@@ -36,7 +33,7 @@ def test_it_is_allowed_exactly_when_what_is_spent_is_within_the_limit(
 @given(limits)
 def test_the_last_unit_decides(limit: Fraction) -> None:
     terms = _terms(limit, Fraction(1, 10**6))
-    most = allowances(terms.orders, terms.delta, limit)
+    most = terms.allowances(limit)
     far = limit + 10**9
     for place, units in enumerate(most):
         if units < 0:

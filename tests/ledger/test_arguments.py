@@ -13,8 +13,6 @@ from dpselect import Neighbours
 from dpselect.accounting import ComposedEvent, PureEvent, Run
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import AccountTerms, State, described
-from dpselect.ledger.charging import refusal
 
 HALF = PureEvent(epsilon=0.5)
 NO_TEXTS: list[Any] = [None, b"x", 7, ["x"], "\ud800", "a\x00b"]
@@ -41,17 +39,6 @@ def test_a_limit_above_every_double_is_refused(file: Ledger, limit: object) -> N
         with pytest.raises(InvalidParameterError, match=r"epsilon=.*: expected a finite number"):
             act()
     assert file.account("clicks").entries == 1
-
-
-def test_a_limit_that_an_earlier_version_took_is_shown(file: Ledger) -> None:
-    limit = Fraction(10**400)
-    terms = AccountTerms.new(
-        1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=limit, delta=Fraction(0), set_aside=Fraction(0)
-    )
-    state = State.opened(terms, epsilon=limit, unit=None)
-    assert described(terms, state, "").to_dict()["epsilon"] == 1.7976931348623157e308
-    text = refusal(HALF, terms.cost(HALF), terms, state, ledger="a").what
-    assert "left of 1.7976931348623157e+308" in text
 
 
 @pytest.mark.parametrize("question", NO_TEXTS)

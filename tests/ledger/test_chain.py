@@ -8,12 +8,12 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.accounting import PureEvent
-from dpselect.accounting.events import from_json, to_json
+from dpselect.accounting.codec import from_json, to_json
+from dpselect.accounting.filter import cost_of
 from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import cost_of
-from dpselect.ledger.chain import account_seal, canonical, entry_hash
+from dpselect.ledger.accounts import account_seal, canonical, entry_hash
 from dpselect.ledger.store import releases
 from tests.ledger.tampering import by_hand, engine_of
 

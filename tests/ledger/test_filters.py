@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect import Neighbours
 from dpselect.accounting import (
     BoundedRangeEvent,
     ComposedEvent,
@@ -19,19 +18,18 @@ from dpselect.accounting import (
     PureEvent,
     compose,
 )
+from dpselect.accounting.filter import UNIT, Limits, Order, conversion, cost_of, nothing, orders_for
 from dpselect.accounting.rounding import fraction_down
-from dpselect.ledger.accounts import UNIT, AccountTerms, Cost, Order, conversion, cost_of, nothing, orders_for
+from dpselect.ledger.accounts import cost_from
 
 MILLIONTH = Fraction(1, 10**6)
 
 
-def account(epsilon: Fraction, delta: Fraction = MILLIONTH) -> AccountTerms:
-    return AccountTerms.new(
-        1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=epsilon, delta=delta, set_aside=Fraction(0)
-    )
+def account(epsilon: Fraction, delta: Fraction = MILLIONTH) -> Limits:
+    return Limits.new(epsilon=epsilon, delta=delta, set_aside=Fraction(0))
 
 
-def most(event: Event, epsilon: Fraction, terms: AccountTerms) -> int:
+def most(event: Event, epsilon: Fraction, terms: Limits) -> int:
     """How many of `event` fit."""
     low, high = 0, 10**7
     while low < high:
@@ -71,7 +69,7 @@ def test_costs_are_never_rounded_down() -> None:
             exact = (a * log_sinhc(a * e) - (a - 1) * log_sinhc((a - 1) * e) - log_sinhc(e)) / (a - 1)
             assert exact <= mp.mpf(units) / UNIT <= exact * (1 + mp.mpf(10) ** -9)
     assert cost_of(ComposedEvent(event=event, count=3), (2.0, 21.5)) == cost + cost + cost
-    assert Cost.from_list(cost.to_list()) == cost
+    assert cost_from(cost.to_list()) == cost
     assert nothing((2.0, 21.5)) + cost == cost
 
 

@@ -13,7 +13,7 @@ import pytest
 from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.chain import account_seal, canonical
+from dpselect.ledger.accounts import account_seal, canonical
 from tests.ledger.tampering import by_hand, engine_of
 
 TENTH = PureEvent(epsilon=0.125)

@@ -27,7 +27,7 @@ from dpselect.errors import (
     SelectionError,
 )
 from dpselect.ledger import database, requests
-from dpselect.ledger.chain import release_hash
+from dpselect.ledger.accounts import release_hash
 from dpselect.ledger.sqlite_file import FileConnection
 from dpselect.mechanisms import PermuteAndFlip
 from tests.ledger.broken_lines import Fault, failure, faulty_connection, line_to

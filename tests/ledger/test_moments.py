@@ -74,7 +74,8 @@ def test_an_anchor_that_cannot_be_had_loses_no_paid_answer(
     code: int, times: int, ledger: Ledger, anchor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receipt = ledger.charge("clicks", EIGHTH, **ASKED)
-    with Ledger(ledger._place, anchor=anchor, wait=0.05) as storing:  # which has not read the anchor yet
+    patience = 60 if times == 1 else 0.05
+    with Ledger(ledger._place, anchor=anchor, wait=patience) as storing:  # which has not read the anchor yet
         with monkeypatch.context() as patch:
             failing = Failing(anchor, code, times)
             patch.setattr(os, "open", failing.open)
@@ -112,7 +113,8 @@ def test_a_note_that_fails_for_a_moment_is_made_again(
         note(self, *given)
 
     monkeypatch.setattr(FileAnchor, "note", failing)
-    assert ledger.charge("clicks", EIGHTH).sequence == 1
+    with Ledger(ledger._place, anchor=anchor, wait=60) as patient:
+        assert patient.charge("clicks", EIGHTH).sequence == 1
     assert ledger.account("clicks").entries == 2
     assert ledger.verify()
     failures.extend([1] * 1000)
@@ -140,9 +142,10 @@ def test_an_anchor_that_was_cut_back_does_not_pass(ledger: Ledger, anchor: Path)
 
 @pytest.mark.parametrize("act", ["charge", "verify"])
 def test_a_log_that_cannot_be_seen_for_a_moment_is_not_lost(
-    act: str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    act: str, ledger: Ledger, anchor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger.charge("clicks", EIGHTH)
+    patient = Ledger(ledger._place, anchor=anchor, wait=60)
     stat, failures = os.stat, [1]
 
     def failing(path: Any, *given: Any, **named: Any) -> os.stat_result:
@@ -151,7 +154,10 @@ def test_a_log_that_cannot_be_seen_for_a_moment_is_not_lost(
             raise OSError(errno.EIO, "the system's words")
         return stat(path, *given, **named)
 
-    acts: dict[str, Callable[[], object]] = {"charge": lambda: ledger.charge("clicks", EIGHTH), "verify": ledger.verify}
+    acts: dict[str, Callable[[], object]] = {
+        "charge": lambda: patient.charge("clicks", EIGHTH),
+        "verify": patient.verify,
+    }
     with monkeypatch.context() as patch:
         patch.setattr(os, "stat", failing)
         try:
@@ -162,7 +168,8 @@ def test_a_log_that_cannot_be_seen_for_a_moment_is_not_lost(
     acts[act]()
     with Ledger(ledger._place) as fresh:
         fresh.charge("clicks", EIGHTH)
-    assert ledger.verify()
+    assert patient.verify()
+    patient.disconnect()
 
 
 def test_a_page_that_cannot_be_read_is_not_damaged() -> None:

@@ -80,7 +80,7 @@ def test_settings_reach_nobody_else_who_gets_the_session(server_url: str) -> Non
     with Ledger(server_url, wait=20) as ledger:
         ledger.open_account("clicks", epsilon=1)
         ledger.charge("clicks", SMALL)
-        engine = ledger._database._at._engine  # type: ignore[union-attr]
+        engine = ledger._database._engine  # type: ignore[union-attr]
         with engine.connect() as connection:  # the session that was charged in, as a pooler hands it on
             assert engine.pool.checkedin() == 0
             for name in ("lock_timeout", "statement_timeout"):

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect import Neighbours
-from dpselect.accounting import BoundedRangeEvent, ComposedEvent, Event, NonAdaptiveEvent, PureEvent, SequenceEvent
+from dpselect.accounting import (
+    BoundedRangeEvent,
+    ComposedEvent,
+    Event,
+    Filter,
+    NonAdaptiveEvent,
+    PureEvent,
+    SequenceEvent,
+    compose,
+)
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import AccountTerms, State
@@ -28,7 +37,9 @@ def top_k_event(k: int, *, epsilon: float, delta: float) -> ComposedEvent:
 def account(epsilon: float, delta: float, spent: float = 0.0) -> tuple[AccountTerms, State]:
     limit = Fraction(epsilon)
     neighbours = Neighbours.ADD_REMOVE
-    terms = AccountTerms.new(1, "a", neighbours=neighbours, epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
+    terms = AccountTerms.new(
+        epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0), number=1, name="a", neighbours=neighbours
+    )
     state = State.opened(terms, epsilon=limit, unit=None)
     return terms, state.charged(terms.cost(PureEvent(epsilon=spent)), unit=None) if spent else state
 
@@ -37,6 +48,7 @@ def account(epsilon: float, delta: float, spent: float = 0.0) -> tuple[AccountTe
 def test_the_refusal_of_a_top_k_says_what_is_spent_and_what_fits(tmp_path: Path, k: int) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open_account("clicks", epsilon=1, delta=1e-6)
+        ledger.charge("clicks", PureEvent(epsilon=1e-9))  # what comes first is charged as it was planned: see below
         with pytest.raises(ChargeRefusedError) as refused:
             ledger.charge("clicks", top_k_event(k, epsilon=1.0, delta=1e-6))
         found = re.search(
@@ -45,6 +57,40 @@ def test_the_refusal_of_a_top_k_says_what_is_spent_and_what_fits(tmp_path: Path,
         assert found is not None
         assert 1.0 < float(found[1]) < 1.11
         ledger.charge("clicks", top_k_event(k, epsilon=float(found[2]), delta=1e-6))
+
+
+@pytest.mark.parametrize(("k", "epsilon", "delta"), [(2, 1.0, 0.05), (20, 1.0, 1e-6), (100, 0.25, 1e-9)])
+def test_a_top_k_fits_into_an_account_of_exactly_its_size(ledger: Ledger, k: int, epsilon: float, delta: float) -> None:
+    event = top_k_event(k, epsilon=epsilon, delta=delta)
+    limit = Filter(epsilon=epsilon, delta=delta)
+    ledger.open_account("clicks", epsilon=epsilon, delta=delta)
+    ledger.look("clicks", event)
+    ledger.charge("clicks", event)
+    limit.spend(event)
+    spent = ledger.account("clicks").spent
+    assert 0.99 * epsilon < spent <= epsilon
+    assert spent == Fraction(limit.basic) == Fraction(compose([event]).epsilon(delta))
+    for second in (event, PureEvent(epsilon=0.01 * epsilon)):
+        assert not limit.admits(second)
+        with pytest.raises(ChargeRefusedError):
+            ledger.charge("clicks", second)
+    ledger.set_limit("clicks", epsilon=1e300)  # no order has room for it, however high the limit is
+    ledger.charge("clicks", PureEvent(epsilon=1.0))
+    assert ledger.account("clicks").spent == spent + 1
+    assert ledger.verify()
+
+
+def test_only_what_comes_first_is_charged_as_it_was_planned(ledger: Ledger) -> None:
+    """Later rounds may depend on answers: no order may be left open beside them."""
+    event = top_k_event(2, epsilon=1.0, delta=0.05)
+    for name, before in (("first", None), ("second", PureEvent(epsilon=1e-300))):
+        ledger.open_account(name, epsilon=1, delta=0.05)
+        if before is not None:
+            ledger.charge(name, before)
+        assert ledger.account(name).spent < 1e-299
+    ledger.charge("first", event)
+    with pytest.raises(ChargeRefusedError, match="would be spent"):
+        ledger.charge("second", event)
 
 
 @pytest.mark.parametrize(("delta", "k"), crossed([1e-4, 1e-6, 1e-9], [3, 10, 100]))

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.chain import canonical, entry_hash, release_hash
+from dpselect.ledger.accounts import canonical, entry_hash, release_hash
 from tests.ledger.granted import EIGHTH, Granted, run_at
 from tests.ledger.servers import scalar
 from tests.ledger.tampering import engine_of

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.errors import LedgerDamagedError, LedgerReadOnlyError
-from dpselect.ledger.chain import canonical
+from dpselect.ledger.accounts import canonical
 from tests.ledger.granted import EIGHTH, Granted
 from tests.ledger.servers import scalar
 

@@ -119,7 +119,7 @@ class Halt:
 
 
 def _engine(ledger: Ledger) -> sa.Engine:
-    server = ledger._database._at
+    server = ledger._database
     assert isinstance(server, Server)
     return server._engine
 

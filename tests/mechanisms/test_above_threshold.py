@@ -209,9 +209,9 @@ def test_events_say_the_direction() -> None:
     with pytest.raises(InvalidParameterError, match="add_remove"):
         Run(event=up, mechanism="AboveThreshold", neighbours="replace_one", unit="person")
     with pytest.raises(InvalidEventError):
-        dps.accounting.events.from_json('{"kind":"loss_interval","version":1,"below":"0.5"}')
-    text = dps.accounting.events.to_json(up)
-    assert dps.accounting.events.from_json(text) == up
+        dps.accounting.from_json('{"kind":"loss_interval","version":1,"below":"0.5"}')
+    text = dps.accounting.to_json(up)
+    assert dps.accounting.from_json(text) == up
 
 
 @pytest.mark.parametrize("positives", [1, 2, 7])

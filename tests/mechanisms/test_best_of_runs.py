@@ -22,9 +22,10 @@ from dpselect.accounting import (
     LossIntervalEvent,
     PrivateCandidatesEvent,
     PureEvent,
-    events,
+    from_json,
+    to_json,
 )
-from dpselect.accounting.candidates import expected_runs
+from dpselect.accounting.events import expected_runs
 from dpselect.errors import ChargeRefusedError, InvalidCandidatesError, InvalidEventError, InvalidParameterError
 from dpselect.mechanisms.run_counts import RunCount, gamma_for, negative_binomial, poisson
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -376,8 +377,8 @@ def test_plans_say_what_is_spent() -> None:
 
 def test_events_are_written_and_read() -> None:
     event = PrivateCandidatesEvent(epsilon=0.1, eta=-0.25, gamma=0.01)
-    text = events.to_json(event)
-    assert events.from_json(text) == event
+    text = to_json(event)
+    assert from_json(text) == event
     with pytest.raises(InvalidEventError):
-        events.from_json(text.replace("-0.25", "-1.0"))
+        from_json(text.replace("-0.25", "-1.0"))
     assert dps.accounting.compose([event] * 2).epsilon(0) == pytest.approx(2 * event.epsilon)

@@ -10,7 +10,6 @@ import pytest
 
 import dpselect as dps
 from dpselect.ledger import requests, store
-from dpselect.ledger.database import Database
 from dpselect.session import paying
 from tests.plans.test_plan import folder, left  # noqa: F401 - a fixture
 from tests.slow import SLOW
@@ -39,7 +38,6 @@ class Steps:
             (store, "append"),
             (store, "insert_release"),
             (paying, "_drawn"),
-            (Database, "refuse_another_file"),
         ):
             patch.setattr(owner, name, self._watched(name, getattr(owner, name)))
 
@@ -121,7 +119,7 @@ def test_what_was_charged_on_another_day_is_not_charged_again(
 ) -> None:
     ledger, steps = dps.Ledger(folder / "budget.db"), Steps(monkeypatch)
     ledger.open_account("days", epsilon=2.0, unit="who")
-    assert not steps.run(planned(folder, "days"), ends_at=1 + 12)
+    assert not steps.run(planned(folder, "days"), ends_at=1 + 10)
     spent = ledger.remaining("days")
     real = paying.public_time
     monkeypatch.setattr(paying, "public_time", lambda moment, times: real(moment, times).replace(year=2031))

@@ -7,9 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpselect import Neighbours
 from dpselect.accounting import PureEvent
-from dpselect.ledger.accounts import AccountTerms, Cost, nothing
+from dpselect.accounting.filter import Cost, Limits
 from tests.reference.adaptive_spending import Counts, worst_delta
 
 EXP_EPSILON = Fraction(27, 20)  # epsilon = 0.300...
@@ -19,15 +18,13 @@ ODDS = [Fraction(21, 20), Fraction(5, 4)]
 EVENTS = [PureEvent(epsilon=math.nextafter(math.log(float(odds)), 1)) for odds in ODDS]
 
 
-def terms(delta: Fraction) -> AccountTerms:
-    return AccountTerms.new(
-        1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=EPSILON, delta=delta, set_aside=Fraction(0)
-    )
+def terms(delta: Fraction) -> Limits:
+    return Limits.new(epsilon=EPSILON, delta=delta, set_aside=Fraction(0))
 
 
-def total(account: AccountTerms, counts: Counts) -> Cost:
-    start = nothing(tuple(order.order for order in account.orders))
-    return sum((account.cost(event).times(count) for event, count in zip(EVENTS, counts, strict=True)), start)
+def total(account: Limits, counts: Counts) -> Cost:
+    costs = (account.cost(event).times(count) for event, count in zip(EVENTS, counts, strict=True))
+    return sum(costs, account.nothing)
 
 
 @pytest.mark.parametrize("delta", [Fraction(0), DELTA])

@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpselect as dps
 from dpselect.sklearn import PrivateSelectKBest
-from dpselect.sklearn.settings import feature_names
+from dpselect.sklearn.reading import feature_names
 
 NOT_APPLICABLE = {
     "check_dtype_object": "it wants an error because of what one cell holds; here that cell counts as missing",

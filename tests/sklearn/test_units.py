@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.sklearn.units import divided, unit_of_rows
+from dpselect.sklearn.parts import divided, unit_of_rows
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.sklearn.test_one_row_apart import Stream, bad_text, objects
 

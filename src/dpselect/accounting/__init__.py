@@ -6,10 +6,14 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.accounting.calibration import calibrate as calibrate
+    from dpselect.accounting.codec import from_json as from_json
+    from dpselect.accounting.codec import to_json as to_json
     from dpselect.accounting.composition import Bound as Bound
     from dpselect.accounting.composition import Composition as Composition
     from dpselect.accounting.composition import Explanation as Explanation
     from dpselect.accounting.composition import compose as compose
+    from dpselect.accounting.dp_package import from_dp_accounting as from_dp_accounting
+    from dpselect.accounting.dp_package import to_dp_accounting as to_dp_accounting
     from dpselect.accounting.events import ApproximateEvent as ApproximateEvent
     from dpselect.accounting.events import BoundedRangeEvent as BoundedRangeEvent
     from dpselect.accounting.events import ComposedEvent as ComposedEvent
@@ -26,7 +30,6 @@ if TYPE_CHECKING:
     from dpselect.accounting.exact_rounds import planned_epsilon as planned_epsilon
     from dpselect.accounting.exact_rounds import rounds_epsilon as rounds_epsilon
     from dpselect.accounting.filter import Filter as Filter
-    from dpselect.accounting.odometer import Odometer as Odometer
     from dpselect.accounting.profiles import bounded_range_epsilon as bounded_range_epsilon
     from dpselect.accounting.profiles import bounded_range_renyi as bounded_range_renyi
     from dpselect.accounting.profiles import calibrate_bounded_range as calibrate_bounded_range
@@ -38,6 +41,7 @@ else:
         __name__,
         {
             "dpselect.accounting.calibration": "calibrate",
+            "dpselect.accounting.codec": "from_json to_json",
             "dpselect.accounting.composition": "Bound Composition Explanation compose",
             "dpselect.accounting.events": (
                 "ApproximateEvent BoundedRangeEvent ComposedEvent Event LaplaceProfileEvent "
@@ -46,7 +50,7 @@ else:
             ),
             "dpselect.accounting.exact_rounds": "calibrate_rounds planned_epsilon rounds_epsilon",
             "dpselect.accounting.filter": "Filter",
-            "dpselect.accounting.odometer": "Odometer",
+            "dpselect.accounting.dp_package": "from_dp_accounting to_dp_accounting",
             "dpselect.accounting.profiles": (
                 "bounded_range_epsilon bounded_range_renyi calibrate_bounded_range calibrate_laplace_profile "
                 "laplace_profile_epsilon laplace_profile_renyi"

@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 
 from dpselect.accounting.composition import compose
-from dpselect.accounting.events import Event
+from dpselect.accounting.events import Event, expected_runs
 from dpselect.accounting.rounding import fraction_down, fraction_up
 
 _UP = 1.0 + 2.0**-46
@@ -51,15 +51,3 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
         best = min(best, max(middle, second(middle)))
         low, high = (low, middle) if second(middle) <= middle else (middle, high)
     return math.nextafter((first + (1.0 + eta) * best) * _UP, math.inf)
-
-
-def expected_runs(eta: float, gamma: float) -> float:
-    r"""The mean of K: :math:`\eta (1 - \gamma) / (\gamma (1 - \gamma^\eta))`, and its limit at 0.
-
-    >>> expected_runs(1.0, 0.25), round(expected_runs(0.0, 0.25), 3)
-    (4.0, 2.164)
-    """
-    log = -math.log(gamma)
-    if eta == 0.0:
-        return (1.0 - gamma) / (gamma * log)
-    return eta * (1.0 - gamma) / (gamma * -math.expm1(-eta * log))

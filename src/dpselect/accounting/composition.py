@@ -10,15 +10,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from dpselect.accounting.divergence import Divergences
-from dpselect.accounting.events import Event, NonAdaptiveEvent, Run
+from dpselect.accounting.divergence import Divergences, rho_of
+from dpselect.accounting.dp_package import LossDistribution
+from dpselect.accounting.events import BoundedRangeEvent, Event, NonAdaptiveEvent, PureEvent, Run
+from dpselect.accounting.exact_rounds import rounds_curve, rounds_epsilon
 from dpselect.accounting.leaves import Leaves, leaves_of
-from dpselect.accounting.loss_distribution import LossDistribution
 from dpselect.accounting.non_adaptive import MOST, non_adaptive_delta, non_adaptive_epsilon
 from dpselect.accounting.renyi import best_epsilon, best_log_delta
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
-from dpselect.accounting.zcdp import rho_of
 from dpselect.checks import boolean, delta_below_one, target_error
 from dpselect.errors import InvalidParameterError
 
@@ -111,15 +111,16 @@ def compose(
     """The joint cost of `events`, in any order, even if each mechanism was chosen in view of earlier results.
 
     Every bound holds for *adaptively* chosen mechanisms, as long as the events themselves were fixed in advance. If
-    epsilons or their number are chosen adaptively, use `Odometer` or `Filter`.
+    epsilons or their number are chosen adaptively, use `Filter`.
 
     Args:
         events: a list of events (``mechanism.event``) or of `Run`; an empty list means that nothing was spent.
-        tight: also compute the exact adaptive composition, rounded up on a grid: about a second, for up to a few
-            thousand runs. If it cannot be computed, the other bounds are used, and `Composition.explain` says so.
+        tight: compute the exact adaptive composition, rounded up on a fine grid: about a second, for up to a few
+            thousand runs. If it cannot be computed, the other bounds are used, and `Composition.explain` says so. Up to
+            100 runs of one bounded-range mechanism are always computed, on the grid that `dpselect.top_k` plans on.
         pld: also convolve privacy loss distributions with the package dp-accounting, for up to a million runs of pairs.
             Its rounding is allowed for but not enclosed, so this is the one bound that is not proved to the last digit.
-        work: approximate time for ``tight`` in nanoseconds; more time gives a finer grid.
+        work: approximate time for ``tight`` in nanoseconds; more time gives a finer grid, none no recursion at all.
 
     Raises:
         InvalidParameterError: an entry is not an event, or runs differ in unit or neighbouring relation; `tight` or
@@ -132,9 +133,9 @@ def compose(
     >>> mechanism = dps.ExponentialMechanism(epsilon=0.1, sensitivity=1.0)
     >>> total = compose([mechanism.event] * 100)
     >>> round(total.epsilon(delta=0), 9), round(total.epsilon(delta=1e-6), 2), round(total.rho, 3)
-    (10.0, 2.4, 0.125)
+    (10.0, 2.32, 0.125)
     >>> total.explain(delta=1e-6).bound
-    'renyi'
+    'tight'
     """
     for name, value in (("tight", tight), ("pld", pld)):
         boolean(value, name)
@@ -216,17 +217,22 @@ class Composition:
         value, order = best_epsilon(self._divergences, delta=rest)
         bounds.append(Bound(name="renyi", value=value, order=order))
         if self._group is not None:
-            value = fraction_up(Fraction(non_adaptive_epsilon(self._group, rest)) + self._beside)
+            beside = self._beside(self._group.event, self._group.count)
+            value = fraction_up(Fraction(non_adaptive_epsilon(self._group, rest)) + beside)
             bounds.append(Bound(name="non-adaptive", value=value))
         if self.distribution is not None:
             bounds.append(Bound(name="pld", value=self.distribution.epsilon(rest)))
-        if self.tight:
-            curve = self._curve
-            if isinstance(curve, NotTight):
-                bounds.append(Bound(name="tight", value=math.inf, note=curve.reason))
-            else:
-                bounds.append(Bound(name="tight", value=curve.epsilon(rest)))
+        tight = [] if self._rounds is None else [self._rounds_epsilon(*self._rounds, rest)]
+        if self.tight and isinstance(self._curve, Curve):
+            tight.append(self._curve.epsilon(rest))
+        if tight:
+            bounds.append(Bound(name="tight", value=min(tight)))
+        elif self.tight and isinstance(self._curve, NotTight):
+            bounds.append(Bound(name="tight", value=math.inf, note=self._curve.reason))
         return bounds
+
+    def _rounds_epsilon(self, rounds: BoundedRangeEvent, count: int, rest: float) -> float:
+        return fraction_up(Fraction(rounds_epsilon(rounds.epsilon, count=count, delta=rest)) + self._beside(rounds))
 
     def _deltas(self, epsilon: float) -> list[Bound]:
         own = self.leaves.delta
@@ -234,12 +240,15 @@ class Composition:
             return [Bound(name="basic", value=min(1.0, fraction_up(own)))]
         log_delta, _ = best_log_delta(self._divergences, epsilon=epsilon)
         values: dict[BoundName, float] = {"renyi": math.exp(min(0.0, log_delta)) * (1.0 + 2.0**-40) + 5e-324}
-        if self._group is not None and epsilon >= self._beside:
-            values["non-adaptive"] = non_adaptive_delta(self._group, fraction_down(Fraction(epsilon) - self._beside))
+        if self._group is not None and epsilon >= (beside := self._beside(self._group.event, self._group.count)):
+            values["non-adaptive"] = non_adaptive_delta(self._group, fraction_down(Fraction(epsilon) - beside))
         if self.distribution is not None:
             values["pld"] = self.distribution.delta(epsilon)
+        if self._rounds is not None and epsilon >= (beside := self._beside(self._rounds[0])):
+            curve = rounds_curve(self._rounds[0].epsilon, self._rounds[1])
+            values["tight"] = 1.0 if curve is None else curve.delta(fraction_down(Fraction(epsilon) - beside))
         if self.tight and isinstance(self._curve, Curve):
-            values["tight"] = self._curve.delta(epsilon)
+            values["tight"] = min(values.get("tight", 1.0), self._curve.delta(epsilon))
         return [Bound(name=name, value=min(1.0, fraction_up(Fraction(v) + own))) for name, v in values.items()]
 
     @cached_property
@@ -260,10 +269,17 @@ class Composition:
         return only if only.count <= MOST else None
 
     @cached_property
-    def _beside(self) -> Fraction:
-        """The sum of the epsilons of everything that is not in `_group`."""
-        group = self._group
-        return self.leaves.basic - (Fraction(group.event.epsilon) * group.count if group else 0)
+    def _rounds(self) -> tuple[BoundedRangeEvent, int] | None:
+        """The rounds of one bounded-range mechanism, and their number, if the rest is pure: what a `top_k` plans."""
+        rounds = [event for event in self.leaves.counts if isinstance(event, BoundedRangeEvent)]
+        if self.work == 0.0 or len(rounds) != 1 or {*map(type, self.leaves.counts)} - {BoundedRangeEvent, PureEvent}:
+            return None
+        count = self.leaves.counts[rounds[0]]
+        return None if rounds_curve(rounds[0].epsilon, count) is None else (rounds[0], count)
+
+    def _beside(self, event: BoundedRangeEvent, count: int | None = None) -> Fraction:
+        """The sum of the epsilons of everything but `count` runs of `event`, or all of them."""
+        return self.leaves.basic - Fraction(event.epsilon) * (self.leaves.counts[event] if count is None else count)
 
 
 def _non_negative(epsilon: object) -> float:

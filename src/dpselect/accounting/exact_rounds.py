@@ -15,7 +15,7 @@ from fractions import Fraction
 from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, PureEvent, SequenceEvent
 from dpselect.accounting.profiles import bounded_range_epsilon, calibrate_bounded_range
 from dpselect.accounting.rounding import fraction_up, product_up, quotient_down
-from dpselect.accounting.tight import equal_rounds_curve
+from dpselect.accounting.tight import Curve, equal_rounds_curve
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon
 
 MOST_EXACT = 100
@@ -59,19 +59,19 @@ def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     True
     """
     closed = bounded_range_epsilon(epsilon, count=count, delta=delta)
-    steps = _steps(epsilon, count=count, delta=delta)
-    return closed if steps is None else min(closed, _exact(epsilon, count, steps, delta))
+    curve = rounds_curve(epsilon, count) if delta else None
+    return closed if curve is None else min(closed, curve.epsilon(delta))
 
 
 @functools.lru_cache(maxsize=256)
-def _exact(epsilon: float, count: int, steps: int, delta: float) -> float:
-    """Charging a plan and checking a certificate both need the total that the plan ended with."""
-    return equal_rounds_curve(epsilon, count=count, steps=steps).epsilon(delta)
+def rounds_curve(epsilon: float, count: int) -> Curve | None:
+    """The exact recursion for `count` rounds on its grid; None if it is not used, or no grid can hold the range.
 
-
-def _steps(epsilon: float, *, count: int, delta: float) -> int | None:
-    """As `exact_steps`; None also if there is no delta, or the grid cannot hold the range."""
-    return exact_steps(count) if delta and _SMALLEST <= epsilon <= _WIDEST else None
+    Charging a plan and checking a certificate both need the curve that the plan ended with.
+    """
+    steps = exact_steps(count)
+    is_held = _SMALLEST <= epsilon <= _WIDEST
+    return equal_rounds_curve(epsilon, count=count, steps=steps) if steps is not None and is_held else None
 
 
 def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
@@ -104,7 +104,7 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
 def _calibrated(epsilon: float, delta: float, count: int) -> float:
     each = calibrate_bounded_range(epsilon=epsilon, delta=delta, count=count)
     limit = float(Fraction(epsilon) * (1 - _ROOM))
-    if _steps(each, count=count, delta=delta) is None:
+    if not delta or rounds_curve(each, count) is None:
         return each
     tried, total = each, rounds_epsilon(each, count=count, delta=delta)
     # Where a power law reaches the limit: first with the growth of the other bound, then through the last two totals.

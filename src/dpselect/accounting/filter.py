@@ -1,30 +1,274 @@
-"""A limit that holds even if each event is chosen in view of earlier results."""
+r"""A limit that holds even if each event is chosen in view of earlier results: of an account, and of a `Filter`.
+
+A cost is exact fractions, and Rényi divergences rounded up to whole numbers of a small unit. Whether an event fits is
+decided in exact arithmetic, and valid however events are chosen: without a delta epsilons add up as fractions; with one
+divergences add up too, at a few orders that are fixed beforehand. "The best order afterwards" would not do: which order
+is best may depend on earlier answers. So each order has its own share of delta, most of it one order that suits many
+small events.
+
+What comes first is chosen before there is any answer. If it is rounds that were planned together, by the exact
+recursion, and no order has room for them, they cost what they were planned at, and the orders stay closed.
+
+Proof: ``proofs/ledger.md``. Sources: Feldman & Zrnic (2021) and Lécuyer (2021) for filters; Canonne, Kamath & Steinke
+(2020) for the conversion.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
 from fractions import Fraction
+from typing import Any, Self
 
-import numpy as np
-
-from dpselect.accounting.events import Event, Run
-from dpselect.accounting.renyi import epsilons
+from dpselect.accounting.events import ComposedEvent, Event, NonAdaptiveEvent, Run, SequenceEvent, SingleEvent
+from dpselect.accounting.leaves import leaves_of
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.accounting.running import Locked, Running, nothing
 from dpselect.checks import delta_below_one, positive_epsilon
 from dpselect.errors import LimitExceededError
 
-_OTHER_ORDERS = np.array([0.25, 0.5, 2.0, 4.0, 16.0])
-_MAIN_SHARE = 0.75
+UNIT = 2**128
+"""Divergences are counted in units of 1/`UNIT` nats, so that even 1e-30 keeps eight digits."""
 
 
-class Filter(Locked):
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The cost of an event, or a running total. Costs are added without rounding.
+
+    Attributes:
+        pure: epsilon by basic composition.
+        delta: the sum of the events' own deltas.
+        renyi: at each order of the account, in 1/`UNIT` nats.
+    """
+
+    pure: Fraction
+    delta: Fraction
+    renyi: tuple[int, ...]
+
+    def __add__(self, other: Cost) -> Cost:
+        renyi = tuple([mine + theirs for mine, theirs in zip(self.renyi, other.renyi, strict=True)])
+        return Cost(self.pure + other.pure, self.delta + other.delta if other.delta else self.delta, renyi)
+
+    def times(self, count: int) -> Cost:
+        """The cost of `count` such events."""
+        return Cost(self.pure * count, self.delta * count, tuple(count * units for units in self.renyi))
+
+    def covers(self, other: Cost) -> bool:
+        """Whether epsilon, delta and all divergences are at least those of `other`."""
+        pairs = zip(self.renyi, other.renyi, strict=True)
+        return self.pure >= other.pure and self.delta >= other.delta and all(mine >= theirs for mine, theirs in pairs)
+
+    def to_list(self) -> list[str]:
+        """The texts that the ledger stores."""
+        return [str(self.pure), str(self.delta), " ".join(map(str, self.renyi))]
+
+
+def nothing(orders: tuple[float, ...]) -> Cost:
+    """The total of no charges."""
+    return Cost(Fraction(0), Fraction(0), (0,) * len(orders))
+
+
+@functools.lru_cache(maxsize=4096)
+def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
+    """The cost of `event` to an account with these orders.
+
+    A group costs the sum of its parts. If only its composition needs a delta, that delta is not charged: the account's
+    own delta covers it.
+
+    Proof: ``proofs/ledger.md``.
+
+    >>> from dpselect.accounting import PureEvent
+    >>> cost_of(ComposedEvent(event=PureEvent(epsilon=0.5), count=10), ()).pure
+    Fraction(5, 1)
+    """
+    match event:
+        case ComposedEvent() | NonAdaptiveEvent():
+            return cost_of(event.event, orders).times(event.count)
+        case SequenceEvent():
+            return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))
+        case _:
+            return Cost(Fraction(event.epsilon), Fraction(event.delta), _divergences(event, orders))
+
+
+def _divergences(event: SingleEvent, orders: tuple[float, ...]) -> tuple[int, ...]:
+    if not orders:
+        return ()
+    import numpy as np  # not for accounts without a delta
+
+    from dpselect.accounting.divergence import divergences_of
+
+    return tuple(map(_units, map(float, divergences_of(event, np.asarray(orders)))))
+
+
+def _units(divergence: float) -> int:
+    return math.ceil(Fraction(divergence) * UNIT)  # never infinite: each is at most its epsilon
+
+
+_CONTEXT = Context(prec=60)
+_MARGIN = Fraction(1, 10**40)
+"""Relative error allowed for; the error of logarithms with sixty digits is far smaller."""
+
+_STEPS = (-3, -2, -1, 1, 2, 3, 4)
+_MAIN_SHARE = Fraction(9, 10)
+_OTHER_SHARE = (1 - _MAIN_SHARE) / len(_STEPS)
+_FINEST = 2.0**-10
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order > 1 and its share of delta; the shares of an account sum to 1."""
+
+    order: float
+    share: Fraction
+
+
+@functools.lru_cache(maxsize=256)
+def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
+    """The orders of a new account; empty if there is no delta for them.
+
+    Any choice is valid. This one allows the most small charges at the main order. It adds higher orders, by powers of
+    two, for large charges, and lower ones for limits that are raised later.
+
+    >>> [each.order for each in orders_for(Fraction(1), Fraction(1, 10**6))][:3]
+    [21.5, 3.5625, 6.125]
+    """
+    if not delta:
+        return ()
+    share = _MAIN_SHARE * delta  # may be below the smallest double, its logarithm is not
+    limit, cost = float(min(epsilon, 10**6)), math.log(share.numerator) - math.log(share.denominator)
+
+    def small_charges(above_one: float) -> float:
+        order = 1.0 + above_one
+        allowance = limit + (cost + math.log(order)) / above_one + math.log(order / above_one)
+        return allowance / order
+
+    grid = [_FINEST * 2.0 ** (step / 8.0) for step in range(8 * 40)]
+    best = max(grid, key=small_charges)
+    main = max(_FINEST, round(best / (unit := 2.0 ** (math.floor(math.log2(best)) - 5))) * unit)
+    others = [Order(1.0 + main * 2.0**step, _OTHER_SHARE) for step in _STEPS]
+    return (Order(1.0 + main, _MAIN_SHARE), *others)
+
+
+@functools.lru_cache(maxsize=4096)
+def conversion(order: Order, delta: Fraction) -> Fraction:
+    r"""The difference between epsilon and the Rényi divergence at `order`, for its share of `delta`; rounded up.
+
+    :math:`-\frac{\ln(w\delta) + \ln a}{a - 1} - \ln\frac{a}{a-1}`. Computed in decimals of sixty digits, which
+    every machine rounds alike, so that all agree on whether a charge fits.
+    """
+    above_one = Fraction(order.order) - 1
+    logs = (_ln(order.share * delta) + _ln(Fraction(order.order))) / above_one
+    gain = _ln(1 + 1 / above_one)
+    return -logs - gain + _MARGIN * (1 + abs(logs) + abs(gain))
+
+
+def _ln(value: Fraction) -> Fraction:
+    ratio = _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return Fraction(ratio.ln(_CONTEXT))
+
+
+_BEYOND = 2**1160
+"""Units of a divergence that no order has room for: a limit is at most the largest double, 2^1024."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What decides whether costs fit, apart from the limit of epsilon, which an account may change.
+
+    Attributes:
+        delta: the probability with which epsilon may fail.
+        set_aside: the part of it for events that have a delta of their own.
+        orders: empty if nothing is left of delta beside that part.
+    """
+
+    delta: Fraction
+    set_aside: Fraction
+    orders: tuple[Order, ...]
+    _allowances: dict[Fraction, tuple[int, ...]] = field(
+        default_factory=dict[Fraction, tuple[int, ...]], init=False, repr=False, compare=False
+    )
+    _costs: dict[Event, Cost] = field(default_factory=dict[Event, Cost], init=False, repr=False, compare=False)
+
+    @classmethod
+    def new(cls, *, epsilon: Fraction, delta: Fraction, set_aside: Fraction, **others: Any) -> Self:
+        """With the orders that suit this epsilon."""
+        return cls(delta=delta, set_aside=set_aside, orders=orders_for(epsilon, delta - set_aside), **others)
+
+    @property
+    def nothing(self) -> Cost:
+        """The total of no events."""
+        return nothing(tuple(each.order for each in self.orders))
+
+    def cost(self, event: Event) -> Cost:
+        """What `event` costs, whatever came before."""
+        cost = self._costs.get(event)
+        if cost is None:
+            if len(self._costs) >= 1024:
+                self._costs.clear()
+            cost = self._costs[event] = cost_of(event, tuple(each.order for each in self.orders))
+        return cost
+
+    def planned_cost(self, event: Event) -> Cost | None:
+        """What rounds cost by the recursion that plans them, if nothing came before; None if `event` is none."""
+        from dpselect.accounting.exact_rounds import planned_epsilon  # brings NumPy with it
+
+        planned = planned_epsilon(event, delta=fraction_down(self.delta - self.set_aside)) if self.orders else None
+        return None if planned is None else Cost(Fraction(planned), Fraction(0), (_BEYOND,) * len(self.orders))
+
+    def charged(self, epsilon: Fraction, total: Cost, events: Iterable[Event]) -> tuple[list[Cost], Cost]:
+        """What `events` cost, one after another, after costs of `total` and within the limit `epsilon`; the new total.
+
+        Proof: ``proofs/ledger.md``.
+        """
+        prices: list[Cost] = []
+        for event in events:
+            price = self.cost(event)
+            if not total.pure and self.orders and not self.allow(epsilon, price):
+                planned = self.planned_cost(event)
+                price = planned if planned is not None and self.allow(epsilon, planned) else price
+            prices.append(price)
+            total += price
+        return prices, total
+
+    def spent(self, total: Cost) -> Fraction:
+        """The smallest epsilon proved for `total`; at least 0."""
+        delta = self.delta - self.set_aside
+        by_order = (
+            Fraction(units, UNIT) + conversion(order, delta)
+            for order, units in zip(self.orders, total.renyi, strict=True)
+        )
+        return max(Fraction(0), min(total.pure, *by_order)) if self.orders else total.pure
+
+    def allow(self, epsilon: Fraction, total: Cost) -> bool:
+        """Whether `total` is within the limit `epsilon`, and the delta of events within what is set aside.
+
+        Proof: ``proofs/ledger.md``.
+        """
+        if total.delta > self.set_aside:
+            return False
+        if total.pure <= epsilon:
+            return True
+        # The same as `spent(total) <= epsilon`, but in whole numbers, because it is checked for every charge.
+        return any(units <= most for units, most in zip(total.renyi, self.allowances(epsilon), strict=True))
+
+    def allowances(self, epsilon: Fraction) -> tuple[int, ...]:
+        """The largest divergence at each order with which `spent` is at most `epsilon`; negative if none is."""
+        most = self._allowances.get(epsilon)
+        if most is None:
+            delta = self.delta - self.set_aside
+            most = tuple(math.floor((epsilon - conversion(order, delta)) * UNIT) for order in self.orders)
+            self._allowances[epsilon] = most
+        return most
+
+
+class Filter:
     r"""Admits events one by one as long as their total stays within (`epsilon`, `delta`), however they are chosen.
 
     The mechanisms, their epsilons and when to stop may all depend on earlier results: everything admitted is
-    (`epsilon`, `delta`)-DP together. This is proved for the sum of all epsilons and for Rényi divergences at orders
-    fixed here from the limits alone. The exact recursion (``tight=True``) is *not* proved for adaptively chosen
-    epsilons, and is not used.
+    (`epsilon`, `delta`)-DP together. It decides as an account of a `dpselect.Ledger` with these limits does.
 
     The limit holds for all threads of one process that share the filter. It does not hold across processes: a copy, a
     pickle or a fork counts separately and does not know what the others spend. For these use `dpselect.Ledger`.
@@ -37,7 +281,7 @@ class Filter(Locked):
     Raises:
         InvalidParameterError: an argument is out of range.
 
-    Proof: ``proofs/composition.md``, claim 10. Sources: Feldman & Zrnic (2021), Lécuyer (2021).
+    Proof: ``proofs/ledger.md``; ``proofs/composition.md``, claim 10.
 
     >>> from dpselect.accounting import BoundedRangeEvent
     >>> limit, count = Filter(epsilon=1.0, delta=1e-6), 0
@@ -49,16 +293,20 @@ class Filter(Locked):
     """
 
     def __init__(self, *, epsilon: float, delta: float, set_aside: float = 0.0) -> None:
-        super().__init__()
+        self._lock = threading.Lock()
         self.epsilon = positive_epsilon(epsilon)
         self.delta = delta_below_one(delta)
         self.set_aside = min(delta_below_one(set_aside, "set_aside"), self.delta)
-        own = fraction_down(Fraction(self.delta) - Fraction(self.set_aside))
-        orders, shares = _orders(self.epsilon, own)
-        self._allowed = np.array(
-            [_allowance(order, epsilon=self.epsilon, delta=share) for order, share in zip(orders, shares, strict=True)]
-        )
-        self._spent = nothing(orders)
+        self._limit = Fraction(self.epsilon)
+        self._limits = Limits.new(epsilon=self._limit, delta=Fraction(self.delta), set_aside=Fraction(self.set_aside))
+        self._spent: tuple[Cost, Run | None] = self._limits.nothing, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:  # which a copy does not contain: it goes on separately from the same state
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
 
     def admits(self, event: Event | Run) -> bool:
         """Whether `event` may run next; spends nothing. With several threads only `spend` decides: see what it raises.
@@ -67,7 +315,7 @@ class Filter(Locked):
             InvalidParameterError: `event` is not an event, or is a run for another unit or relation than the earlier
                 ones.
         """
-        return self._holds(self._spent.after(event))
+        return self._limits.allow(self._limit, self._after(event)[0])
 
     def spend(self, event: Event | Run) -> None:
         """Add `event`, before it runs.
@@ -77,49 +325,26 @@ class Filter(Locked):
             InvalidParameterError: as for `admits`.
         """
         with self._lock:
-            after = self._spent.after(event)
-            if not self._holds(after):
+            after = self._after(event)
+            if not self._limits.allow(self._limit, after[0]):
                 raise LimitExceededError(self.epsilon, self.delta, self.basic)
             self._spent = after
 
     @property
     def basic(self) -> float:
-        """The sum of all epsilons so far, rounded up."""
-        return fraction_up(self._spent.basic)
+        """The sum of all epsilons so far, rounded up; rounds planned together count as they were planned."""
+        return fraction_up(self._spent[0].pure)
 
     @property
     def share(self) -> float:
         """The part of the limit that is used, from 0 to 1, by the bound that has the most left."""
-        spent = self._spent  # one state, even if other threads add events meanwhile
-        routes = zip(spent.divergences, self._allowed, strict=True)
-        by_order = (float(used / allowed) for used, allowed in routes if allowed > 0.0)
-        return min(float(spent.basic / Fraction(self.epsilon)), *by_order, 1.0)
+        total = self._spent[0]
+        routes = zip(total.renyi, self._limits.allowances(self._limit), strict=True)
+        by_order = (Fraction(used, most) for used, most in routes if most > 0)
+        return float(min(total.pure / self._limit, *by_order, Fraction(1)))
 
-    def _holds(self, spent: Running) -> bool:
-        if spent.delta > Fraction(self.set_aside):
-            return False
-        return spent.basic <= Fraction(self.epsilon) or bool(np.any(spent.divergences <= self._allowed))
-
-
-def _orders(epsilon: float, delta: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[float]]:
-    """The order that is best for many small events within the limits, with most of delta, and some orders around it."""
-    if delta == 0.0:
-        return np.empty(0), []
-    log = -math.log(delta)
-    rho = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2  # rho + 2 sqrt(rho log) = epsilon
-    main = min(max(math.sqrt(log / rho), 1e-3) if rho > 0.0 else 1e9, 1e9)
-    multiples = np.concatenate([[1.0], _OTHER_ORDERS])
-    rest = delta * (1.0 - _MAIN_SHARE) * (1.0 - 2.0**-40) / len(_OTHER_ORDERS)
-    return 1.0 + main * multiples, [delta * _MAIN_SHARE, *[rest] * len(_OTHER_ORDERS)]
-
-
-def _allowance(order: float, *, epsilon: float, delta: float) -> float:
-    """The largest divergence at `order` that gives at most `epsilon` at `delta`, rounded down; -1 if none does."""
-    if delta == 0.0:
-        return -1.0
-    orders = np.array([order])
-    at_limit = float(epsilons(np.array([epsilon]), orders, delta=delta)[0])
-    room = 2.0**-40 * (epsilon + abs(at_limit - epsilon))
-    allowed = epsilon - (at_limit - epsilon) - room  # what the conversion adds is independent of the divergence
-    fits = allowed > 0.0 and epsilons(np.array([allowed]), orders, delta=delta)[0] <= epsilon
-    return allowed if fits else -1.0
+    def _after(self, event: Event | Run) -> tuple[Cost, Run | None]:
+        total, run = self._spent  # one state, even if other threads add events meanwhile
+        leaves_of([event] if run is None else [event, run])  # refuses what is no event, and runs that do not add up
+        one = event.event if isinstance(event, Run) else event
+        return self._limits.charged(self._limit, total, [one])[1], event if isinstance(event, Run) else run

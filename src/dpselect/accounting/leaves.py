@@ -50,11 +50,7 @@ class Leaves:
 
 
 def leaves_of(events: Iterable[Event | Run]) -> Leaves:
-    """Split groups into single events and count these.
-
-    Raises:
-        InvalidParameterError: an entry is not an event, or runs differ in whom they protect.
-    """
+    """Split groups into single events and count these."""
     counts: Counter[SingleEvent] = Counter()
     groups: Counter[NonAdaptiveEvent] = Counter()
     failing = Fraction(0)

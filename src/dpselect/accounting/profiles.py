@@ -6,6 +6,9 @@ the worst mechanism adds up over adaptive runs, and `dpselect.accounting.renyi` 
 Durfee & Rogers (2020) for *non-adaptive* composition is smaller but does not hold here: a peeled round depends on the
 earlier winners.
 
+Each function named ``_renyi`` takes an epsilon > 0 or several, shape ``(n, 1)``, and orders > 1, shape ``(m,)``; it
+returns nats, shape ``(m,)`` or ``(n, m)``.
+
 Proofs: ``proofs/top_k.md``, ``proofs/noisy_max.md``, ``proofs/composition.md``. Sources: Dong, Durfee & Rogers (2020)
 for the bounded-range property; Mironov (2017) for the divergence of the Laplace mechanism.
 """
@@ -98,13 +101,6 @@ def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> F
 
     .. math:: R_a = \frac{\ell((2a - 1)\varepsilon) - \ell(\varepsilon)}{a - 1} \le \frac{a \varepsilon^2}{6}.
 
-    Args:
-        epsilon: > 0; of several, shape ``(n, 1)``.
-        orders: shape ``(m,)``, each > 1.
-
-    Returns:
-        Shape ``(m,)`` or ``(n, m)``, in nats.
-
     Proof: ``proofs/composition.md``.
 
     >>> logistic_profile_renyi(1.0, np.array([2.0, 8.0])).round(4)
@@ -127,13 +123,6 @@ def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
 
     .. math:: R_a = \frac{1}{a-1} \ln\Bigl(\cosh d + \tanh\frac{\varepsilon}{2} \sinh d\Bigr)
         \le \min\Bigl(\frac{a \varepsilon^2}{2},\ \varepsilon\Bigr).
-
-    Args:
-        epsilon: > 0; of several, shape ``(n, 1)``.
-        orders: shape ``(m,)``, each > 1.
-
-    Returns:
-        Shape ``(m,)`` or ``(n, m)``, in nats.
 
     Proof: ``proofs/composition.md``.
 
@@ -163,14 +152,6 @@ def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, or
 
     If an allowance for rounding makes that larger than the divergence for bounded range :math:`b + c`, or for pure
     privacy at the larger end, the smallest of these is returned.
-
-    Args:
-        below: > 0; of several, shape ``(n, 1)``.
-        above: > 0, of the same shape.
-        orders: shape ``(m,)``, each > 1.
-
-    Returns:
-        Shape ``(m,)`` or ``(n, m)``, in nats.
 
     Proof: ``proofs/above_threshold.md``, claim 5.
 
@@ -255,15 +236,7 @@ def calibrate_bounded_range(*, epsilon: float, delta: float, count: int) -> floa
 def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     r"""Total epsilon, at `delta`, of `count` adaptive runs below the Laplace profile at `epsilon`, rounded up.
 
-    The smaller of basic composition and the Rényi bound at its best order.
-
-    Args:
-        epsilon: of each run, > 0.
-        count: number of runs, >= 1.
-        delta: from 0 (pure privacy: basic composition) to below 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
+    Arguments and errors as of `bounded_range_epsilon`.
 
     Proof: ``proofs/noisy_max.md``.
 
@@ -278,18 +251,7 @@ def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> floa
 def calibrate_laplace_profile(*, epsilon: float, delta: float, count: int) -> float:
     r"""The largest epsilon a run that keeps `count` adaptive runs below the Laplace profile within both totals.
 
-    Never below ``epsilon / count``, which basic composition allows.
-
-    Args:
-        epsilon: total, > 0.
-        delta: total, from 0 to below 1.
-        count: number of runs, >= 1.
-
-    Returns:
-        Epsilon of each run; `laplace_profile_epsilon` of it is at most `epsilon`.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `epsilon` is too small to be divided by `count`.
+    Arguments, result and errors as of `calibrate_bounded_range`.
 
     Proof: ``proofs/noisy_max.md``.
 

@@ -49,8 +49,3 @@ def quotient_down(value: float, count: int) -> float:
     True
     """
     return fraction_down(Fraction(value) / count)
-
-
-def up(value: float, *, error: float) -> float:
-    """`value` plus a bound on the rounding `error` it was computed with, itself rounded up."""
-    return math.nextafter(value + error, math.inf)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpselect.accounting import Event, compose, planned_epsilon
-from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, PureEvent, Run, from_json
+from dpselect.accounting.codec import from_json
+from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, PureEvent, Run
 from dpselect.certificates.release import Release, digest, question_hash
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.words import canonical_json, wrong

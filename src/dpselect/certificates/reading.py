@@ -14,7 +14,8 @@ from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any, cast
 
-from dpselect.accounting.events import Event, decode, encode
+from dpselect.accounting.codec import decode, encode
+from dpselect.accounting.events import Event
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError, Shown
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from dpselect.accounting.events import encode
+from dpselect.accounting.codec import encode
 from dpselect.certificates.tables import plotted
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS

@@ -1,248 +1,149 @@
-r"""An account: what an event costs it, whether one more charge fits, its terms and its state.
+"""An account in a ledger: its terms, its state, their texts, and the chain of hashes that shows what was changed.
 
-A cost is exact fractions, and Rényi divergences rounded up to whole numbers of a small unit. Whether a charge fits is
-decided in exact arithmetic, and valid however the charges are chosen: an account with delta = 0 adds up epsilons as
-fractions; one with delta > 0 also adds up divergences, at a few orders that are fixed when it is opened. "The best
-order afterwards" would not do: which order is best may depend on earlier answers. So each order has its own share of
-delta, most of it one order that suits many small charges.
+What events cost an account, and whether one more charge fits, `dpselect.accounting.filter` decides.
 
-Proof: ``proofs/ledger.md``. Sources: Feldman & Zrnic (2021) for filters; Canonne, Kamath & Steinke (2020) for the
-conversion.
+Each hash covers an entry's exact text and the hash before it, so that no entry can be changed, left out or moved
+without changing every later hash. The account's seal covers its running total and the last hash.
+
+Whoever can write the database can also rewrite a whole chain, or put back an older copy of it: no file can prove its
+own age. A hash kept elsewhere can, and every receipt contains one.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
-import operator
-from collections.abc import Sequence
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpselect.accounting.events import (
-    ComposedEvent,
-    Event,
-    NonAdaptiveEvent,
-    SequenceEvent,
-    SingleEvent,
-)
-from dpselect.ledger.chain import canonical, fraction_of
-from dpselect.ledger.records import Account
+from dpselect.accounting.filter import Cost, Limits, Order
+from dpselect.errors import LedgerDamagedError, LedgerError, SelectionError
 from dpselect.privacy import Neighbours
 
-UNIT = 2**128
-"""Divergences are counted in units of 1/`UNIT` nats, so that even 1e-30 keeps eight digits."""
+FIRST = "0" * 64
+"""The hash before an account's first entry."""
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """The cost of an event, or a running total. Costs are added without rounding.
+def canonical(held: dict[str, Any]) -> str:
+    """JSON that is the same text for equal objects: one line, keys sorted."""
+    return _ENCODER.encode(held)
 
-    Attributes:
-        pure: epsilon by basic composition.
-        delta: the sum of the events' own deltas.
-        renyi: at each order of the account, in 1/`UNIT` nats.
+
+_FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
+_LONGEST = 8000
+"""Characters. A limit has at most 4000 bits above and below the bar, a sum of doubles fewer."""
+
+
+def fraction_of(text: object) -> Fraction:
+    """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long.
+
+    >>> fraction_of("-3/10")
+    Fraction(-3, 10)
     """
-
-    pure: Fraction
-    delta: Fraction
-    renyi: tuple[int, ...]
-
-    def __add__(self, other: Cost) -> Cost:
-        renyi = tuple([mine + theirs for mine, theirs in zip(self.renyi, other.renyi, strict=True)])
-        return Cost(self.pure + other.pure, self.delta + other.delta if other.delta else self.delta, renyi)
-
-    def times(self, count: int) -> Cost:
-        """The cost of `count` such events."""
-        return Cost(self.pure * count, self.delta * count, tuple(count * units for units in self.renyi))
-
-    def covers(self, other: Cost) -> bool:
-        """Whether epsilon, delta and all divergences are at least those of `other`."""
-        pairs = zip(self.renyi, other.renyi, strict=True)
-        return self.pure >= other.pure and self.delta >= other.delta and all(mine >= theirs for mine, theirs in pairs)
-
-    def to_list(self) -> list[str]:
-        """The texts that the ledger stores."""
-        return [str(self.pure), str(self.delta), " ".join(map(str, self.renyi))]
-
-    @classmethod
-    def from_list(cls, held: list[str]) -> Cost:
-        """What `to_list` wrote."""
-        pure, delta, renyi = held
-        return cls(fraction_of(pure), fraction_of(delta), tuple(map(int, renyi.split())))
+    if not isinstance(text, str) or len(text) > _LONGEST or not _FRACTION.fullmatch(text):
+        raise ValueError("not a fraction of a ledger")
+    return Fraction(text)
 
 
-def nothing(orders: tuple[float, ...]) -> Cost:
-    """The total of no charges."""
-    return Cost(Fraction(0), Fraction(0), (0,) * len(orders))
+def entry_hash(previous: str, body: str) -> str:
+    """The hash of an entry, given the hash before it."""
+    return _digest("entry", previous, body)
 
 
-@functools.lru_cache(maxsize=4096)
-def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
-    """The cost of `event` to an account with these orders.
-
-    A group costs the sum of its parts. If only its composition needs a delta, that delta is not charged: the account's
-    own delta covers it.
-
-    Proof: ``proofs/ledger.md``.
-
-    >>> from dpselect.accounting import PureEvent
-    >>> cost_of(ComposedEvent(event=PureEvent(epsilon=0.5), count=10), ()).pure
-    Fraction(5, 1)
-    """
-    match event:
-        case ComposedEvent() | NonAdaptiveEvent():
-            return cost_of(event.event, orders).times(event.count)
-        case SequenceEvent():
-            return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))
-        case _:
-            return Cost(Fraction(event.epsilon), Fraction(event.delta), _divergences(event, orders))
+def release_hash(entry: str, body: str) -> str:
+    """The hash of a stored release, given the hash of its charge."""
+    return _digest("release", entry, body)
 
 
-def _divergences(event: SingleEvent, orders: tuple[float, ...]) -> tuple[int, ...]:
-    if not orders:
-        return ()
-    import numpy as np  # not for accounts without a delta
-
-    from dpselect.accounting.divergence import divergences_of
-
-    return tuple(map(_units, map(float, divergences_of(event, np.asarray(orders)))))
+def account_seal(number: int, name: str, terms: str, state: str, head: str) -> str:
+    """The hash of everything in an account's row."""
+    return _digest("account", str(number), name, terms, state, head)
 
 
-def _units(divergence: float) -> int:
-    return math.ceil(Fraction(divergence) * UNIT)  # never infinite: each is at most its epsilon
+def anchor_check(held: str) -> str:
+    """The checksum of a line of an anchor."""
+    return _digest("anchor", held)
 
 
-_CONTEXT = Context(prec=60)
-_MARGIN = Fraction(1, 10**40)
-"""Relative error allowed for; the error of logarithms with sixty digits is far smaller."""
-
-_STEPS = (-3, -2, -1, 1, 2, 3, 4)
-_MAIN_SHARE = Fraction(9, 10)
-_OTHER_SHARE = (1 - _MAIN_SHARE) / len(_STEPS)
-_FINEST = 2.0**-10
+def question_digest(*parts: str) -> str:
+    """The hash of a question, stored in place of its words."""
+    return _digest("question", *parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An order > 1 and its share of delta; the shares of an account sum to 1."""
-
-    order: float
-    share: Fraction
-
-
-@functools.lru_cache(maxsize=256)
-def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
-    """The orders of a new account; empty if there is no delta for them.
-
-    Any choice is valid. This one allows the most small charges at the main order. It adds higher orders, by powers of
-    two, for large charges, and lower ones for limits that are raised later.
-
-    >>> [each.order for each in orders_for(Fraction(1), Fraction(1, 10**6))][:3]
-    [21.5, 3.5625, 6.125]
-    """
-    if not delta:
-        return ()
-    share = _MAIN_SHARE * delta  # may be below the smallest double, its logarithm is not
-    limit, cost = float(min(epsilon, 10**6)), math.log(share.numerator) - math.log(share.denominator)
-
-    def small_charges(above_one: float) -> float:
-        order = 1.0 + above_one
-        allowance = limit + (cost + math.log(order)) / above_one + math.log(order / above_one)
-        return allowance / order
-
-    grid = [_FINEST * 2.0 ** (step / 8.0) for step in range(8 * 40)]
-    best = max(grid, key=small_charges)
-    main = max(_FINEST, round(best / (unit := 2.0 ** (math.floor(math.log2(best)) - 5))) * unit)
-    others = [Order(1.0 + main * 2.0**step, _OTHER_SHARE) for step in _STEPS]
-    return (Order(1.0 + main, _MAIN_SHARE), *others)
+def _digest(*parts: str) -> str:
+    """Each part is preceded by its length, so that different lists never give the same bytes."""
+    encoded = [part.encode() for part in parts]
+    joined = b"".join([b"%d:%b" % (len(each), each) for each in encoded])
+    return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()
 
 
-@functools.lru_cache(maxsize=4096)
-def conversion(order: Order, delta: Fraction) -> Fraction:
-    r"""The difference between epsilon and the Rényi divergence at `order`, for its share of `delta`; rounded up.
-
-    :math:`-\frac{\ln(w\delta) + \ln a}{a - 1} - \ln\frac{a}{a-1}`. Computed in decimals of sixty digits, which
-    every machine rounds alike, so that all agree on whether a charge fits.
-    """
-    above_one = Fraction(order.order) - 1
-    logs = (_ln(order.share * delta) + _ln(Fraction(order.order))) / above_one
-    gain = _ln(1 + 1 / above_one)
-    return -logs - gain + _MARGIN * (1 + abs(logs) + abs(gain))
+_TEXTS = ("body", "hash")
+_TEXTS_OR_NONE = ("request", "release", "release_hash")
+_UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 
 
-def _ln(value: Fraction) -> Fraction:
-    ratio = _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return Fraction(ratio.ln(_CONTEXT))
+def damaged_account(ledger: str, name: str) -> LedgerDamagedError:
+    """The error for an account whose row is not the one that the ledger wrote."""
+    text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
+    return LedgerDamagedError(ledger, text)
 
 
-def spent_epsilon(total: Cost, orders: tuple[Order, ...], delta: Fraction) -> Fraction:
-    """The smallest epsilon for which the account's charges so far are within its limit, at `delta`; at least 0."""
-    by_order = (
-        Fraction(units, UNIT) + conversion(order, delta) for order, units in zip(orders, total.renyi, strict=True)
-    )
-    return max(Fraction(0), min(total.pure, *by_order)) if orders else total.pure
+def damaged_entry(ledger: str, account: str, place: object) -> LedgerDamagedError:
+    """The error for an entry that no ledger wrote."""
+    place = place if isinstance(place, int) else "?"
+    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
 
 
-def allowances(orders: tuple[Order, ...], delta: Fraction, epsilon: Fraction) -> tuple[int, ...]:
-    """The largest divergence at each order that keeps `spent_epsilon` at most `epsilon`; negative if none does."""
-    return tuple(math.floor((epsilon - conversion(order, delta)) * UNIT) for order in orders)
+def damaged_text(ledger: str) -> LedgerDamagedError:
+    """The error for a file whose description of its own tables is not text."""
+    text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
+    return LedgerDamagedError(ledger, text)
+
+
+def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
+    """Check the types in rows of entries, because SQLite stores anything in any column."""
+    for row in rows:
+        texts = all(isinstance(row[name], str) for name in _TEXTS)
+        texts_or_none = all(isinstance(row[name], (str, type(None))) for name in _TEXTS_OR_NONE)
+        pair = (row["release"] is None) == (row["release_hash"] is None)
+        if not (texts and texts_or_none and pair and isinstance(row["sequence"], int)):
+            raise damaged_entry(ledger, account, row["sequence"])
+        yield row
+
+
+@contextmanager
+def readable(ledger: str, account: str, place: object) -> Generator[None]:
+    """A block in which the text of an entry is read: if no ledger wrote it, whatever it raises becomes damage."""
+    try:
+        yield
+    except LedgerError:
+        raise
+    except _UNREADABLE:
+        raise damaged_entry(ledger, account, place) from None
+
+
+def cost_from(held: list[str]) -> Cost:
+    """What `Cost.to_list` wrote."""
+    pure, delta, renyi = held
+    return Cost(fraction_of(pure), fraction_of(delta), tuple(map(int, renyi.split())))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountTerms:
+class AccountTerms(Limits):
     """The fixed terms that an account was opened with. Fields with the same names as in `Account` mean the same."""
 
     number: int
     name: str
     neighbours: Neighbours
-    delta: Fraction
-    set_aside: Fraction
-    orders: tuple[Order, ...]
-    _allowances: dict[Fraction, tuple[int, ...]] = field(
-        default_factory=dict[Fraction, tuple[int, ...]], init=False, repr=False, compare=False
-    )
-    _costs: dict[Event, Cost] = field(default_factory=dict[Event, Cost], init=False, repr=False, compare=False)
     _texts: list[str] = field(default_factory=list[str], init=False, repr=False, compare=False)
-
-    @classmethod
-    def new(
-        cls, number: int, name: str, *, neighbours: Neighbours, epsilon: Fraction, delta: Fraction, set_aside: Fraction
-    ) -> AccountTerms:
-        """The terms of a new account, with the orders that suit its limit."""
-        orders = orders_for(epsilon, delta - set_aside)
-        return cls(number=number, name=name, neighbours=neighbours, delta=delta, set_aside=set_aside, orders=orders)
-
-    def cost(self, event: Event) -> Cost:
-        """What `event` costs here."""
-        cost = self._costs.get(event)
-        if cost is None:
-            if len(self._costs) >= 1024:
-                self._costs.clear()
-            cost = self._costs[event] = cost_of(event, tuple(each.order for each in self.orders))
-        return cost
-
-    def spent(self, total: Cost) -> Fraction:
-        """The smallest epsilon proved for `total`, at this account's delta."""
-        return spent_epsilon(total, self.orders, self.delta - self.set_aside)
-
-    def allow(self, epsilon: Fraction, total: Cost) -> bool:
-        """Whether an account with limit `epsilon` may have been charged `total`.
-
-        Proof: ``proofs/ledger.md``.
-        """
-        if total.delta > self.set_aside:
-            return False
-        if total.pure <= epsilon:
-            return True
-        # The same as `spent(total) <= epsilon`, but in whole numbers, because it is checked for every charge.
-        most = self._allowances.get(epsilon)
-        if most is None:
-            most = self._allowances[epsilon] = allowances(self.orders, self.delta - self.set_aside, epsilon)
-        return any(units <= allowed for units, allowed in zip(total.renyi, most, strict=True))
 
     def to_text(self) -> str:
         """The text that the ledger stores: exact, and the same for equal terms."""
@@ -264,11 +165,7 @@ class AccountTerms:
     @staticmethod
     @functools.lru_cache(maxsize=256)
     def from_text(text: str) -> AccountTerms:
-        """What `to_text` wrote.
-
-        Raises:
-            ValueError: the proof of the account's limit does not allow such terms.
-        """
+        """What `to_text` wrote."""
         held = json.loads(text)
         terms = AccountTerms(
             number=held["number"],
@@ -305,8 +202,7 @@ class State:
     @classmethod
     def opened(cls, terms: AccountTerms, *, epsilon: Fraction, unit: str | None) -> State:
         """The state after the opening."""
-        start = nothing(tuple(each.order for each in terms.orders))
-        return cls(epsilon=epsilon, unit=unit, is_open=True, entries=1, total=start)
+        return cls(epsilon=epsilon, unit=unit, is_open=True, entries=1, total=terms.nothing)
 
     def charged(self, total: Cost, *, unit: str | None) -> State:
         """The state after a charge that brings the total to `total`."""
@@ -340,11 +236,7 @@ class State:
 
     @classmethod
     def from_text(cls, text: str) -> State:
-        """What `to_text` wrote.
-
-        Raises:
-            ValueError: `text` is not what `to_text` writes.
-        """
+        """What `to_text` wrote."""
         held: dict[str, Any] = json.loads(text)
         count, unit = held["entries"], held["unit"]
         is_count = isinstance(count, int) and not isinstance(count, bool)
@@ -355,58 +247,5 @@ class State:
             unit=held["unit"],
             is_open=held["open"],
             entries=held["entries"],
-            total=Cost.from_list(held["total"]),
+            total=cost_from(held["total"]),
         )
-
-
-def described(terms: AccountTerms, state: State, head: str) -> Account:
-    """The account as callers see it."""
-    return Account(
-        name=terms.name,
-        unit=state.unit,
-        neighbours=terms.neighbours,
-        epsilon=state.epsilon,
-        delta=terms.delta,
-        set_aside=terms.set_aside,
-        spent=terms.spent(state.total),
-        set_aside_spent=state.total.delta,
-        is_open=state.is_open,
-        entries=state.entries,
-        head=head,
-    )
-
-
-class NewAccount:
-    """What an account would accept that is opened with these limits, and not charged yet.
-
-    Args:
-        epsilon: its limit.
-        delta: the probability with which epsilon may fail.
-        set_aside: the part of delta for mechanisms that have a delta of their own.
-
-    Proof: ``proofs/ledger.md``.
-
-    >>> from dpselect.accounting import BoundedRangeEvent
-    >>> account = NewAccount(epsilon=Fraction(1), delta=Fraction(1, 10**6))
-    >>> small = BoundedRangeEvent(epsilon=0.08)
-    >>> account.allows([small] * 20), account.allows([small] * 60), NewAccount(epsilon=Fraction(1)).allows([small] * 20)
-    (True, False, False)
-    """
-
-    __slots__ = ("_epsilon", "_terms")
-
-    def __init__(self, *, epsilon: Fraction, delta: Fraction = Fraction(0), set_aside: Fraction = Fraction(0)) -> None:
-        relation = Neighbours.ADD_REMOVE  # costs are those of the events, whatever the relation
-        self._epsilon = epsilon
-        self._terms = AccountTerms.new(1, "", neighbours=relation, epsilon=epsilon, delta=delta, set_aside=set_aside)
-
-    def allows(self, events: Sequence[Event]) -> bool:
-        """Whether all of them fit together."""
-        return self._terms.allow(self._epsilon, self._total(events))
-
-    def spent(self, events: Sequence[Event]) -> Fraction:
-        """The smallest epsilon that is proved for all of them together."""
-        return self._terms.spent(self._total(events))
-
-    def _total(self, events: Sequence[Event]) -> Cost:
-        return functools.reduce(operator.add, [self._terms.cost(each) for each in events])

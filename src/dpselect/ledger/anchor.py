@@ -22,9 +22,8 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import State
+from dpselect.ledger.accounts import State, anchor_check, canonical
 from dpselect.ledger.arguments import names_a_server
-from dpselect.ledger.chain import anchor_check, canonical
 from dpselect.ledger.records import Head
 from dpselect.ledger.sqlite_file import folder_to_disk, to_disk
 from dpselect.server_urls import HIDDEN
@@ -62,9 +61,6 @@ def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> FileAnchor | Non
         given: the caller's argument.
         wait: seconds to wait for the lock of the anchor's file.
         ledger: address of the ledger, which cannot be its own anchor.
-
-    Raises:
-        InvalidParameterError: `given` is not a path of another file.
     """
     if given is None:
         return None
@@ -143,9 +139,6 @@ class FileAnchor:
 
         Returns:
             The head that the anchor has now: another one if somebody else noted one that comes later, or came first.
-
-        Raises:
-            AnchorError: it cannot be noted, or not be read again. The error names the entry, which stays.
         """
         try:
             self.note(ledger, head)
@@ -311,11 +304,7 @@ def line_of(head: Head) -> str:
 
 
 def head_of_line(line: str) -> Head:
-    """What `line_of` wrote. Whether its state can be read is seen later, and only for the last head of an account.
-
-    Raises:
-        ValueError: `line_of` did not write this.
-    """
+    """What `line_of` wrote. Whether its state can be read is seen later, and only for the last head of an account."""
     held: dict[str, Any] = json.loads(line)
     check = held.pop("check")
     if anchor_check(line.replace(f'"check":"{check}",', "", 1)) != check:

@@ -151,9 +151,6 @@ class Address:
     def given(cls, url: object) -> Address:
         """The address of `url`, a URL or a path as the caller gave it.
 
-        Raises:
-            InvalidParameterError: it is neither a URL nor a path, or has unknown options.
-
         >>> Address.given("postgresql://ann:secret@db/budgets").shown
         'postgresql://ann@db/budgets'
         >>> Address.given("budget.db").shown == Address.given(Path("budget.db")).shown == "sqlite:///budget.db"

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
+from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import (
     ComposedEvent,
     Event,
@@ -28,16 +29,23 @@ from dpselect.accounting.events import (
     PrivateCandidatesEvent,
     Run,
     SequenceEvent,
-    to_json,
+    has_direction,
 )
-from dpselect.accounting.events.kinds import has_direction
+from dpselect.accounting.filter import Cost
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, Cost, State, described
+from dpselect.ledger.accounts import AccountTerms, State, question_digest, readable
 from dpselect.ledger.arguments import any_text, hash_text, short_text
-from dpselect.ledger.chain import question_digest, readable
-from dpselect.ledger.records import Receipt, as_written, epsilon_left, question_of, receipt_of, with_few_digits
+from dpselect.ledger.records import (
+    Receipt,
+    as_written,
+    described,
+    epsilon_left,
+    question_of,
+    receipt_of,
+    with_few_digits,
+)
 from dpselect.privacy import Neighbours
 
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
@@ -71,11 +79,7 @@ class ChargeRequest:
     def of(
         cls, account: object, what: object, *, request: object, question: object, certificate: object = None
     ) -> ChargeRequest:
-        """The request from a caller's arguments.
-
-        Raises:
-            InvalidParameterError: an argument that has to be text is not, or `what` is not an event.
-        """
+        """The request from a caller's arguments."""
         name = short_text(account, "account")
         if not isinstance(what, (Event, Run)):  # a union of classes: no type is narrowed by it
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
@@ -231,7 +235,7 @@ def _allows(terms: AccountTerms, state: State, event: Event, factor: Fraction) -
         smaller = scaled(event, factor)
     except InvalidParameterError:  # too small for a double
         return False
-    return terms.allow(state.epsilon, state.total + terms.cost(smaller))
+    return terms.allow(state.epsilon, terms.charged(state.epsilon, state.total, [smaller])[1])
 
 
 def scaled(event: Event, factor: Fraction) -> Event:

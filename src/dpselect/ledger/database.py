@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -23,8 +23,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from dpselect.errors import LedgerBusyError, LedgerError, LedgerUnavailableError, MissingExtraError
+from dpselect.ledger.accounts import damaged_text
 from dpselect.ledger.arguments import Address
-from dpselect.ledger.chain import damaged_text
 from dpselect.ledger.sqlite_file import (
     FileConnection,
     Identity,
@@ -47,50 +47,6 @@ _FORKED = (
 Opened = TypeVar("Opened")
 
 
-class SqliteConnections:
-    """The connections of one ledger.
-
-    Args:
-        ledger: the ledger's address in messages.
-        open_file: opens another connection.
-    """
-
-    __slots__ = ("__weakref__", "_engine", "_ledger")
-
-    def __init__(self, ledger: str, open_file: Callable[[], FileConnection]) -> None:
-        self._ledger = ledger
-        # A pool size of 0 means no limit: threads never wait for a connection, only for their turn to write.
-        self._engine = sa.create_engine(
-            "sqlite://", creator=open_file, poolclass=QueuePool, pool_size=0, pool_use_lifo=True
-        )
-        with _guard:
-            _all.add(self)
-
-    @contextmanager
-    def one(self) -> Generator[sa.Connection]:
-        """A connection for this block alone; closed for good if the block fails.
-
-        Raises:
-            LedgerUnavailableError: a ledger was in use when this process was forked, or there is no file.
-            LedgerDamagedError: the file's log was lost under this process.
-        """
-        with in_use(self._ledger, self._engine.connect, sa.Connection.close) as connection:
-            raw = raw_of(connection)
-            try:
-                refuse_lost(cast(Identity, raw.identity), ledger=self._ledger)
-                yield connection
-            except BaseException:
-                connection.invalidate()
-                raise
-            if raw.still is not None:
-                connection.invalidate()  # SQLite would not read the file again, and would miss what others write
-
-    def close(self) -> None:
-        """Close the idle connections."""
-        with _guard:  # not `engine.dispose`: connections in use would return to a pool that is never closed
-            self._engine.pool.dispose()
-
-
 def raw_of(connection: sa.Connection) -> FileConnection:
     """The connection of SQLite's driver."""
     return cast(FileConnection, connection.connection.dbapi_connection)
@@ -98,11 +54,7 @@ def raw_of(connection: sa.Connection) -> FileConnection:
 
 @contextmanager
 def in_use(ledger: str, open_one: Callable[[], Opened], close: Callable[[Opened], None]) -> Generator[Opened]:
-    """What `open_one` returns, counted as in use until it is closed, because SQLite may hold locks through it.
-
-    Raises:
-        LedgerUnavailableError: a ledger was in use when this process was forked.
-    """
+    """What `open_one` returns, counted as in use until it is closed, because SQLite may hold locks through it."""
     with _guard:
         if os.getpid() != _process:
             _leave_to_parent()  # forked without Python's hooks
@@ -120,7 +72,7 @@ def in_use(ledger: str, open_one: Callable[[], Opened], close: Callable[[Opened]
 
 _guard = threading.RLock()
 """Held while a connection is opened, closed or returned, and while the process forks."""
-_all: WeakSet[SqliteConnections] = WeakSet()
+_all: WeakSet[SqliteDatabase] = WeakSet()
 _used: WeakSet[object] = WeakSet()
 """Weak references: after an interrupt, an object counts as in use only while somebody can still use it."""
 _process = os.getpid()
@@ -130,7 +82,7 @@ _is_forked_amid_use = False
 def _before_fork() -> None:
     _guard.acquire()  # nobody opens or returns a connection until the fork is over
     for each in list(_all):
-        each.close()
+        each.close_idle()
 
 
 def _in_parent() -> None:
@@ -150,7 +102,7 @@ def _leave_to_parent() -> None:
     global _process
     _process = os.getpid()
     for each in list(_all):
-        each.close()
+        each.close_idle()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no forks
@@ -180,14 +132,24 @@ class SqliteDatabase:
     """
 
     def __init__(self, path: Path, shown: str, *, wait: float, read_only: bool) -> None:
-        self._path, self._shown, self._wait, self._read_only = path, shown, wait, read_only
-        self._connections = SqliteConnections(shown, self._open)
+        self._path, self.shown, self._wait, self._read_only = path, shown, wait, read_only
+        # A pool size of 0 means no limit: threads never wait for a connection, only for their turn to write.
+        self._engine = sa.create_engine(
+            "sqlite://", creator=self._open, poolclass=QueuePool, pool_size=0, pool_use_lifo=True
+        )
         self._turn = threading.RLock()  # one that knows its owner: see `writing`
         self._opened: Identity | None = None
+        with _guard:
+            _all.add(self)
+
+    def close_idle(self) -> None:
+        """Close the idle connections."""
+        with _guard:  # not `engine.dispose`: connections in use would return to a pool that is never closed
+            self._engine.pool.dispose()
 
     def close(self) -> None:
         """Let go of connections; the next use opens new ones."""
-        self._connections.close()
+        self.close_idle()
         self._opened = None
 
     @contextmanager
@@ -196,12 +158,12 @@ class SqliteDatabase:
         with self._connected() as connection:
             raw = raw_of(connection)
             connection.exec_driver_sql("BEGIN")
-            refuse_replaced(self._path, raw, ledger=self._shown)
+            refuse_replaced(self._path, raw, ledger=self.shown)
             try:
                 yield connection
             finally:
-                refuse_moved(raw, ledger=self._shown)  # also where what was read looked damaged
-            refuse_lost_log(raw, ledger=self._shown)
+                refuse_moved(raw, ledger=self.shown)  # also where what was read looked damaged
+            refuse_lost_log(raw, ledger=self.shown)
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
@@ -212,12 +174,13 @@ class SqliteDatabase:
             raw = raw_of(connection)
             try:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
-                    raise LedgerBusyError(self._shown, _CROWDED)
+                    raise LedgerBusyError(self.shown, _CROWDED)
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
+                refuse_replaced(self._path, raw, ledger=self.shown)  # while it is certain that nothing is written
                 yield connection
-                refuse_replaced(self._path, raw, ledger=self._shown)
+                refuse_replaced(self._path, raw, ledger=self.shown)
                 connection.commit()
-                refuse_lost_log(raw, ledger=self._shown)
+                refuse_lost_log(raw, ledger=self.shown)
             except BaseException:
                 raw.release()  # before it is another's turn
                 raise
@@ -233,30 +196,33 @@ class SqliteDatabase:
         with suppress(LedgerError), self._connected() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def refuse_another_file(self, connection: sa.Connection) -> None:
-        """Look for the file once more: the last thing before a commit that can fail for certain, without effect.
-
-        Raises:
-            LedgerDamagedError: another file has its name now.
-            LedgerUnavailableError: there is none, or it has several names.
-        """
-        refuse_replaced(self._path, raw_of(connection), ledger=self._shown)
+    def lock_whole(self, connection: sa.Connection) -> None:
+        """Nothing: whoever writes has locked the whole file."""
 
     @contextmanager
     def _connected(self) -> Generator[sa.Connection]:
+        """A connection for this block alone; closed for good if the block fails."""
         try:
-            with self._connections.one() as connection:
-                yield connection
+            with in_use(self.shown, self._engine.connect, sa.Connection.close) as connection:
+                raw = raw_of(connection)
+                try:
+                    refuse_lost(cast(Identity, raw.identity), ledger=self.shown)
+                    yield connection
+                except BaseException:
+                    connection.invalidate()
+                    raise
+                if raw.still is not None:
+                    connection.invalidate()  # SQLite would not read the file again, and would miss what others write
         except (SQLAlchemyError, sqlite3.Error) as error:
-            raise translated(error, self._shown) from None
+            raise translated(error, self.shown) from None
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
-            raise damaged_text(self._shown) from None
+            raise damaged_text(self.shown) from None
 
     def _open(self) -> FileConnection:
-        found = identity_of(self._path, ledger=self._shown)
-        refuse_lost(found, ledger=self._shown)
+        found = identity_of(self._path, ledger=self.shown)
+        refuse_lost(found, ledger=self.shown)
         self._opened = self._opened or found  # that of the first connection, until `close`
-        still = standing_still(self._path, ledger=self._shown)
+        still = standing_still(self._path, ledger=self.shown)
         options = {"mode": "ro" if self._read_only else "rw"}
         connection = sqlite3.connect(
             uri_of(self._path, **(options if still is None else {"mode": "ro", "immutable": "1"})),
@@ -284,13 +250,13 @@ class SqliteDatabase:
                     opened = sqlite3.connect(uri, uri=True, timeout=self._wait, factory=FileConnection)
                     return opened.opened(self._path)
 
-                with in_use(self._shown, connect, FileConnection.close) as connection:
+                with in_use(self.shown, connect, FileConnection.close) as connection:
                     for setting in (*_DURABLE, "PRAGMA journal_mode=WAL"):
                         connection.execute(setting)
         except sqlite3.Error as error:
-            raise translated(error, self._shown) from None
+            raise translated(error, self.shown) from None
         except OSError:
-            raise LedgerUnavailableError(self._shown, _NO_ROOM) from None
+            raise LedgerUnavailableError(self.shown, _NO_ROOM) from None
 
 
 def _text(raw: bytes) -> str | bytes:
@@ -305,68 +271,19 @@ if TYPE_CHECKING:
     from dpselect.ledger.postgres import Server
 
 
-class Database:
-    """Gives out transactions, and turns the driver's errors into a `LedgerError`.
+def database_at(address: Address, *, wait: float, table: str) -> SqliteDatabase | Server:
+    """The database at an address; on a server `table` tells which schema all tables are in.
 
-    Safe to use from several threads, and in a forked process as far as `SqliteDatabase` is.
-
-    Attributes:
-        shown: its address in messages.
-        table: on a server, the table that tells which schema all tables are in.
+    It gives out transactions, and turns the driver's errors into a `LedgerError`. On SQLite one that writes is alone
+    from its start; on PostgreSQL reading an account in it locks the account's row.
     """
-
-    def __init__(self, url: object, *, wait: float, table: str) -> None:
-        self._address, self._wait = Address.given(url), wait
-        self.shown, path = self._address.shown, self._address.path
-        self._at: SqliteDatabase | Server
-        if path is None:
-            self._at = _server(self._address, wait=wait, table=table)
-        else:
-            self._at = SqliteDatabase(path, self.shown, wait=wait, read_only=self._address.read_only)
-
-    def __repr__(self) -> str:
-        return repr(self.shown)
-
-    @property
-    def address(self) -> tuple[sa.URL, float]:
-        """The arguments it was made from, for a copy in another process."""
-        return self._address.url, self._wait
-
-    def reading(self) -> AbstractContextManager[sa.Connection]:
-        """A transaction that sees one state of the ledger and does not wait for writers."""
-        return self._at.reading()
-
-    def writing(self, *, create: bool = False) -> AbstractContextManager[sa.Connection]:
-        """A transaction that is committed, and on disk, if the block ends without an error; otherwise it is undone.
-
-        On SQLite it is the only writer from its start. On PostgreSQL, reading an account in it locks the account's row.
-        With `create`, a missing file is created.
-        """
-        return self._at.writing(create=create) if isinstance(self._at, SqliteDatabase) else self._at.writing()
-
-    def checkpoint(self) -> None:
-        """See `SqliteDatabase.checkpoint`; a server does it by itself."""
-        if isinstance(self._at, SqliteDatabase):
-            self._at.checkpoint()
-
-    def close(self) -> None:
-        """Close the connections; the next use opens new ones."""
-        self._at.close()
-
-    def lock_whole(self, connection: sa.Connection) -> None:
-        """Lock the creation of tables until the transaction ends. Any user may hold this lock."""
-        if not isinstance(self._at, SqliteDatabase):
-            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
-
-    def refuse_another_file(self, connection: sa.Connection) -> None:
-        """Check once more that the file is the same: the last step before a commit that can still fail with no effect.
-
-        Raises:
-            LedgerDamagedError: another file has its name now.
-            LedgerUnavailableError: the file is gone, or has several names.
-        """
-        if isinstance(self._at, SqliteDatabase):
-            self._at.refuse_another_file(connection)
+    if address.path is not None:
+        return SqliteDatabase(address.path, address.shown, wait=wait, read_only=address.read_only)
+    try:
+        from dpselect.ledger.postgres import Server
+    except ModuleNotFoundError:
+        raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
+    return Server(address.url, address.shown, wait=wait, table=table)
 
 
 def has_table(connection: sa.Connection, table: str) -> bool:
@@ -377,11 +294,3 @@ def has_table(connection: sa.Connection, table: str) -> bool:
 def schema_of(connection: sa.Connection) -> str | None:
     """The schema of the tables on a server, from its `search_path`; None for a file."""
     return connection.get_execution_options().get("schema_translate_map", {}).get(None)
-
-
-def _server(address: Address, *, wait: float, table: str) -> Server:
-    try:
-        from dpselect.ledger.postgres import Server
-    except ModuleNotFoundError:
-        raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-    return Server(address.url, address.shown, wait=wait, table=table)

@@ -12,9 +12,9 @@ from typing import Protocol, TypeVar, cast
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run, SequenceEvent
+from dpselect.accounting.filter import Cost
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import store
-from dpselect.ledger.accounts import Cost
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
 from dpselect.ledger.charging import AHEAD, ChargeRequest, beginning, charged_ahead, refusal, refuse_seeded_release
 from dpselect.ledger.managed import ManagedLedger
@@ -73,7 +73,7 @@ class Ledger(ManagedLedger):
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Path | None]]:
-        return _opened, (*self._database.address, None if self._anchor is None else self._anchor.path)
+        return _opened, (self._url, self._wait, None if self._anchor is None else self._anchor.path)
 
     @property
     def last_charge(self) -> Receipt | None:
@@ -187,15 +187,13 @@ class Ledger(ManagedLedger):
             if not unpaid:
                 heads.append(store.head_of(row.terms, row.state, row.head))
                 return
-            self._allowed(row, *(charge for charge, _ in unpaid))
-            for charge, time in unpaid:
-                cost = row.terms.cost(charge.event)
+            prices, _ = self._allowed(row, *(charge for charge, _ in unpaid))
+            for (charge, time), cost in zip(unpaid, prices, strict=True):
                 body = self._stamp("charge") | {"public_time": as_utc_text(time)} | charge.entry_fields
                 after = row.state.charged(row.state.total + cost, unit=charge.unit)
                 head = store.append(connection, row, after, {**body, "cost": cost.to_list(), AHEAD: True})
                 row = replace(row, state=after, head=head.hash)
                 heads[:] = [head]
-            self._database.refuse_another_file(connection)
 
     def _charged(self, attempt: Attempt, hour: str | None, *, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
@@ -214,18 +212,16 @@ class Ledger(ManagedLedger):
                 after = row.state.charged(row.state.total, unit=None)
                 head = store.append(connection, row, after, now | beginning(charge, waiting[0]))
                 heads.append(head)
-                self._database.refuse_another_file(connection)
                 return attempt.commits(waiting[0], (head.sequence, head.hash))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
-            cost, total = self._allowed(row, charge)
+            (cost,), total = self._allowed(row, charge)
             now = datetime.now(UTC)
             body = self._stamp("charge", now) | {"public_time": hour or day_text(now.date())}
             body |= {"note": attempt.note} if attempt.note else {}
             after = row.state.charged(total, unit=charge.unit)
             head = store.append(connection, row, after, {**body, **charge.entry_fields, "cost": cost.to_list()})
             heads.append(head)
-            self._database.refuse_another_file(connection)
             receipt = charge.receipt(head.sequence, head.hash, body["public_time"], ledger=self._id)
             return attempt.commits(receipt, (head.sequence, head.hash))
 
@@ -266,7 +262,8 @@ class Ledger(ManagedLedger):
             row = store.account_row(connection, account, ledger=self._database.shown)
             self._refuse_behind(connection, row)
             known = [
-                self._answered(connection, row, charge, wait_for_others) or self._ahead(connection, row, charge)
+                self._answered(connection, row, charge, wait_for_others)
+                or next(iter(charged_ahead(connection, row, charge, ledger=self._database.shown)[0]), None)
                 for charge in charges
             ]
             unpaid = [
@@ -317,23 +314,17 @@ class Ledger(ManagedLedger):
     ) -> Receipt | None:
         return answered(connection, row, charge, wait_for_others=wait_for_others, ledger=self._database.shown)
 
-    def _ahead(self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest) -> Receipt | None:
-        """The receipt of a charge that was made ahead and not drawn for, or None."""
-        waiting, _ = charged_ahead(connection, row, charge, ledger=self._database.shown)
-        return waiting[0] if waiting else None
-
-    def _allowed(self, row: store.AccountRow, *charges: ChargeRequest) -> tuple[Cost, Cost]:
-        """The cost of the charges together, and the total with it, if the account allows it."""
+    def _allowed(self, row: store.AccountRow, *charges: ChargeRequest) -> tuple[list[Cost], Cost]:
+        """What the charges cost, one after another, and the total with them, if the account allows all of them."""
         self._refuse_closed(row)
         for charge in charges:
             charge.check_for(row.terms, row.state)
         events = tuple(charge.event for charge in charges)
-        event = SequenceEvent(events=events) if events[1:] else events[0]
-        cost = row.terms.cost(event)
-        total = row.state.total + cost
+        prices, total = row.terms.charged(row.state.epsilon, row.state.total, events)
         if not row.terms.allow(row.state.epsilon, total):
-            raise refusal(event, cost, row.terms, row.state, ledger=self._database.shown)
-        return cost, total
+            event = SequenceEvent(events=events) if events[1:] else events[0]
+            raise refusal(event, sum(prices, row.terms.nothing), row.terms, row.state, ledger=self._database.shown)
+        return prices, total
 
 
 class _Looking(Protocol[Found]):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import sqlalchemy as sa
 
@@ -18,12 +18,11 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import boolean, positive_count
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, State, described
+from dpselect.ledger.accounts import FIRST, AccountTerms, State, account_seal, canonical, entry_hash
 from dpselect.ledger.anchor import EXPECTED, anchor_of
-from dpselect.ledger.arguments import exact_fraction, seconds, short_text, tuples_of
-from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
-from dpselect.ledger.database import Database, has_table
-from dpselect.ledger.records import Account, Entry, Head, Verified, entry_of, exported
+from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
+from dpselect.ledger.database import SqliteDatabase, database_at, has_table
+from dpselect.ledger.records import Account, Entry, Head, Verified, described, entry_of, exported
 from dpselect.ledger.sqlite_file import copy_of, new_place
 from dpselect.ledger.store import (
     accounts,
@@ -44,23 +43,27 @@ from dpselect.ledger.verification import (
 )
 from dpselect.privacy import Neighbours, neighbouring_relation
 
+if TYPE_CHECKING:
+    from dpselect.ledger.postgres import Server
 
-class ReadableLedger:
-    """The part of `Ledger` that changes nothing. Arguments and errors are those of `Ledger`."""
 
-    __slots__ = ("_anchor", "_database", "_id", "_place", "_wait")
+class ManagedLedger:
+    """All of `Ledger` but charging. Arguments and errors are those of `Ledger`."""
+
+    __slots__ = ("_anchor", "_database", "_id", "_place", "_url", "_wait")
 
     def __init__(self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
-        self._database = Database(url, wait=seconds(wait), table=names.name)
+        self._wait, at = seconds(wait), Address.given(url)
+        self._database = database_at(at, wait=self._wait, table=names.name)
         self._id: str | None = None
-        address, self._wait = self._database.address
+        self._url = address = at.url
         self._place = address  # the same for one file, however its path is written
         if address.get_backend_name() == "sqlite":
             self._place = sa.URL.create("sqlite", database=os.path.realpath(str(address.database)))
         self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._place)
 
     def __repr__(self) -> str:
-        return f"Ledger({self._database!r})"
+        return f"Ledger({self._database.shown!r})"
 
     def __enter__(self) -> Self:
         return self
@@ -199,7 +202,7 @@ class ReadableLedger:
             if not isinstance(raw, sqlite3.Connection):
                 raise InvalidParameterError("ledger", Shown("<server>"), "a SQLite file", "Servers: pg_dump.")
             copy_of(raw, place, ledger=self._database.shown)
-        with ReadableLedger(place) as copy:
+        with ManagedLedger(place) as copy:
             return copy.verify()
 
     @contextmanager
@@ -227,12 +230,6 @@ class ReadableLedger:
         if not (has_table(connection, accounts.name) and has_table(connection, names.name)):
             raise LedgerDamagedError(self._database.shown, "there is no ledger in it. Opening an account makes one.")
         check_version(connection.scalar(sa.select(version_now)), self._database.shown)
-
-
-class ManagedLedger(ReadableLedger):
-    """The part of `Ledger` that makes and changes promises. Arguments and errors are those of `Ledger`."""
-
-    __slots__ = ()
 
     def open_account(
         self,
@@ -279,7 +276,9 @@ class ManagedLedger(ReadableLedger):
             if name in noted:
                 refuse_missing_accounts([], [name], ledger=self._database.shown)
             number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
-            terms = AccountTerms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
+            terms = AccountTerms.new(
+                epsilon=limit, delta=whole, set_aside=own, number=number, name=name, neighbours=relation
+            )
             state = State.opened(terms, epsilon=limit, unit=unit)
             body = {"terms": terms.to_text(), "epsilon": str(limit), "unit": unit}
             text = canonical({**self._stamp("open"), **body, "account": name, "sequence": 0})
@@ -359,7 +358,7 @@ class ManagedLedger(ReadableLedger):
                     anchor.note(id_, found[-1])
             return found
 
-    def _current(self) -> Database:
+    def _current(self) -> SqliteDatabase | Server:
         """The database, once its tables were seen to be those of a ledger."""
         if self._id is None:
             with self._reading():

@@ -202,9 +202,6 @@ def connected(
 
     It is made in a thread of its own, which closes a connection that comes too late: looking up a host's name cannot be
     interrupted, several addresses are waited for one after the other, and psycopg waits at least two seconds.
-
-    Raises:
-        NoAnswerError: there was no connection in time.
     """
     made: Future[PatientConnection] = Future()
 
@@ -273,7 +270,7 @@ class Server:
     """
 
     def __init__(self, url: sa.URL, shown: str, *, wait: float, table: str) -> None:
-        self._url, self._shown, self._wait, self._table = url, shown, wait, table
+        self._url, self.shown, self._wait, self._table = url, shown, wait, table
         self._process, self._lock = os.getpid(), threading.Lock()
         self._due = threading.local()  # when this thread has to have a connection
         self._has_warned = False
@@ -294,10 +291,10 @@ class Server:
             try:
                 yield connection
             except SQLAlchemyError as error:
-                raise failed(error, self._shown) from None
+                raise failed(error, self.shown) from None
 
     @contextmanager
-    def writing(self) -> Generator[sa.Connection]:
+    def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
         """A transaction that is committed if the block ends without an error.
 
         Each statement sees what was committed before it, whatever the server's default. So whoever gets the lock of an
@@ -309,12 +306,19 @@ class Server:
                 yield connection
                 session.refuse_late()
             except (SQLAlchemyError, NoAnswerError) as error:
-                raise failed(error, self._shown) from None
+                raise failed(error, self.shown) from None
             session.deadline = max(session.deadline, monotonic() + _TO_COMMIT)
             try:
                 connection.commit()
             except SQLAlchemyError as error:
-                raise failed(error, self._shown, committing=True) from None
+                raise failed(error, self.shown, committing=True) from None
+
+    def checkpoint(self) -> None:
+        """Nothing: a server does it by itself."""
+
+    def lock_whole(self, connection: sa.Connection) -> None:
+        """Lock the creation of tables until the transaction ends. Any user may hold this lock."""
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
 
     @contextmanager
     def _begun(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> Generator[sa.Connection]:
@@ -322,7 +326,7 @@ class Server:
         try:
             connection, fsync = self._pinned(isolation, is_reader=is_reader)
         except (SQLAlchemyError, psycopg.Error) as error:
-            raise failed(error, self._shown, beginning=True) from None
+            raise failed(error, self.shown, beginning=True) from None
         try:
             self._warn_of(fsync)
             yield connection
@@ -377,7 +381,7 @@ class Server:
                 return connected(arguments, options, deadline=due, silence=self._wait + _GRACE)
             except (psycopg.Error, OSError, ValueError) as error:
                 if not is_passing(error) or monotonic() + _PAUSE > due - _GRACE:
-                    raise refused(error, self._shown) from None
+                    raise refused(error, self.shown) from None
             sleep(_PAUSE)
 
     def _options(self) -> dict[str, object]:
@@ -395,7 +399,7 @@ class Server:
         if fsync == "off" and not self._has_warned:
             self._has_warned = True
             text = "its server has fsync off: a power cut can undo charges, or destroy the ledger. Turn it on."
-            warnings.warn(f"ledger {self._shown}: {text}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"ledger {self.shown}: {text}", RuntimeWarning, stacklevel=2)
 
     def _leave_to_parent(self) -> None:
         """Abandon inherited connections in a forked process: they are the parent's."""

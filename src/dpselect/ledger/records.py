@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, cast
 
-from dpselect.accounting.events import Run, from_json
+from dpselect.accounting.codec import from_json
+from dpselect.accounting.events import Run
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.ledger.chain import FIRST, canonical, fraction_of, readable
+from dpselect.ledger.accounts import FIRST, AccountTerms, State, canonical, fraction_of, readable
 from dpselect.privacy import Neighbours
 
 _DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
@@ -162,6 +163,23 @@ class Account:
         }
 
 
+def described(terms: AccountTerms, state: State, head: str) -> Account:
+    """The account as callers see it."""
+    return Account(
+        name=terms.name,
+        unit=state.unit,
+        neighbours=terms.neighbours,
+        epsilon=state.epsilon,
+        delta=terms.delta,
+        set_aside=terms.set_aside,
+        spent=terms.spent(state.total),
+        set_aside_spent=state.total.delta,
+        is_open=state.is_open,
+        entries=state.entries,
+        head=head,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of an account's history.
@@ -198,17 +216,8 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""
-        return {
-            "sequence": self.sequence,
-            "kind": self.kind,
-            "time": self.time,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "what": self.what,
-            "request": self.request,
-            "note": self.note,
-            "hash": self.hash,
-        }
+        names = ("sequence", "kind", "time", "epsilon", "delta", "what", "request", "note", "hash")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +236,7 @@ class Verified:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""
-        return {"account": self.account, "entries": self.entries, "head": self.head}
+        return asdict(self)
 
 
 def as_written(exact: Fraction) -> float:
@@ -240,11 +249,7 @@ def as_written(exact: Fraction) -> float:
 
 
 def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
-    """The entry of a row of the entries.
-
-    Raises:
-        LedgerDamagedError: no ledger wrote such a row.
-    """
+    """The entry of a row of the entries."""
     with readable(ledger, account, row["sequence"]):
         return _entry_of(row)
 

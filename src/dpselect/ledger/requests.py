@@ -38,7 +38,7 @@ from dpselect.errors import (
     Shown,
 )
 from dpselect.ledger import store
-from dpselect.ledger.chain import readable, release_hash
+from dpselect.ledger.accounts import readable, release_hash
 from dpselect.ledger.charging import ChargeRequest
 from dpselect.ledger.records import Receipt, question_of, receipt_of
 
@@ -147,9 +147,8 @@ class Attempt:
     def settled(self, act: Callable[[], Receipt], *, wait: float, ledger: str) -> Receipt:
         """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
 
-        Raises:
-            LedgerUnavailableError: after `wait` seconds it is unknown whether the entry was recorded. This error and
-                any interrupt name the entry, and this process remembers it in case the same question is asked again.
+        If it is still unknown after `wait` seconds whether the entry was recorded, the error names the entry, as any
+        interrupt does, and this process remembers it in case the same question is asked again.
         """
         patience = Patience(wait)
         try:
@@ -288,11 +287,6 @@ def answered(
 
     Warns:
         AnswerNotStoredWarning: the answer is not stored yet.
-
-    Raises:
-        RequestReusedError: the request id belongs to another question.
-        LedgerDamagedError: the answer, or a charge under the id, is not what was written.
-        ElsewhereError: another thread is storing the answer.
     """
     if charge.request is None:
         return None
@@ -329,11 +323,7 @@ def answered(
 def stored_release(
     connection: sa.Connection, row: store.AccountRow, receipt: Receipt, release: str, *, ledger: str
 ) -> str:
-    """`release`, now stored for the charge of `receipt`; or the release that its request had already.
-
-    Raises:
-        InvalidCertificateError: the receipt is not one of this ledger's.
-    """
+    """`release`, now stored for the charge of `receipt`; or the release that its request had already."""
     held = store.entries_under(connection, row, str(receipt.request), ledger=ledger)
     if receipt.hash not in [entry["hash"] for entry in held if entry["sequence"] == receipt.sequence]:
         raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")

@@ -177,11 +177,7 @@ def size_of(path: Path, ending: str = "") -> int:
 
 
 def identity_of(path: Path, *, ledger: str) -> Identity:
-    """Device and number of the file at `path`.
-
-    Raises:
-        LedgerUnavailableError: there is none, or it has several names.
-    """
+    """Device and number of the file at `path`."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -197,12 +193,7 @@ def identity_of(path: Path, *, ledger: str) -> Identity:
 
 
 def refuse_replaced(path: Path, opened: FileConnection, *, ledger: str) -> None:
-    """Compare the file that was opened with the one that has its name now.
-
-    Raises:
-        LedgerDamagedError: it is another one.
-        LedgerUnavailableError: there is none, or it has several names.
-    """
+    """Compare the file that was opened with the one that has its name now."""
     if identity_of(path, ledger=ledger) != opened.identity:
         text = "another file was put in its place while it was open. Nothing was written; verify it, then open it anew."
         raise LedgerDamagedError(ledger, text)
@@ -218,11 +209,7 @@ _lost: set[Identity] = set()
 
 
 def refuse_lost(identity: Identity, *, ledger: str) -> None:
-    """Refuse a file whose log was lost under this process: SQLite would mix two logs in one process.
-
-    Raises:
-        LedgerDamagedError: it was.
-    """
+    """Refuse a file whose log was lost under this process: SQLite would mix two logs in one process."""
     if identity in _lost:
         raise LedgerDamagedError(ledger, LOST)
 
@@ -233,20 +220,12 @@ def has_lost_log(opened: FileConnection) -> bool:
     As long as a connection is open and holds its locks, nobody deletes the log. If somebody did, the locks were lost
     (this process opened and closed the file by other means, which drops them) or it was deleted by hand; what was
     written to it since is in no file any more.
-
-    Raises:
-        OSError: the disk does not say.
     """
     return opened.log is not None and opened.log != _log_of(opened)
 
 
 def refuse_lost_log(opened: FileConnection, *, ledger: str) -> None:
-    """Look for the write-ahead log, after each transaction.
-
-    Raises:
-        LedgerDamagedError: it is gone, or another one.
-        LedgerUnavailableError: the disk does not say.
-    """
+    """Look for the write-ahead log, after each transaction."""
     try:
         now = _log_of(opened)
     except OSError:
@@ -282,9 +261,6 @@ def standing_still(path: Path, *, ledger: str) -> Still | None:
     SQLite reads a file that has a write-ahead log by an index beside it. In a folder that it cannot write to, on
     read-only media or without permission, it makes none, and refuses to read, unless it is told that nobody writes.
     `refuse_moved` looks afterwards whether that was true.
-
-    Raises:
-        LedgerUnavailableError: there is a log that is not empty; without it the last charges would be missing.
     """
     has_index = os.path.exists(f"{path}-wal") and os.path.exists(f"{path}-shm")
     if has_index or os.access(path.parent, os.W_OK):
@@ -296,11 +272,7 @@ def standing_still(path: Path, *, ledger: str) -> Still | None:
 
 
 def refuse_moved(opened: FileConnection, *, ledger: str) -> None:
-    """Look whether a file that was read as one that does not change has changed.
-
-    Raises:
-        LedgerBusyError: it has.
-    """
+    """Look whether a file that was read as one that does not change has changed."""
     if opened.still is not None and opened.still != _stand(cast(Path, opened.path)):
         raise LedgerBusyError(ledger, _THAWED)
 
@@ -315,11 +287,7 @@ def _stand(path: Path) -> Still:
 
 
 def new_place(to: object, name: str) -> Path:
-    """The path of a new copy. Nothing may exist there.
-
-    Raises:
-        InvalidParameterError: `to` is not a path, or something exists there.
-    """
+    """The path of a new copy. Nothing may exist there."""
     if not isinstance(to, (str, Path)) or not str(to) or "://" in str(to) or "\0" in str(to):
         raise InvalidParameterError(name, to, "the path of a file")
     place = Path(os.path.abspath(to))
@@ -331,11 +299,7 @@ def new_place(to: object, name: str) -> Path:
 
 
 def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
-    """Copy a SQLite ledger, with its log, as it is now, while others go on charging.
-
-    Raises:
-        LedgerUnavailableError: the copy cannot be written.
-    """
+    """Copy a SQLite ledger, with its log, as it is now, while others go on charging."""
     try:
         os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with closing(sqlite3.connect(place)) as copy:

@@ -6,16 +6,28 @@ import functools
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 from dpselect.errors import InvalidAccountError, LedgerDamagedError, LedgerVersionError, did_you_mean, typed
-from dpselect.ledger.accounts import AccountTerms, State
-from dpselect.ledger.chain import account_seal, canonical, damaged_account, entry_hash, readable, sound
-from dpselect.ledger.database import Database, has_table, raw_of, schema_of
+from dpselect.ledger.accounts import (
+    AccountTerms,
+    State,
+    account_seal,
+    canonical,
+    damaged_account,
+    entry_hash,
+    readable,
+    sound,
+)
+from dpselect.ledger.database import has_table, raw_of, schema_of
 from dpselect.ledger.records import Head
+
+if TYPE_CHECKING:
+    from dpselect.ledger.database import SqliteDatabase
+    from dpselect.ledger.postgres import Server
 
 CURRENT = 1
 metadata = sa.MetaData()
@@ -66,12 +78,8 @@ _NEVER = {
 }
 
 
-def created(database: Database) -> str:
-    """The id of the ledger, whose tables are created in one transaction unless they are there.
-
-    Raises:
-        LedgerVersionError: another version of this package wrote the ledger.
-    """
+def created(database: SqliteDatabase | Server) -> str:
+    """The id of the ledger, whose tables are created in one transaction unless they are there."""
     with database.writing(create=True) as connection:
         if not has_table(connection, names.name):
             database.lock_whole(connection)  # on a server, against somebody who creates them at this moment
@@ -108,12 +116,7 @@ def _create(connection: sa.Connection) -> None:
 
 
 def check_version(version: object, ledger: str) -> None:
-    """Refuse the tables of another version.
-
-    Raises:
-        LedgerVersionError: another version of this package wrote the ledger.
-        LedgerDamagedError: the ledger has no version.
-    """
+    """Refuse the tables of another version."""
     if not isinstance(version, int):
         raise LedgerDamagedError(ledger, "it does not say which version it has. Nothing was written.")
     if version != CURRENT:
@@ -122,11 +125,7 @@ def check_version(version: object, ledger: str) -> None:
 
 
 def ledger_id(connection: sa.Connection, *, ledger: str) -> str:
-    """The id of the ledger.
-
-    Raises:
-        LedgerDamagedError: the id is missing, or there are several.
-    """
+    """The id of the ledger."""
     found = cast("list[object]", [*connection.scalars(sa.select(names.c.id))])
     if len(found) != 1 or not isinstance(found[0], str):
         raise LedgerDamagedError(ledger, "its own id is not what was written. Nothing was written.")
@@ -137,7 +136,7 @@ def lock_accounts(connection: sa.Connection) -> None:
     """Lock the opening of accounts until the transaction ends.
 
     On a server this needs the right to change the ledger's id, although a trigger stops any such change. So users who
-    may not open accounts cannot hold this lock, while any user could hold an advisory lock (`Database.lock_whole`).
+    may not open accounts cannot hold this lock, while any user could hold an advisory lock (`Server.lock_whole`).
     """
     connection.execute(_ID_LOCKED).all()
 
@@ -235,12 +234,7 @@ class AccountRow:
 
 
 def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool = False) -> AccountRow:
-    """The account called `name`; with `lock`, nobody else may change it until the transaction ends.
-
-    Raises:
-        InvalidAccountError: there is no account of this name.
-        LedgerDamagedError: its row was changed by hand.
-    """
+    """The account called `name`; with `lock`, nobody else may change it until the transaction ends."""
     row = first(connection, _LOCKED if lock else _ACCOUNT, {"account_key": name})
     if row is None:
         names = account_names(connection, ledger=ledger)  # a name that is not text is damage, not a missing account
@@ -250,11 +244,7 @@ def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool
 
 
 def checked(row: Mapping[Any, Any], *, ledger: str) -> AccountRow:
-    """The account of a database row.
-
-    Raises:
-        LedgerDamagedError: it was changed by hand.
-    """
+    """The account of a database row."""
     held = row["number"], row["name"], row["terms"], row["state"], row["head"], row["seal"]
     written = _written.get(row["terms"])
     if written is not None and written[0] == held:
@@ -271,11 +261,7 @@ def checked(row: Mapping[Any, Any], *, ledger: str) -> AccountRow:
 
 
 def account_names(connection: sa.Connection, *, ledger: str) -> list[str]:
-    """The names of all accounts, in the order in which they were opened.
-
-    Raises:
-        LedgerDamagedError: a name is not text.
-    """
+    """The names of all accounts, in the order in which they were opened."""
     names = list(connection.scalars(_NAMES))
     for place, name in enumerate(names, 1):
         if not isinstance(name, str):
@@ -293,9 +279,6 @@ def entry_rows(
         terms: the account's terms.
         ledger: the ledger's address in messages.
         after: return only entries after this number; None: all, even those with negative numbers.
-
-    Raises:
-        LedgerDamagedError: an entry holds a value of the wrong type.
     """
     first = _FIRST_PAGE if after is None else _PAGE
     page = list(connection.execute(first, {"account_key": terms.number, "after": after}).mappings())

@@ -10,22 +10,26 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from dpselect.accounting.events import Run, from_json
+from dpselect.accounting.codec import from_json
+from dpselect.accounting.events import Run
+from dpselect.accounting.filter import Cost
 from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, Cost, State
-from dpselect.ledger.anchor import FileAnchor
-from dpselect.ledger.arguments import short_text
-from dpselect.ledger.chain import (
+from dpselect.ledger.accounts import (
     FIRST,
+    AccountTerms,
+    State,
     account_seal,
     canonical,
+    cost_from,
     damaged_account,
     entry_hash,
     fraction_of,
     readable,
     release_hash,
 )
+from dpselect.ledger.anchor import FileAnchor
+from dpselect.ledger.arguments import short_text
 from dpselect.ledger.records import Head, Verified
 from dpselect.ledger.store import accounts, entries, ledger_id, releases
 
@@ -57,12 +61,7 @@ class Expected(NamedTuple):
 
 
 def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head | None, *, ledger: str) -> None:
-    """Compare an account with the head that was noted of it.
-
-    Raises:
-        LedgerRolledBackError: it has not come as far.
-        LedgerForkedError: it came there by another way.
-    """
+    """Compare an account with the head that was noted of it."""
     if noted is None:
         return
     if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
@@ -83,12 +82,7 @@ def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head 
 def refuse_unless_there(
     connection: sa.Connection, row: store.AccountRow, expected: Iterable[Expected], *, ledger: str
 ) -> None:
-    """Look up entries of one account that are known from elsewhere.
-
-    Raises:
-        LedgerRolledBackError: one is missing.
-        LedgerForkedError: one is another.
-    """
+    """Look up entries of one account that are known from elsewhere."""
     name = row.terms.name
     for each in expected:
         if each.sequence >= row.state.entries:
@@ -101,11 +95,7 @@ def refuse_unless_there(
 
 
 def refuse_missing_accounts(held: Iterable[str], noted: Iterable[str], *, ledger: str) -> None:
-    """Accounts that are known from elsewhere have to be there.
-
-    Raises:
-        LedgerRolledBackError: one is not.
-    """
+    """Accounts that are known from elsewhere have to be there."""
     there = set(held)
     missing = sorted(name for name in noted if name not in there)
     if missing:
@@ -125,14 +115,7 @@ def verified(
     anchor: FileAnchor | None,
     only_new: bool,
 ) -> list[Verified]:
-    """Check one account, or all accounts and that none is missing, also against the heads that the anchor has `noted`.
-
-    Raises:
-        LedgerDamagedError: an entry is not what was written. The error names the first account and entry.
-        LedgerRolledBackError: an account has fewer entries than noted.
-        LedgerForkedError: a noted entry, or the state after it, is a different one here.
-        AnchorError: the anchor had noted more once.
-    """
+    """Check one account, or all and that none is missing, also against the heads that the anchor has `noted`."""
     if not only_new:
         refuse_unsound_file(connection, ledger=ledger)
         _refuse_orphans(connection, ledger=ledger)
@@ -158,12 +141,7 @@ def verified(
 
 
 def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
-    """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again.
-
-    Raises:
-        LedgerDamagedError: a page or an index is damaged.
-        LedgerUnavailableError: the disk could not be read.
-    """
+    """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again."""
     if connection.dialect.name != "sqlite":
         return
     found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
@@ -285,8 +263,8 @@ def _begun(body: Mapping[str, Any], state: State) -> State:
 def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
     run = from_json(body["event"])
     event = run.event if isinstance(run, Run) else run
-    cost, true = Cost.from_list(body["cost"]), terms.cost(event)
-    if (cost.pure, cost.delta) != (true.pure, true.delta) or not _close(cost.renyi, true.renyi):
+    cost, true = cost_from(body["cost"]), terms.cost(event)
+    if not (_is_at_least(cost, true) or (not state.total.pure and _is_planned(cost, terms.planned_cost(event)))):
         raise _WrongEntryError("costs less than its event")
     total = state.total + cost
     if not terms.allow(state.epsilon, total):
@@ -296,7 +274,16 @@ def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> Stat
     return state.charged(total, unit=run.unit if isinstance(run, Run) else None)
 
 
-def _close(charged: tuple[int, ...], true: tuple[int, ...]) -> bool:
+def _is_at_least(cost: Cost, true: Cost) -> bool:
     """Whether no divergence was understated by more than one unit and `_BITS`; in whole numbers, for speed."""
-    pairs = zip(charged, true, strict=True)
-    return all((mine + 1) << _BITS >= theirs * (2**_BITS - 1) for mine, theirs in pairs)
+    pairs = zip(cost.renyi, true.renyi, strict=True)
+    return (cost.pure, cost.delta) == (true.pure, true.delta) and all(
+        (mine + 1) << _BITS >= theirs * (2**_BITS - 1) for mine, theirs in pairs
+    )
+
+
+def _is_planned(cost: Cost, planned: Cost | None) -> bool:
+    """Whether an account's first charge costs what it was planned at, to `_BITS`, and closes the orders."""
+    if planned is None or (cost.delta, cost.renyi) != (planned.delta, planned.renyi):
+        return False
+    return cost.pure * 2**_BITS >= planned.pure * (2**_BITS - 1)

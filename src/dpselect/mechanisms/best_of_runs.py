@@ -21,7 +21,7 @@ from dpselect.accounting import (
     compose,
 )
 from dpselect.accounting.candidates import candidates_epsilon
-from dpselect.accounting.events.kinds import checked_event, has_direction, shape_of_runs
+from dpselect.accounting.events import checked_event, has_direction, shape_of_runs
 from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.base import MechanismValue

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
-from dpselect.accounting.crossing import largest_fitting
-from dpselect.accounting.renyi import best_epsilon
+from dpselect.accounting.renyi import best_epsilon, largest_fitting
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError

@@ -13,7 +13,7 @@ from typing import Literal, cast
 import numpy as np
 
 from dpselect._native import _core
-from dpselect.accounting.candidates import expected_runs
+from dpselect.accounting.events import expected_runs
 from dpselect.checks import one_of
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exact_coins import heads

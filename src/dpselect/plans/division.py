@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpselect.accounting.events import Event
+from dpselect.accounting.filter import Limits
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.ledger.accounts import NewAccount
 from dpselect.plans.planned_question import PlannedQuestion
 from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import Terms, as_text
@@ -81,10 +81,11 @@ def divided(
     whole = Fraction(delta)
     own = sum((Fraction(charge(each, epsilon).delta) for each in questions), Fraction(0))
     if whole > own:
-        account = NewAccount(epsilon=Fraction(epsilon), delta=whole, set_aside=own)
+        account = Limits.new(epsilon=Fraction(epsilon), delta=whole, set_aside=own)
         composed = _by_composition(questions, price, charge, account, summed, epsilon=epsilon)
         if composed is not None and _is_more(questions, composed, summed):
-            spent = account.spent([charge(each, composed[each.name]) for each in questions])
+            events = [charge(each, composed[each.name]) for each in questions]
+            spent = account.spent(account.charged(Fraction(epsilon), account.nothing, events)[1])
             return Division(composed, fraction_up(spent), delta, is_composed=True)
     if refused is not None:
         raise refused
@@ -97,7 +98,7 @@ def _by_composition(
     questions: Sequence[PlannedQuestion],
     price: Price,
     charge: Charge,
-    account: NewAccount,
+    account: Limits,
     summed: Mapping[str, float],
     *,
     epsilon: float,
@@ -120,9 +121,12 @@ def _by_composition(
     def at(factor: float) -> dict[str, float]:
         return fixed | {name: factor * part for name, part in parts.items()}
 
+    def accepts(chosen: Mapping[str, float]) -> bool:
+        events = [charge(each, chosen[each.name]) for each in questions]
+        return account.allow(Fraction(epsilon), account.charged(Fraction(epsilon), account.nothing, events)[1])
+
     def fits(factor: float) -> bool:
-        chosen = at(factor)
-        return account.allows([charge(each, chosen[each.name]) for each in questions])
+        return accepts(at(factor))
 
     if not parts:
         return fixed if fits(1.0) else None
@@ -135,7 +139,7 @@ def _by_composition(
         enough, too_much = too_much, 2 * too_much
     enough = _nearest(fits, enough, too_much)
     rounded = fixed | {name: _in_few_digits(enough * part, math.floor) for name, part in parts.items()}
-    return rounded if account.allows([charge(each, rounded[each.name]) for each in questions]) else at(enough)
+    return rounded if accepts(rounded) else at(enough)
 
 
 def _is_more(questions: Sequence[PlannedQuestion], composed: Mapping[str, float], summed: Mapping[str, float]) -> bool:

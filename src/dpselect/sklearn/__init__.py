@@ -12,8 +12,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError("estimators for scikit-learn", "sklearn") from missing
 
+from dpselect.sklearn.estimators import PrivateSelectKBest, PrivateTreeClassifier
 from dpselect.sklearn.search import PrivateSearchCV
-from dpselect.sklearn.select_k_best import PrivateSelectKBest
-from dpselect.sklearn.tree_classifier import PrivateTreeClassifier
 
 __all__ = ["PrivateSearchCV", "PrivateSelectKBest", "PrivateTreeClassifier"]

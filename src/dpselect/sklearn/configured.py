@@ -30,9 +30,6 @@ Configuration = Mapping[str, Any]
 def all_combinations(configurations: object) -> Sequence[Configuration]:
     """All combinations of values.
 
-    Raises:
-        InvalidParameterError: not a mapping from names to lists of values, or a list of such mappings.
-
     >>> all_combinations([{"depth": [1, 2]}, {"bins": [5]}])
     [{'depth': 1}, {'depth': 2}, {'bins': 5}]
     """
@@ -69,9 +66,6 @@ def check_all(
 
     Returns:
         Whether each estimator has a parameter ``epsilon``.
-
-    Raises:
-        InvalidParameterError: one of them cannot be made, or is refused.
 
     Proof: ``proofs/private_search.md``.
     """
@@ -135,9 +129,6 @@ def _cost_of_a_row(made: Any, copies: Sequence[object]) -> Fraction:
     """The sum of the epsilons of all estimators in one, wherever they stand.
 
     An estimator with an epsilon of its own states what one fit costs with all that it holds; but no less than they do.
-
-    Raises:
-        InvalidParameterError: an estimator without an epsilon holds private ones, and may fit them several times.
     """
     counted: set[int] = set()
 

@@ -1,7 +1,8 @@
-"""Rows read as numbers and classes: refused by shape and type only, never because of a row's contents.
+"""What estimators take: rows read as numbers, their classes, and public settings, all checked in ``fit``.
 
-Arrays and frames are read as a `dpselect.Dataset` reads them: each row depends on that row and on the type of its
-column. A list, or an array of Python objects, has no type: each object is read alone.
+Rows are refused by shape and type only, never because of a row's contents. Arrays and frames are read as a
+`dpselect.Dataset` reads them: each row depends on that row and on the type of its column. A list, or an array of Python
+objects, has no type: each object is read alone.
 """
 
 from __future__ import annotations
@@ -9,18 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from hashlib import sha256
+from math import inf
+from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.errors import InvalidDataError, Shown, describe
+from dpselect.checks import positive_count
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import Array, pa, pc
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.frames import single_columns
 from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array, place_of_object
+from dpselect.summaries import GrowingBins, PublicBins, PublicCandidates
+from dpselect.summaries.private import HIGHEST_WEIGHT, MOST_CELLS
 
 _MASKED: Any = ma.MaskedArray
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
@@ -57,13 +64,7 @@ class Features:
 
 
 def numbers(X: Any) -> Features:
-    """`X` as columns of numbers.
-
-    Raises:
-        InvalidDataError: sparse, not of two dimensions, without a feature, or with a column of a type that is not of
-            numbers. What is in the rows makes no difference, but for the first of a list: it says how many features
-            there are.
-    """
+    """`X` as columns of numbers."""
     if hasattr(X, "tocsr"):
         hint = "Sparse input is not supported: pass X.toarray()."
         raise InvalidDataError("X", Shown("<sparse>"), "a dense table", hint)
@@ -84,11 +85,7 @@ def column(table: Features, place: int) -> NDArray[np.float64]:
 
 
 def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int64]:
-    """Which of `classes` each row has, from 0, shape ``(rows,)``; -1: none of them.
-
-    Raises:
-        InvalidDataError: not one label for each row, or of a type that none of the classes has.
-    """
+    """Which of `classes` each row has, from 0, shape ``(rows,)``; -1: none of them."""
     if y is None:
         hint = "This estimator requires y to be passed, but the target y is None."
         raise InvalidDataError("y", None, "the class of each row", hint)
@@ -174,11 +171,7 @@ def only(label: object) -> object:
 
 
 def array_of(given: Any, name: str, *, expected: str = "an array, a data frame or a list of rows") -> NDArray[Any]:
-    """An array with the type and the mask of `given`.
-
-    Raises:
-        InvalidDataError: no array can be made of it without looking at its rows.
-    """
+    """An array with the type and the mask of `given`."""
     if isinstance(given, _MASKED):
         return given
     foreign = hasattr(given, "__dataframe__") or not (hasattr(given, "dtype") or hasattr(given, "__array__"))
@@ -225,3 +218,137 @@ def _places(array: Array, holds: Holds, known: Mapping[object, int]) -> NDArray[
         values = map(Decimal, cast("Iterable[str]", values))
     found = np.array([*(known.get(value, -1) for value in values), -1], np.int64)
     return found[np.asarray(pc.fill_null(listed.indices, len(found) - 1))]
+
+
+def feature_names(names: Iterable[object] | None, count: int) -> PublicCandidates:
+    """The names of a data frame's columns; positions where there are none, or none that tell the columns apart."""
+    texts = [name for name in (() if names is None else names) if isinstance(name, str) and name]
+    if len(set(texts)) == count:
+        return PublicCandidates.given([str(name) for name in texts])
+    return PublicCandidates.given(range(count))
+
+
+def distinct_classes(classes: Any) -> tuple[object, ...]:
+    """The public list of labels, two or more: whole numbers, numbers, text or booleans.
+
+    >>> distinct_classes(["sick", "well"])
+    ('sick', 'well')
+    """
+    expected = "at least two different labels, all text or all numbers"
+    hint = "They are never read from y, because which classes occur there is private."
+    given = cast("object", classes.tolist() if hasattr(classes, "tolist") else classes)
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
+    listed = cast("Sequence[Any]", given)
+    labels = tuple(cast("Any", label.item()) if isinstance(label, np.generic) else label for label in listed)
+    text, numeric = (all(isinstance(label, kind) for label in labels) for kind in (str, Real))
+    if not (text or (numeric and all(-inf < label < inf for label in labels))):
+        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
+    return labels
+
+
+def class_weights(weights: object, count: int) -> tuple[int, ...]:
+    """The weight of a row of each class; None: 1.
+
+    >>> class_weights(None, 3), class_weights([1, 20], 2)
+    ((1, 1, 1), (1, 20))
+    """
+    if weights is None:
+        return (1,) * count
+    if not isinstance(weights, (list, tuple, np.ndarray)):
+        raise InvalidParameterError("class_weights", Shown(describe(weights)), "a list: a weight for each class")
+    given = cast("Sequence[object]", weights)
+    if len(given) != count:
+        got = Shown(f"<{len(given)} weights>")
+        raise InvalidParameterError("class_weights", got, f"{count} of them: one for each class")
+    return tuple(positive_count(weight, "class_weights", at_most=HIGHEST_WEIGHT) for weight in given)
+
+
+Bins = PublicBins | GrowingBins
+
+
+def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[Bins, ...]:
+    """The bins of each feature.
+
+    Args:
+        bounds: two numbers for all features, or two numbers for each: a list in their order, or a mapping by name. None
+            in place of two numbers: bins that grow.
+        bins: a number for all features, or one for each; of bins that grow, for each factor of ten.
+        names: of the features.
+        classes: how many classes there are.
+
+    >>> [cut.count for cut in feature_bins((0, 1), [2, 5], PublicCandidates.given(range(2)), classes=2)]
+    [2, 5]
+    """
+    cuts: dict[tuple[object, object], Bins] = {}
+    each_bounds = _each(_as_lists(bounds), "bounds", names, one=_is_pair)
+    each_bins = _each(_as_lists(bins), "bins", names, one=_is_single)
+    found: list[Bins] = []
+    for ends, count in zip(each_bounds, each_bins, strict=True):
+        key = (repr(ends), repr(count))
+        if key not in cuts:
+            cuts[key] = GrowingBins.given(count) if ends is None else PublicBins.given(ends, count)
+        found.append(cuts[key])
+    most = max(cut.count for cut in found)
+    if (most + 1) * classes > MOST_CELLS:
+        raise InvalidParameterError("bins", most, f"at most {MOST_CELLS // classes - 1} with so many classes")
+    return tuple(found)
+
+
+def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[object], bool]) -> list[object]:
+    count = len(names)
+    if isinstance(given, Mapping):
+        by_name = cast("Mapping[object, object]", given)
+        expected = [names[place] for place in range(count)]
+        if set(by_name) != set(expected):
+            hint = _difference(set(by_name), expected)
+            raise InvalidParameterError(name, Shown("<mapping>"), f"an entry for each of the {count} features", hint)
+        return [_as_lists(by_name[each]) for each in expected]
+    if one(given):
+        return [given] * count
+    if not isinstance(given, (list, tuple)):
+        raise InvalidParameterError(name, Shown(describe(given)), "one for all features, or one per feature")
+    listed = cast("Sequence[object]", given)
+    if len(listed) != count:
+        raise InvalidParameterError(name, Shown(f"<{len(listed)} of them>"), f"{count}: one for each feature")
+    return list(listed)
+
+
+def _difference(given: set[object], expected: list[Any]) -> str:
+    """Names of columns are schema, and what was given is the caller's own."""
+    missing = [each for each in expected if each not in given]
+    unknown = sorted(repr(each) for each in given.difference(expected))
+    parts = {"Missing": [repr(each) for each in missing], "No feature": unknown}
+    return " ".join(
+        f"{what}: {', '.join(names[:5])}{', ...' * (len(names) > 5)}." for what, names in parts.items() if names
+    )
+
+
+def _as_lists(given: object) -> object:
+    return cast("Any", given).tolist() if isinstance(given, (np.ndarray, np.generic)) else given
+
+
+def _is_single(given: object) -> bool:
+    return not isinstance(given, (list, tuple))
+
+
+def _is_pair(given: object) -> bool:
+    """Two numbers; two features' bounds are two pairs."""
+    if not isinstance(given, (list, tuple)):
+        return True  # whatever it is, it is refused as a pair
+    pair = cast("Sequence[object]", given)
+    return not any(isinstance(end, (list, tuple, np.ndarray)) for end in pair) and len(pair) == 2
+
+
+def settings_hash(*settings: object) -> str:
+    """Of public settings, which a certificate does not list: of arrays all numbers count."""
+    return sha256(repr([_exact(each) for each in settings]).encode()).hexdigest()
+
+
+def _exact(setting: Any) -> Any:
+    if isinstance(setting, np.ndarray):
+        numbers = cast("NDArray[Any]", setting)
+        return str(numbers.dtype), numbers.shape, numbers.tobytes()
+    return [_exact(each) for each in cast("list[Any]", setting)] if isinstance(setting, list | tuple) else setting

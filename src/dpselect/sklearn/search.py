@@ -24,9 +24,8 @@ from dpselect.ledger import Ledger
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.sklearn.configured import all_combinations, check_all, configured
-from dpselect.sklearn.parts import checked_labels, checked_rows, rows_right, sum_of_scores, taken
-from dpselect.sklearn.select_k_best import without_password
-from dpselect.sklearn.units import divided, unit_of_rows
+from dpselect.sklearn.estimators import ledger_of
+from dpselect.sklearn.parts import checked_labels, checked_rows, divided, rows_right, sum_of_scores, taken, unit_of_rows
 
 _STEPS = 1024
 """Scores of a row between 0 and 1 are rounded to multiples of 1/1024, so that their sums are exact."""
@@ -197,7 +196,14 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             score = self._score(fitted, taken(table, scoring), taken(labels, scoring), steps=steps)
             return noise.draw(score) / steps, fitted
 
-        best = plan.run(run, range(len(listed)), charge=self._charge(Run, relation))
+        ledger = ledger_of(self, fitted="best_estimator_")
+
+        def charge(event: Event) -> None:
+            if ledger is not None:
+                paid = Run(event=event, mechanism="BestOfRuns", neighbours=relation, unit=self.unit)
+                ledger.charge(str(self.account), paid)
+
+        best = plan.run(run, range(len(listed)), charge=charge)
         if best is None:
             raise SelectionError("More runs were drawn than the cap allows. Nothing is released; the charge stands.")
         if best.failed:
@@ -228,24 +234,6 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
                 stacklevel=3,
             )
         return listed
-
-    def _charge(self, run: type[Run], relation: Any) -> Callable[[Event], object] | None:
-        if (self.ledger is None) != (self.account is None):
-            missing = "ledger" if self.ledger is None else "account"
-            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
-        if self.ledger is None or self.account is None:
-            if hasattr(self, "best_estimator_"):
-                warnings.warn(
-                    "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones",
-                    stacklevel=3,
-                )
-            return None
-        without_password(self.ledger)
-        ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
-        account = self.account
-        return lambda event: ledger.charge(
-            account, run(event=event, mechanism="BestOfRuns", neighbours=relation, unit=self.unit)
-        )
 
     @available_if(_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:

@@ -1,4 +1,11 @@
-"""What events are: the privacy property of one run, groups of events, and a run with its words for people."""
+"""Events: what ran, and nothing about the data it ran on.
+
+A mechanism emits an event; accountants interpret it. An event names a *privacy property* that was proved, not a
+mechanism, so that two mechanisms with the same property are accounted for in the same way. What ran, for people, is a
+`Run`: an event with the mechanism's name, the neighbouring relation and the unit. Both are frozen and comparable by
+value; `dpselect.accounting.codec` writes them as JSON. Kinds are never removed and never change meaning:
+``docs/events.md``.
+"""
 
 from __future__ import annotations
 
@@ -196,6 +203,18 @@ def shape_of_runs(eta: object) -> float:
     if isinstance(eta, bool) or not isinstance(eta, (int, float)) or not -1.0 < eta <= 1e6:
         raise InvalidParameterError("eta", eta, "a number above -1, at most a million")
     return float(eta)
+
+
+def expected_runs(eta: float, gamma: float) -> float:
+    r"""The mean of K: :math:`\eta (1 - \gamma) / (\gamma (1 - \gamma^\eta))`, and its limit at 0.
+
+    >>> expected_runs(1.0, 0.25), round(expected_runs(0.0, 0.25), 3)
+    (4.0, 2.164)
+    """
+    log = -math.log(gamma)
+    if eta == 0.0:
+        return (1.0 - gamma) / (gamma * log)
+    return eta * (1.0 - gamma) / (gamma * -math.expm1(-eta * log))
 
 
 SingleEvent = (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast
 
-from dpselect.accounting.events.kinds import (
+from dpselect.accounting.events import (
     ApproximateEvent,
     BoundedRangeEvent,
     ComposedEvent,

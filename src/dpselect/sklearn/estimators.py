@@ -1,0 +1,362 @@
+"""What is fitted privately on rows: a selector of the k best features, and a decision tree classifier."""
+
+# scikit-learn comes without types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUntypedBaseClass=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpselect.accounting import Run
+from dpselect.certificates.release import Release
+from dpselect.checks import positive_epsilon
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.ledger import Ledger
+from dpselect.privacy import neighbouring_relation
+from dpselect.questions.features import BestFeatures
+from dpselect.questions.query import Query
+from dpselect.questions.words import identity_text
+from dpselect.recipes import DecisionTree, GrownTree
+from dpselect.rows.frames import check_distinct_names
+from dpselect.server_urls import may_hold_password
+from dpselect.session.paying import Spending, TableQuestion
+from dpselect.sklearn.reading import (
+    Bins,
+    Features,
+    class_weights,
+    column,
+    distinct_classes,
+    feature_bins,
+    feature_names,
+    numbers,
+    positions,
+    settings_hash,
+)
+from dpselect.summaries import RuleCounts
+from dpselect.summaries.private import PublicFeatures
+
+
+class PrivateSelectKBest(SelectorMixin, BaseEstimator):
+    """Selects the `k` features that each, by itself, classify the most rows correctly.
+
+    The private counterpart of scikit-learn's ``SelectKBest``. Each feature is cut into public bins; its score is the
+    number of rows whose class is the most frequent one in their bin. A row changes each score by at most 1, so the `k`
+    winners can be drawn with (`epsilon`, `delta`)-differential privacy *of a row*: **one row has to be everything that
+    one person (or other unit) contributes.** Scores are never stored: only the selected features are released, and each
+    fit is a new draw.
+
+    **Every** ``fit`` **is a separate release and costs** `epsilon` **again**, including each refit, each fitted clone
+    and each fold of a cross-validation. With a ledger each fit is charged before it is drawn, and refused if the
+    account is empty. Without one you have to add up the costs, and only fitting the same object again gives a warning.
+    To select once and use the features in many folds, fit it separately and put
+    ``sklearn.frozen.FrozenEstimator(selector)`` into the pipeline (``docs/sklearn.md``).
+
+    As everywhere in scikit-learn, nothing is checked before ``fit``. ``fit`` checks arguments, types and shapes; the
+    contents of rows never decide whether it fails.
+
+    Args:
+        k: number of features to select, from 1 to the number of features.
+        epsilon: privacy loss of one fit, of all `k` selections together, > 0.
+        classes: the public list of labels, at least two, all text or all numbers. Never taken from ``y``: a class that
+            only one person has would reveal that person. A row with another label is left out.
+        bounds: smallest and largest value of a feature, public as well; values beyond a bound count as that bound. One
+            pair for all features, a list of pairs, or a mapping from the names of a data frame's columns to pairs. None
+            in place of a pair, the default: bins that grow with the numbers, for which nothing has to be known.
+        bins: number of bins of equal width for each feature (without bounds, for each factor of ten), or one such
+            number per feature. A missing value (NaN, ``None``, anything that is not a number) has a bin of its own.
+        class_weights: weight of a row of each class, whole numbers from 1 to 2^20 in the order of `classes`, such as
+            ``[1, 20]`` if the second class is rare. Public: not the frequencies of ``y``. The noise grows with the
+            highest weight. None: 1 for each.
+        delta: probability with which the guarantee may fail, from 0 to below 1; see `dpselect.top_k`.
+        neighbours: ``"add_remove"``, with a private number of rows, or ``"replace_one"``, with twice the noise.
+        unit: your name for what a row represents; with a ledger, the unit that the account protects.
+        ledger: a `dpselect.Ledger` or its URL, without a password in it. Requires `account`.
+        account: name of the account to which each fit is charged.
+        request: an id of your choice: the same arguments under the same id return the release that the ledger has
+            stored, at no further cost, *whatever rows are passed*.
+
+    Attributes:
+        release_: the `dpselect.Release` with its certificate; its value holds the names (or positions) of the features.
+        selected_: positions of the selected features, best first, shape ``(k,)``.
+        n_features_in_: number of features seen in ``fit``.
+        feature_names_in_: their names, if ``X`` had any.
+
+    ``fit`` raises `InvalidParameterError` or `InvalidDataError`, both of them a ``ValueError``, or what the ledger
+    raises (see `dpselect.Dataset`); nothing is drawn then.
+
+    Proof: ``proofs/feature_scores.md`` and ``proofs/top_k.md``.
+
+    >>> import numpy as np
+    >>> X = np.array([[age, 70 - age % 7] for age in range(20, 60)] * 50)
+    >>> y = np.where(X[:, 0] < 40, "young", "old")
+    >>> selector = PrivateSelectKBest(1, epsilon=1.0, classes=["young", "old"], bounds=(0, 100))
+    >>> selector.fit_transform(X, y)[:3, 0]  # the rules are right about 2,000 rows and about some 1,000
+    array([20, 21, 22])
+    >>> print(selector.release_.promise)
+    Differentially private: epsilon = 1, when one row is added or removed.
+    """
+
+    def __init__(
+        self,
+        k: int,
+        *,
+        epsilon: float,
+        classes: object,
+        bounds: object = None,
+        bins: object = 10,
+        class_weights: object = None,
+        delta: float = 0.0,
+        neighbours: str = "add_remove",
+        unit: str = "row",
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+        request: str | None = None,
+    ) -> None:
+        self.k = k
+        self.epsilon = epsilon
+        self.classes = classes
+        self.bounds = bounds
+        self.bins = bins
+        self.class_weights = class_weights
+        self.delta = delta
+        self.neighbours = neighbours
+        self.unit = unit
+        self.ledger = ledger
+        self.account = account
+        self.request = request
+
+    def fit(self, X: Any, y: Any) -> PrivateSelectKBest:
+        """Charge, if there is a ledger, and draw: one release from the rows.
+
+        Args:
+            X: shape ``(rows, features)``, a dense array, data frame or list of rows, of numbers. Each value is read
+                alone; anything that is not a number is missing.
+            y: shape ``(rows,)``, the label of each row.
+        """
+        table = numbers(X)
+        relation = neighbouring_relation(self.neighbours)
+        labels = distinct_classes(self.classes)
+        classes = positions(y, labels, rows=table.rows)
+        check_distinct_names(X, argument="X")
+        validate_data(self, X, skip_check_array=True)  # the names and the number of features
+        names = feature_names(getattr(self, "feature_names_in_", None), len(table.columns))
+        features = PublicFeatures(
+            names=names,
+            bins=feature_bins(self.bounds, self.bins, names, classes=len(labels)),
+            weights=class_weights(self.class_weights, len(labels)),
+        )
+        question = BestFeatures(
+            features=names,
+            k=self.k,
+            weights=features.weights,
+            settings=settings_hash(features.bins, labels),
+            epsilon=positive_epsilon(self.epsilon),
+            delta=self.delta,
+        )
+        asked = Query.planned(question, None, neighbours=relation)
+
+        def tally() -> list[RuleCounts]:
+            return [features.tally((column(table, place) for place in range(len(table.columns))), classes)]
+
+        spending = Spending(ledger_of(self, fitted="release_"), self.account)
+        self.release_: Release = spending.answer(
+            TableQuestion(asked=asked, rows=tally, unit=self.unit, column=question.column, request=self.request)
+        )
+        place_of = {names[place]: place for place in range(len(names))}
+        self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)
+        return self
+
+    def _get_support_mask(self) -> Any:
+        check_is_fitted(self)
+        mask = np.zeros(cast(Any, self).n_features_in_, dtype=np.bool_)
+        mask[self.selected_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        return tags
+
+
+class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
+    """A decision tree whose splits and leaves are (`epsilon`, `delta`)-differentially private *of a row*.
+
+    **One row has to be everything that one person (or other unit) contributes.** In each level every node selects one
+    of all (feature, cut) pairs by the exact private selection of this library, with half of the published noise, as
+    these scores are monotone when a row is added or removed. Each leaf releases a noisy count of each class. Nothing
+    else of the rows is kept: predictions cost nothing.
+
+    **Every** ``fit`` **is a separate release and costs** `epsilon` **again**, including each refit, each fitted clone
+    and each fold of a cross-validation. With a ledger each fit is charged before it is drawn, and refused if the
+    account is empty. To choose among settings, use `PrivateSearchCV` or set them by public knowledge.
+
+    As everywhere in scikit-learn, nothing is checked before ``fit``. ``fit`` checks arguments, types and shapes; the
+    contents of rows never decide whether it fails.
+
+    Args:
+        epsilon: privacy loss of one fit, > 0.
+        classes: the public list of labels, at least two, all text or all numbers. Never taken from ``y``. A row with
+            another label is left out.
+        bounds: smallest and largest value of a feature, public as well; as for `PrivateSelectKBest`. None, the default:
+            bins that grow with the numbers.
+        bins: number of bins for each feature, or one number for each; cuts lie between bins. A missing value belongs to
+            a bin of its own, above the others.
+        depth: levels of splits, from 1 to 12.
+        criterion: ``"gini"``, ``"max"`` or ``"entropy"``, which has the most noise.
+        most_rows: a public bound on the number of rows; only ``"entropy"`` needs it.
+        leaf_share: the part of epsilon that the counts in the leaves cost.
+        delta: probability with which the guarantee may fail, from 0 to below 1.
+        neighbours: ``"add_remove"``, with a private number of rows, or ``"replace_one"``, with twice the noise.
+        unit: your name for what a row represents; with a ledger, the unit that the account protects.
+        ledger: a `dpselect.Ledger` or its URL, without a password in it. Requires `account`.
+        account: name of the account to which each fit is charged.
+
+    Attributes:
+        tree_: the `dpselect.recipes.GrownTree`: released, so it may be shown.
+        event_: what the fit cost, for accounting.
+        classes_: the labels.
+        n_features_in_: number of features seen in ``fit``.
+        feature_names_in_: their names, if ``X`` had any.
+
+    ``fit`` raises `InvalidParameterError` or `InvalidDataError`, both of them a ``ValueError``, or what the ledger
+    raises (see `dpselect.Ledger.charge`); nothing is drawn then.
+
+    Proof: ``proofs/split_scores.md``.
+
+    >>> import numpy as np
+    >>> X = np.array([[age, 70 - age % 7] for age in range(20, 60)] * 50)
+    >>> y = np.where(X[:, 0] < 40, "young", "old")
+    >>> tree = PrivateTreeClassifier(epsilon=2.0, classes=["old", "young"], bounds=(0, 100), depth=2).fit(X, y)
+    >>> tree.predict([[25, 66], [55, 66]]).tolist()
+    ['young', 'old']
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        classes: object,
+        bounds: object = None,
+        bins: object = 10,
+        depth: int = 4,
+        criterion: str = "gini",
+        most_rows: int | None = None,
+        leaf_share: float = 0.2,
+        delta: float = 0.0,
+        neighbours: str = "add_remove",
+        unit: str = "row",
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.classes = classes
+        self.bounds = bounds
+        self.bins = bins
+        self.depth = depth
+        self.criterion = criterion
+        self.most_rows = most_rows
+        self.leaf_share = leaf_share
+        self.delta = delta
+        self.neighbours = neighbours
+        self.unit = unit
+        self.ledger = ledger
+        self.account = account
+
+    def fit(self, X: Any, y: Any) -> PrivateTreeClassifier:
+        """Charge, if there is a ledger, and grow the tree: one release from the rows.
+
+        Args:
+            X: shape ``(rows, features)``, a dense array, data frame or list of rows, of numbers. Each value is read
+                alone; anything that is not a number is missing.
+            y: shape ``(rows,)``, the label of each row.
+        """
+        table = numbers(X)
+        labels = distinct_classes(self.classes)
+        classes = positions(y, labels, rows=table.rows)
+        if getattr(y, "ndim", 1) == 2:
+            said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
+            warnings.warn(said, DataConversionWarning, stacklevel=2)
+        check_distinct_names(X, argument="X")
+        validate_data(self, X, skip_check_array=True)  # the names and the number of features
+        names = feature_names(getattr(self, "feature_names_in_", None), len(table.columns))
+        self._cuts: tuple[Bins, ...] = feature_bins(self.bounds, self.bins, names, classes=len(labels))
+        planned = DecisionTree(
+            epsilon=self.epsilon,
+            bins=tuple(cut.count + 1 for cut in self._cuts),
+            classes=len(labels),
+            depth=self.depth,
+            criterion=cast(Any, self.criterion),
+            most_rows=self.most_rows,
+            leaf_share=self.leaf_share,
+            delta=self.delta,
+            neighbours=neighbouring_relation(self.neighbours),
+        )
+        codes = self._codes(table)
+        ledger = ledger_of(self, fitted="tree_")
+        if ledger is not None:
+            settings = {name: value for name, value in self.get_params().items() if name not in ("ledger", "account")}
+            question = {"ask": "tree", "settings": settings_hash(sorted(settings.items()), labels)}
+            run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
+            ledger.charge(str(self.account), run, question=identity_text(question, unit=self.unit))
+        self.tree_: GrownTree = planned.grow(codes, classes)
+        self.event_ = planned.event
+        self.classes_ = np.array(labels)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most frequent class of each row's leaf, shape ``(rows,)``; no further cost."""
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The noisy shares of the classes in each row's leaf, shape ``(rows, classes)``; no further cost."""
+        check_is_fitted(self)
+        table = numbers(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self.tree_.shares()[self.tree_.apply(self._codes(table))]
+
+    def _codes(self, table: Features) -> NDArray[np.int64]:
+        """The bin of each row in each feature; a missing value has the last one."""
+        codes = np.empty(table.shape, np.int64)
+        for place, cut in enumerate(self._cuts):
+            values = column(table, place)
+            codes[:, place] = np.where(np.isnan(values), cut.count, cut.places(values))
+        return codes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        return tags
+
+
+def ledger_of(estimator: Any, *, fitted: str) -> Ledger | None:
+    """The ledger to which a fit is charged. Without one it warns if the estimator was `fitted`, as an attribute tells.
+
+    Parameters are shown by the estimator's ``repr`` and kept by its pickles, so a URL has no password.
+    """
+    ledger, account = estimator.ledger, estimator.account
+    if (ledger is None) != (account is None):
+        missing = "ledger" if ledger is None else "account"
+        raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+    if ledger is None:
+        if hasattr(estimator, fitted):
+            said = "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones"
+            warnings.warn(said, stacklevel=3)
+        return None
+    if isinstance(ledger, str) and ledger.startswith("postgres") and may_hold_password(ledger):
+        hint = "The estimator's repr would show it. Give dpselect.Ledger(url) instead, whose repr does not."
+        raise InvalidParameterError("ledger", Shown("<URL with a password>"), "a URL without one", hint)
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
