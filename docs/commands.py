@@ -32,7 +32,7 @@ def reference() -> str:
     for name in sorted(QUESTIONS):
         own = [line for line in asked[name] if line not in common and line not in listed]
         parts += [*_head(name, app[name]), *map(_item, own)]
-    for name in ("check", "columns", "plan", "run", "serve", "verify", "doctor", "completion"):
+    for name in ("check", "columns", "audit", "plan", "run", "serve", "verify", "doctor", "completion"):
         parts += [*_head(name, app[name]), *map(_item, _lines(app[name]))]
     for name in sorted(each for each in app["ledger"] if not each.startswith("-")):
         parts += [*_head(f"ledger {name}", app["ledger"][name]), *map(_item, _lines(app["ledger"][name]))]

@@ -30,6 +30,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Start": ["docs/start", "docs/choosing", "docs/notebooks"],
     "How to": [
         "docs/checking",
+        "docs/auditing",
         "docs/tables",
         "docs/files",
         "Tables on servers and in Spark </docs/engines>",
@@ -94,7 +95,7 @@ BELOW: Mapping[str, Sequence[str]] = {
         f"docs/api/{name}"
         for name in (
             *("tables", "selecting", "numbers", "scores-of-numbers", "distributions"),
-            *("planning", "accounting", "ledger", "certificates", "sklearn", "recipes", "charts", "errors"),
+            *("planning", "accounting", "ledger", "certificates", "auditing", "sklearn", "recipes", "charts", "errors"),
         )
     ],
     "proofs/README": ["proofs/*"],

@@ -191,7 +191,6 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.AboveThreshold.pmf": {"queries": [1.0, 9.0]},
     "dpselect.ExponentialMechanism": {"weights": [1, 2, 3]},
     "dpselect.DiscreteGaussianMechanism.draw_many": {"values": [1, 2]},
-    **{f"dpselect.mechanisms.IntervalMechanism.{each}": PIECES for each in ("cdf", "draw", "interval_probabilities")},
     "dpselect.mechanisms.MeanMechanism.error_bound": {"n": 3},
     "dpselect.PartialSelection.of": {"mechanism": FLIP},
     "dpselect.PartialSelection.from_bytes": {"mechanism": FLIP},

@@ -6,8 +6,8 @@ set: `TopKSet`; in several places: `PartialSelection`. Numbers: `LaplaceMechanis
 `AboveThreshold`. Tuning: `best_of_runs`. All other mechanisms: `mechanisms`. Tables: `Dataset`, whose answers are
 each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way;
 `ROWS` if each row is another person; `verify` a certificate. Several questions with one budget: `Plan`; a page about
-answers: `report`. Before spending: `planning`. What was spent: `accounting`. Trees, synthetic tables and networks:
-`recipes`. All errors: `errors`.
+answers: `report`. What others wrote: `audit`, `falsify_sensitivity`. Before spending: `planning`. What was spent:
+`accounting`. Trees, synthetic tables and networks: `recipes`. All errors: `errors`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dpselect import planning as planning
     from dpselect import recipes as recipes
     from dpselect import testing as testing
+    from dpselect.auditing.audit import audit as audit
+    from dpselect.auditing.moved_scores import falsify_sensitivity as falsify_sensitivity
     from dpselect.certificates.checking import verify as verify
     from dpselect.certificates.release import Release as Release
     from dpselect.errors import SelectionError as SelectionError
@@ -65,6 +67,8 @@ else:
         __name__,
         {
             "dpselect": "accounting errors mechanisms planning recipes sklearn testing",
+            "dpselect.auditing.audit": "audit",
+            "dpselect.auditing.moved_scores": "falsify_sensitivity",
             "dpselect.rows.public_column": "candidates_from",
             "dpselect.certificates.checking": "verify",
             "dpselect.certificates.release": "Release",

@@ -50,7 +50,7 @@ def test_the_loss_is_at_most_epsilon_and_can_be_more() -> None:
 def test_too_many_points_are_refused_before_any_score() -> None:
     assert make(bounds=(0, 1000), step=Fraction(1, 3)).points.size == 3001
     make(bounds=(0, 10**7 - 1), step=1)
-    with pytest.raises(InvalidParameterError, match=r"10000000 points, and this makes 10000001.*IntervalMechanism"):
+    with pytest.raises(InvalidParameterError, match=r"10000000 points, .* makes 10000001.*PiecewiseLinearMechanism"):
         make(bounds=(0, 10**7), step=1)
 
 

@@ -1,10 +1,8 @@
-"""Scores on intervals: draws against exact integrals, planning against both, and what is refused."""
+"""Scores that are constant on pieces of an interval: draws and their law against exact integrals."""
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -15,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
-from dpselect.errors import InvalidParameterError
 from tests.laws.goodness_of_fit import NEVER, p_value
-from tests.laws.test_bad_input import SECRET, assert_says_nothing
 
 CASES = {
     "plain": ([0.0, 1.0, 1.5, 4.0], [0.0, 1.0, -2.0]),
@@ -27,6 +23,11 @@ CASES = {
     "far from zero": ([1e11, 1e11 + 1, 1e11 + 3], [0.0, -1.0]),
 }
 every_case = pytest.mark.parametrize(("breakpoints", "scores"), CASES.values(), ids=CASES)
+
+
+def steps(breakpoints: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The same as lines: level, with jumps at breakpoints."""
+    return np.repeat(breakpoints, 2)[1:-1], np.repeat(scores, 2)
 
 
 def exact_probabilities(breakpoints: list[float], scores: list[float], *, scale: float) -> np.ndarray:
@@ -43,10 +44,11 @@ def exact_probabilities(breakpoints: list[float], scores: list[float], *, scale:
 @pytest.mark.sampled(1)
 @every_case
 def test_draws_have_the_density(breakpoints: list[float], scores: list[float]) -> None:
-    mechanism = dps.mechanisms.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0)
     exact = exact_probabilities(breakpoints, scores, scale=2.0)
-    np.testing.assert_allclose(mechanism.interval_probabilities(breakpoints, scores), exact, rtol=1e-9)
-    draws = np.array([mechanism.draw(breakpoints, scores) for _ in range(8000)])
+    law = mechanism.law(*steps(breakpoints, scores))
+    np.testing.assert_allclose(law.masses()[::2], exact, rtol=1e-9)
+    draws = mechanism.plan(*steps(breakpoints, scores)).draw_many(8000)
     ends = np.unique(breakpoints)
     with_length = np.diff(breakpoints) > 0
     middles = ends[:-1] / 2 + ends[1:] / 2  # each piece in two halves
@@ -67,17 +69,18 @@ def test_draws_have_the_density(breakpoints: list[float], scores: list[float]) -
 def test_the_distribution_agrees_with_the_probabilities(breakpoints: list[float], data: st.DataObject) -> None:
     pieces = len(breakpoints) - 1
     scores = data.draw(st.lists(st.floats(-4, 4), min_size=pieces, max_size=pieces))
-    mechanism = dps.mechanisms.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
-    chances = mechanism.interval_probabilities(breakpoints, scores)
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0)
+    law = mechanism.law(*steps(breakpoints, scores))
+    chances = law.masses()[::2]
     assert chances.sum() == pytest.approx(1.0, abs=1e-12)
-    at_ends = mechanism.cdf(breakpoints, scores, breakpoints)
+    at_ends = law.cdf(breakpoints)
     assert at_ends[0] == 0.0
     assert at_ends[-1] == pytest.approx(1.0, abs=1e-12)
-    assert mechanism.cdf(breakpoints, scores, [-9.0, 9.0]) == pytest.approx([0.0, 1.0], abs=1e-12)
+    assert law.cdf([-9.0, 9.0]) == pytest.approx([0.0, 1.0], abs=1e-12)
     wide = [piece for piece in range(pieces) if breakpoints[piece + 1] - breakpoints[piece] > 1e-3]
     for piece in wide:
         start, end = breakpoints[piece], breakpoints[piece + 1]
-        rise = mechanism.cdf(breakpoints, scores, [start + 1e-9, end - 1e-9])
+        rise = law.cdf([start + 1e-9, end - 1e-9])
         assert rise[1] - rise[0] == pytest.approx(chances[piece], abs=1e-5)
 
 
@@ -102,44 +105,7 @@ def test_the_law_above_can_fail() -> None:
 def worst_loss(
     breakpoints: list[float], before: np.ndarray, after: np.ndarray, *, epsilon: float, monotonic: bool
 ) -> float:
-    mechanism = dps.mechanisms.IntervalMechanism(epsilon=epsilon, sensitivity=1.0, monotonic=monotonic)
-    chances = [mechanism.interval_probabilities(breakpoints, scores) for scores in (before, after)]
+    mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=epsilon, sensitivity=1.0, monotonic=monotonic)
+    chances = [mechanism.law(*steps(breakpoints, scores)).masses()[::2] for scores in (before, after)]
     possible = chances[0] > 0
     return float(np.abs(np.log(chances[0][possible] / chances[1][possible])).max())
-
-
-def test_a_value_with_an_event_and_a_scale() -> None:
-    mechanism = dps.mechanisms.IntervalMechanism(epsilon=0.5, sensitivity=3)
-    assert mechanism.scale == 12.0
-    assert dps.mechanisms.IntervalMechanism(epsilon=0.5, sensitivity=3, monotonic=True).scale == 6.0
-    assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
-    for again in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
-        assert again == mechanism
-        assert 0.0 <= again.draw([0.0, 1.0], [0.0]) <= 1.0
-    assert dps.mechanisms.IntervalMechanism(epsilon=5e-324, sensitivity=1e308).scale == math.inf
-
-
-BAD: dict[str, tuple[Any, Any, str]] = {
-    "too few breakpoints": ([SECRET, 1e9], [1.0, 2.0], "breakpoints"),
-    "too many breakpoints": ([SECRET, 8000.0, 9000.0, 1e4], [1.0, 2.0], "breakpoints"),
-    "one breakpoint": ([SECRET], [1.0], "breakpoints"),
-    "decreasing": ([SECRET, 1.0, 9000.0], [1.0, 2.0], "breakpoints"),
-    "all equal": ([SECRET, SECRET], [1.0], "breakpoints"),
-    "infinite breakpoint": ([SECRET, math.inf], [1.0], "breakpoints"),
-    "NaN breakpoint": ([SECRET, math.nan, 1e9], [1.0, 2.0], "breakpoints"),
-    "NaN score": ([0.0, 1.0, 2.0], [SECRET, math.nan], "scores"),
-    "infinite score": ([0.0, 1.0, 2.0], [SECRET, -math.inf], "scores"),
-    "no scores": ([0.0], [], "scores"),
-    "text": ([0.0, 1.0], ["7919"], "scores"),
-    "large integers": ([0, 2**53 + 7919], [1.0], "breakpoints"),
-}
-
-
-@pytest.mark.parametrize(("breakpoints", "scores", "name"), BAD.values(), ids=BAD)
-def test_bad_pieces(breakpoints: Any, scores: Any, name: str) -> None:
-    mechanism = dps.mechanisms.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
-    for call in (mechanism.draw, mechanism.interval_probabilities):
-        with pytest.raises(InvalidParameterError) as caught:
-            call(breakpoints, scores)
-        assert caught.value.name == name
-        assert_says_nothing(caught.value)

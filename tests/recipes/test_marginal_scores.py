@@ -80,7 +80,7 @@ class Recorder:
 class Silent:
     """Takes the place of a mechanism that measures: answers the same whatever the truth is."""
 
-    scale = 1.0
+    expected_error = dps.GeometricMechanism(epsilon=1.0, sensitivity=1).expected_error
 
     def __init__(self, answer: int = 3) -> None:
         self.answer = answer

@@ -39,6 +39,7 @@ from dpselect.summaries import (
     PublicDomain,
     UnitValues,
 )
+from tests.mechanisms import joint_law
 from tests.rows import model
 from tests.rows.engines import Source
 from tests.rows.table_questions import DAYS, Question
@@ -130,6 +131,8 @@ def _law_of_one(task: Any, summary: Any) -> Law:
             return [task.mechanism.cdf(each, points) for each in task.exact(summary.values)]
         case Median() | Quantiles() | BestPrice() | Mean():
             points = np.linspace(task.domain.lower, task.domain.upper, 61)
+            if isinstance(task, Quantiles):
+                return [joint_law.cdf(task.mechanism, summary.values, points)]
             return [task.mechanism.cdf(summary.values, points)]
         case _:
             raise AssertionError(task)

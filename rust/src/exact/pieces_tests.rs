@@ -1,6 +1,6 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::numbers::scored_pieces::{Cells, Scored};
+use crate::numbers::scored_pieces::Scored;
 use crate::scores::scale::Scale;
 use crate::testing::{assert_law, normalised};
 
@@ -12,7 +12,7 @@ fn scale(epsilon: f64) -> Scale {
 }
 
 fn scored<'a>(breakpoints: &'a [f64], scores: &[f64], scale: &'a Scale) -> Scored<'a> {
-    Scored::new(Cells::between(breakpoints).unwrap(), scores.to_vec(), scale).unwrap()
+    Scored::new(breakpoints, scores.to_vec(), scale).unwrap()
 }
 
 fn law(pieces: &Scored<'_>) -> Vec<f64> {
@@ -160,7 +160,7 @@ fn absurd_exponents_are_decided_without_absurd_work() {
 fn no_length_at_all_is_refused() {
     for points in [&[1.0, 1.0][..], &[1.0]] {
         let scores = vec![0.0; points.len() - 1];
-        let refused = Scored::new(Cells::between(points).unwrap(), scores, &scale(1.0)).err();
+        let refused = Scored::new(points, scores, &scale(1.0)).err();
         assert_eq!(refused, Some(SelectError::NoCandidates));
     }
 }

@@ -1,4 +1,4 @@
-//! Pieces as a caller gives them: intervals between breakpoints or cells of so many places, each with a score.
+//! Intervals between breakpoints, each with a score, as a caller gives them.
 
 use crate::error::SelectError;
 use crate::exact::extended_float::Extended;
@@ -7,44 +7,9 @@ use crate::exact::rational::Rational;
 use crate::numbers::stretch::Stretch;
 use crate::scores::scale::Scale;
 
-/// Pieces next to each other.
-pub enum Cells<'a> {
-    /// Piece i lies between numbers i and i + 1, finite ones that do not decrease.
-    Between(&'a [f64]),
-    /// Piece i has so many places.
-    Places(&'a [u64]),
-}
-
-impl<'a> Cells<'a> {
-    /// # Errors
-    /// `NotFinite` if the breakpoints are not finite numbers in increasing order (equal neighbours are allowed).
-    pub fn between(breakpoints: &'a [f64]) -> Result<Self, SelectError> {
-        let is_increasing = breakpoints.windows(2).all(|pair| pair[0] <= pair[1]);
-        if is_increasing && breakpoints.iter().all(|point| point.is_finite()) {
-            Ok(Self::Between(breakpoints))
-        } else {
-            Err(SelectError::NotFinite)
-        }
-    }
-
-    fn count(&self) -> usize {
-        match self {
-            Self::Between(points) => points.len().saturating_sub(1),
-            Self::Places(counts) => counts.len(),
-        }
-    }
-
-    fn piece(&self, index: usize) -> Stretch {
-        match self {
-            Self::Between(points) => Stretch::Reals { low: points[index], high: points[index + 1] },
-            Self::Places(counts) => Stretch::Places { first: 0, count: counts[index] },
-        }
-    }
-}
-
-/// Pieces with a score each; exponents are measured from the best score that has a length.
+/// Piece i lies between breakpoints i and i + 1; exponents are measured from the best score that has a length.
 pub struct Scored<'a> {
-    row: Cells<'a>,
+    breakpoints: &'a [f64],
     scores: Vec<f64>,
     top: f64,
     scale: &'a Scale,
@@ -52,18 +17,23 @@ pub struct Scored<'a> {
 
 impl<'a> Scored<'a> {
     /// # Errors
-    /// `NotFinite` if a score is not, `InvalidCount` if there is not one score a piece, `NoCandidates` if no piece has a
-    /// length.
-    pub fn new(row: Cells<'a>, scores: Vec<f64>, scale: &'a Scale) -> Result<Self, SelectError> {
-        if scores.len() != row.count() {
-            return Err(SelectError::InvalidCount);
-        }
-        if !scores.iter().all(|score| score.is_finite()) {
+    /// `NotFinite` if a score is not, or if the breakpoints are not finite numbers in increasing order (equal neighbours
+    /// are allowed); `InvalidCount` if there is not one score a piece, `NoCandidates` if no piece has a length.
+    pub fn new(breakpoints: &'a [f64], scores: Vec<f64>, scale: &'a Scale) -> Result<Self, SelectError> {
+        let is_increasing = breakpoints.windows(2).all(|pair| pair[0] <= pair[1]);
+        if !is_increasing || !breakpoints.iter().chain(&scores).all(|number| number.is_finite()) {
             return Err(SelectError::NotFinite);
         }
-        let with_length = (0..scores.len()).filter(|&index| !row.piece(index).is_empty());
+        if scores.len() != breakpoints.len().saturating_sub(1) {
+            return Err(SelectError::InvalidCount);
+        }
+        let with_length = (0..scores.len()).filter(|&index| breakpoints[index] < breakpoints[index + 1]);
         let top = with_length.map(|index| scores[index]).reduce(f64::max).ok_or(SelectError::NoCandidates)?;
-        Ok(Self { row, scores, top, scale })
+        Ok(Self { breakpoints, scores, top, scale })
+    }
+
+    fn piece(&self, index: usize) -> Stretch {
+        Stretch::Reals { low: self.breakpoints[index], high: self.breakpoints[index + 1] }
     }
 }
 
@@ -73,11 +43,11 @@ impl WeightedPieces for Scored<'_> {
     }
 
     fn length(&self, index: usize) -> Extended {
-        self.row.piece(index).length()
+        self.piece(index).length()
     }
 
     fn exact_length(&self, index: usize) -> Rational {
-        self.row.piece(index).exact_length()
+        self.piece(index).exact_length()
     }
 
     fn exponent(&self, index: usize) -> f64 {

@@ -16,7 +16,7 @@ use crate::numbers::joint_quantiles as joint;
 use crate::numbers::point::Point;
 use crate::numbers::quantile::{self, Route};
 use crate::numbers::quantiles_by_halving;
-use crate::numbers::scored_pieces::{Cells, Scored};
+use crate::numbers::scored_pieces::Scored;
 use crate::scores::scale::Scale;
 use crate::scores::score_view::View;
 
@@ -55,12 +55,6 @@ impl Grid {
         array(py, points.len(), &points)
     }
 
-    /// How many points are below `value`.
-    #[pyo3(signature = (value, /))]
-    fn below(&self, value: f64) -> u64 {
-        with_standard_floats(|| self.0.below(value))
-    }
-
     /// The index of the point that each of `values` counts as: the nearest, of two as near the lower.
     #[pyo3(signature = (values, /))]
     fn nearest<'py>(&self, py: Python<'py>, values: Numbers<f64>) -> PyResult<Array<'py>> {
@@ -88,25 +82,11 @@ impl IntervalSampler {
     fn draw(&self, py: Python<'_>, breakpoints: Numbers<f64>, scores: Numbers<f64>) -> PyResult<f64> {
         let (breakpoints, scores) = (breakpoints.0, scores.0);
         run(py, usize::MAX, || {
-            let pieces = Scored::new(Cells::between(&breakpoints)?, scores, &self.scale)?;
+            let pieces = Scored::new(&breakpoints, scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
             with_entropy(|entropy| {
                 let piece = chooser.draw(&pieces, entropy);
                 Ok(Point::draw(breakpoints[piece], breakpoints[piece + 1], entropy).rounded(entropy))
-            })
-        })
-    }
-
-    /// A cell and a place in it: cell i has `counts[i]` places, each of weight `exp(scores[i] / b)`.
-    #[pyo3(signature = (counts, scores, /))]
-    fn draw_cell(&self, py: Python<'_>, counts: Numbers<u64>, scores: Numbers<f64>) -> PyResult<(usize, u64)> {
-        let (counts, scores) = (counts.0, scores.0);
-        run(py, usize::MAX, || {
-            let pieces = Scored::new(Cells::Places(&counts), scores, &self.scale)?;
-            let chooser = Chooser::new(&pieces)?;
-            with_entropy(|entropy| {
-                let cell = chooser.draw(&pieces, entropy);
-                Ok((cell, entropy.below(counts[cell])))
             })
         })
     }

@@ -66,9 +66,6 @@ class Grid:
     def points(self) -> NDArray[np.float64]:
         """All points, in order."""
 
-    def below(self, value: float, /) -> int:
-        """How many points are below `value`."""
-
     def nearest(self, values: NDArray[np.float64], /) -> NDArray[np.uint64]:
         """The index of the point that each of `values` counts as: the nearest, of two as near the lower."""
 
@@ -82,9 +79,6 @@ class IntervalSampler:
 
         ``breakpoints`` are finite and do not decrease, ``scores`` are finite, one for each pair of neighbours.
         """
-
-    def draw_cell(self, counts: NDArray[np.uint64], scores: NDArray[np.float64], /) -> tuple[int, int]:
-        """A cell and a place in it: cell i has ``counts[i]`` places of weight ``exp(scores[i] / b)`` each."""
 
     def quantile(self, values: object, level: float, lower: float, upper: float, /) -> float:
         """The quantile of `values` (as ``scores`` of `Sampler`, or empty) moved into the bounds: density

@@ -45,6 +45,7 @@ QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 _OTHERS = {
     "check": "dpselect.cli.check:check",
     "columns": "dpselect.cli.columns:columns",
+    "audit": "dpselect.cli.audit:audit",
     "plan": "dpselect.cli.plan:plan",
     "run": "dpselect.cli.run:run",
     "serve": "dpselect.cli.serve:serve",

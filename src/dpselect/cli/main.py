@@ -1,6 +1,7 @@
 """From arguments to an exit status: 0, 2 for bad input, 128 and its number for a signal (130 for Ctrl-C), 1 otherwise.
 
-Also 2 for a dry run of a question that the account would refuse, and 1 for a `doctor` who finds that nothing works.
+Also 2 for a dry run of a question that the account would refuse, and 1 for a `doctor` who finds that nothing works and
+for an `audit` that refutes a claim.
 """
 
 from __future__ import annotations

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
     from dpselect.mechanisms.histograms import NoisyHistogramMechanism as NoisyHistogramMechanism
+    from dpselect.mechanisms.integers import GridMechanism as GridMechanism
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
-    from dpselect.mechanisms.interval import GridMechanism as GridMechanism
-    from dpselect.mechanisms.interval import IntervalMechanism as IntervalMechanism
     from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
     from dpselect.mechanisms.mechanism import Lead as Lead
     from dpselect.mechanisms.mechanism import Mechanism as Mechanism
@@ -61,8 +60,7 @@ else:
             "dpselect.mechanisms.discrete_gaussian": "DiscreteGaussianMechanism",
             "dpselect.mechanisms.exponential": "ExponentialMechanism",
             "dpselect.mechanisms.histograms": "NoisyHistogramMechanism",
-            "dpselect.mechanisms.integers": "IntegerCeiling IntegerMechanism",
-            "dpselect.mechanisms.interval": "GridMechanism IntervalMechanism",
+            "dpselect.mechanisms.integers": "GridMechanism IntegerCeiling IntegerMechanism",
             "dpselect.mechanisms.mean": "MeanMechanism",
             "dpselect.mechanisms.mechanism": "Lead Mechanism",
             "dpselect.mechanisms.noise": "GeometricMechanism LaplaceMechanism",

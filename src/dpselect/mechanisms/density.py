@@ -73,12 +73,8 @@ class DensityMechanism(MechanismValue):
             self._set(k=positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
         one_of(self.base, "base", ("histograms", "points"))
         if self.neighbours is not Neighbours.REPLACE_ONE:
-            raise InvalidParameterError(
-                "neighbours",
-                self.neighbours.value,
-                "'replace_one'",
-                "The number of data is public here; a datum added or removed changes it.",
-            )
+            hint = "The number of data is public here; a datum added or removed changes it."
+            raise InvalidParameterError("neighbours", self.neighbours.value, "'replace_one'", hint)
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -103,10 +99,7 @@ class DensityMechanism(MechanismValue):
             InvalidDataError: `counts` are not what they have to be.
             InvalidParameterError: `widths` are not, or `k` times the number of data is beyond 2^61.
         """
-        numbers = _checked_counts(counts)
-        n = sum(numbers.tolist())
-        lengths = self._checked_widths(widths, numbers.size)
-        k = self._size_within_range(n)
+        numbers, lengths, k = self._checked(counts, widths)
         reached = np.concatenate([[0], np.cumsum(numbers)])
         base = Histograms(numbers.size, k) if lengths is None else Cells(lengths, k)
         shells = Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon)
@@ -183,10 +176,8 @@ class DensityMechanism(MechanismValue):
         >>> samples.tolist(), (probabilities / probabilities[0]).round(4).tolist()
         ([[1, 0], [0, 1]], [1.0, 0.1353])
         """
-        numbers = _checked_counts(counts)
+        numbers, lengths, k = self._checked(counts, widths)
         n = sum(numbers.tolist())
-        lengths = self._checked_widths(widths, numbers.size)
-        k = self._size_within_range(n)
         if math.comb(k + numbers.size - 1, k) > _MOST_SAMPLES:
             raise InvalidParameterError("k", k, f"at most {_MOST_SAMPLES} samples of that size in these bins")
         samples = _all_samples(k, numbers.size)
@@ -199,23 +190,18 @@ class DensityMechanism(MechanismValue):
         weights = np.exp(logs - logs.max())
         return samples, weights / weights.sum()
 
-    def _checked_widths(self, widths: ScoresLike | None, bins: int) -> FloatArray | None:
-        if self.base == "histograms":
-            if widths is not None:
-                raise InvalidParameterError(
-                    "widths", Shown("<given>"), "None", "All histograms have the same weight here."
-                )
-            return None
-        if widths is None:
-            return np.ones(bins)
-        expected = f"{bins} finite numbers > 0 with a sum of at most 1e308"
-        try:
-            lengths = native_scores(widths).astype(np.float64)
-        except InvalidScoresError:
-            lengths = np.empty(0)  # refused as well, but naming the argument that it is about
-        if lengths.size != bins or not (lengths > 0.0).all() or not sum(lengths.tolist()) <= 1e308:
-            raise InvalidParameterError("widths", Shown("<something else>"), expected)
-        return lengths
+    def _checked(self, counts: ScoresLike, widths: ScoresLike | None) -> tuple[IntArray, FloatArray | None, int]:
+        """The counts, the lengths of their bins where these matter, and the sample's size."""
+        numbers = bin_counts(counts, below=_LARGEST_DISTANCE)
+        if not numbers.any():
+            raise InvalidDataError("counts", Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
+        lengths = None
+        if self.base == "points":
+            lengths = np.ones(numbers.size) if widths is None else _lengths(widths, numbers.size)
+        elif widths is not None:
+            hint = "All histograms have the same weight here."
+            raise InvalidParameterError("widths", Shown("<given>"), "None", hint)
+        return numbers, lengths, self._size_within_range(sum(numbers.tolist()))
 
     def _size_within_range(self, n: int) -> int:
         k = self.sample_size(n)
@@ -239,11 +225,15 @@ def default_sample_size(n: int, *, epsilon: float) -> int:
     return max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
 
 
-def _checked_counts(counts: ScoresLike) -> IntArray:
-    numbers = bin_counts(counts, below=_LARGEST_DISTANCE)
-    if not numbers.any():
-        raise InvalidDataError("counts", Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
-    return numbers
+def _lengths(widths: ScoresLike, bins: int) -> FloatArray:
+    expected = f"{bins} finite numbers > 0 with a sum of at most 1e308"
+    try:
+        lengths = native_scores(widths).astype(np.float64)
+    except InvalidScoresError:
+        lengths = np.empty(0)  # refused as well, but naming the argument that it is about
+    if lengths.size != bins or not (lengths > 0.0).all() or not sum(lengths.tolist()) <= 1e308:
+        raise InvalidParameterError("widths", Shown("<something else>"), expected)
+    return lengths
 
 
 def _all_samples(k: int, bins: int) -> IntArray:

@@ -21,7 +21,7 @@ from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.exact_coins import exp_minus, first_count, log_of
 from dpselect.mechanisms.noise import offsets_from, whole_value, whole_values
 from dpselect.mechanisms.scores import ScoresLike
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours
 
 _MOST_VARIANCE = 2.0**100
 _HALVINGS = 60
@@ -66,12 +66,13 @@ class DiscreteGaussianMechanism(MechanismValue):
         MechanismValue.__post_init__(self)
         self._set(delta=positive_epsilon(delta_below_one(self.delta), "delta"))
         moved = positive_count(self.squared_sensitivity, "squared_sensitivity", at_most=2**53)
-        self._set(squared_sensitivity=moved, neighbours=neighbouring_relation(self.neighbours))
+        self._set(squared_sensitivity=moved)
         variance = fraction_up(Fraction(moved) / (2 * Fraction(affordable_rho(self.epsilon, self.delta))))
         if not variance <= _MOST_VARIANCE:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful count")
         self._set(variance=variance)
-        self._set(_sampler=_core.GaussianSampler(variance, float(self._block)))
+        # At proposals of about this scale most of them are accepted.
+        self._set(_sampler=_core.GaussianSampler(variance, float(math.isqrt(math.floor(variance)) + 1)))
 
     @property
     def scale(self) -> float:
@@ -118,12 +119,9 @@ class DiscreteGaussianMechanism(MechanismValue):
 
         Proof: ``proofs/discrete_gaussian.md``, claim 5.
         """
-        each = -math.expm1(
-            math.log(probability(confidence, "confidence")) / positive_count(size, "size", at_most=2**63)
-        )
-        from scipy import stats  # not loaded with the package, because draws do not need it
-
-        return math.ceil(self.scale * float(stats.norm.isf(each / 2.0)) * (1.0 + 1e-9))
+        size = positive_count(size, "size", at_most=2**63)
+        each = -math.expm1(math.log(probability(confidence, "confidence")) / size)
+        return self.one_sided_bound(each / 2.0)
 
     def total_error_bound(self, size: int, confidence: float = 0.99) -> int:
         """With probability `confidence` the sum of `size` releases is at most this far from that of the true numbers.
@@ -145,7 +143,7 @@ class DiscreteGaussianMechanism(MechanismValue):
         >>> DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=1).one_sided_bound(1e-3)
         15
         """
-        from scipy import stats
+        from scipy import stats  # not loaded with the package, because draws do not need it
 
         return max(0, math.ceil(self.scale * float(stats.norm.isf(failure)) * (1.0 + 1e-9)))
 
@@ -208,11 +206,6 @@ class DiscreteGaussianMechanism(MechanismValue):
         kept = -math.expm1(-(2.0 * noise + 1.0) / twice)
         total = max(math.sqrt(math.pi * twice), 1.0 + 2.0 * math.exp(-1.0 / twice))
         return -float(noise) * noise / twice - (math.log(kept) + math.log(total) if kept > 0.0 else 0.0)
-
-    @property
-    def _block(self) -> int:
-        r"""The scale of the proposals: the whole number after :math:`\sigma`, at which most of them are accepted."""
-        return math.isqrt(math.floor(self.variance)) + 1
 
 
 def affordable_rho(epsilon: float, delta: float) -> float:

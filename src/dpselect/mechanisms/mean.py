@@ -22,9 +22,8 @@ from dpselect.checks import (
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.interval import FloatArray
-from dpselect.mechanisms.noise import draw_peak, laplace_cdf
-from dpselect.mechanisms.piecewise import FallLaw, Scale
+from dpselect.mechanisms.noise import LaplaceMechanism, draw_peak
+from dpselect.mechanisms.piecewise import ConcaveMechanism, FloatArray
 from dpselect.mechanisms.scores import ScoresLike, plain_points, plain_values
 from dpselect.privacy import Neighbours
 
@@ -178,14 +177,13 @@ class MeanMechanism(MechanismValue):
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the values were these. For planning."""
         mean, count = self._mean(values)
-        at = plain_points(points)
-        lower, upper = (float(end) for end in self._ends)
         if self.score == "absolute":
-            inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=float(self._width * self._share(count)))
-        else:
-            share = (np.clip(at, lower, upper) / 2.0 - lower / 2.0) / float(self._width / 2)
-            inside = self._normal_law(float((mean - self._ends[0]) / self._width), count).cdf(share)
-        return np.where(at < lower, 0.0, np.where(at >= upper, 1.0, inside))
+            most = positive_sensitivity(self._width * self._share(count))
+            return LaplaceMechanism(epsilon=self.epsilon, sensitivity=most, bounds=self._ends).cdf(mean, points)
+        shares = (plain_points(points) / 2.0 - float(self._grid.lower) / 2.0) / float(self._width / 2)
+        at_mean = float((mean - self._grid.lower) / self._width)
+        normal = ConcaveMechanism(epsilon=self.epsilon, sensitivity=1.0 / count)
+        return normal.law([0.0, 1.0], [2.0 * at_mean, 2.0 * at_mean - 2.0]).cdf(shares)
 
     @property
     def _ends(self) -> tuple[Fraction, Fraction]:
@@ -204,14 +202,6 @@ class MeanMechanism(MechanismValue):
     @property
     def _factor(self) -> Literal[1, 2]:
         return 1 if self.score == "absolute" else 2
-
-    def _normal_law(self, mean: float, count: int) -> FallLaw:
-        """The law of the squared score, with distances in widths, from the lower bound."""
-        scale = Scale.of(epsilon=self.epsilon, sensitivity=1.0 / count, factor=self._factor)
-        low, high = np.array([0.0, mean]), np.array([mean, 1.0])
-        nothing = np.zeros(2)
-        quadratic = scale.divide(high - low, high - low)
-        return FallLaw(low, high, np.array([False, True]), nothing, nothing, quadratic, nothing + 1.0, scale)
 
     def _mean(self, values: ScoresLike) -> tuple[Fraction, int]:
         """The exact mean of the values' grid points, and over how many; over a `count` of units, within the bounds."""

@@ -62,7 +62,6 @@ class LaplaceMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     bounds: tuple[float | Fraction, float | Fraction] | None = None
     _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
@@ -73,7 +72,6 @@ class LaplaceMechanism(MechanismValue):
             ends = (float(lower), float(upper))
             self._set(bounds=ends)
         self._set(_ends=ends)
-        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
 
     @property
     def scale(self) -> float:
@@ -97,27 +95,18 @@ class LaplaceMechanism(MechanismValue):
         Raises:
             InvalidDataError: not a finite number. Nothing is drawn.
         """
-        return self._clamped(draw_peak(self._sampler, _exact_value(value)))
+        sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1)
+        return min(max(draw_peak(sampler, _exact_value(value)), self._ends[0]), self._ends[1])
 
     def cdf(self, value: float | Fraction, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the value were this. For planning."""
-        center = _exact_value(value)
-        at = plain_points(points)
-        inside = laplace_cdf(center, at, epsilon=self.epsilon, sensitivity=self.sensitivity)
+        center, at = _exact_value(value), plain_points(points)
+        near = float(center)
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = ((at - near) - float(center - Fraction(near))) * (self.epsilon / self.sensitivity)
+            tail = np.exp(-np.abs(scaled)) / 2.0
+        inside = np.where(scaled < 0.0, tail, 1.0 - tail)
         return np.where(at < self._ends[0], 0.0, np.where(at >= self._ends[1], 1.0, inside))
-
-    def _clamped(self, answer: float) -> float:
-        return min(max(answer, self._ends[0]), self._ends[1])
-
-
-def laplace_cdf(center: Fraction, at: FloatArray, *, epsilon: float, sensitivity: float) -> FloatArray:
-    """The Laplace distribution function with scale ``sensitivity / epsilon`` around an exact `center`."""
-    near = float(center)
-    rest = float(center - Fraction(near))
-    with np.errstate(over="ignore", under="ignore"):
-        scaled = ((at - near) - rest) * (epsilon / sensitivity)
-        tail = np.exp(-np.abs(scaled)) / 2.0
-    return np.where(scaled < 0.0, tail, 1.0 - tail)
 
 
 def draw_peak(
@@ -196,6 +185,16 @@ class GeometricMechanism(MechanismValue):
     def scale(self) -> float:
         """The scale b = sensitivity / epsilon. For reading only, as a double; draws use the exact quotient."""
         return scale_of(self.epsilon, float(self.sensitivity), factor=1)
+
+    @property
+    def expected_error(self) -> float:
+        """The expected distance between a release and the true number, without bounds.
+
+        >>> round(GeometricMechanism(epsilon=0.5, sensitivity=1).expected_error, 3)
+        1.919
+        """
+        power, rest = math.exp(-1.0 / self.scale), -math.expm1(-1.0 / self.scale)
+        return 2.0 * power / (rest * (1.0 + power))
 
     @property
     def event(self) -> PureEvent:

@@ -1,4 +1,4 @@
-r"""The exponential mechanism for scores that consist of lines or of parabolas, over an interval or the whole line.
+r"""The exponential mechanism for scores of steps, lines or parabolas, over an interval or the whole line.
 
 Of its law: a piece whose top is at depth d, in scales, has density :math:`e^{-d - D \tau - Q \tau^2}` at the share
 :math:`\tau` of its length from the top. On an unbounded tail :math:`\tau` counts scales, D is 1 and Q is 0.
@@ -7,37 +7,26 @@ Of its law: a piece whose top is at depth d, in scales, has density :math:`e^{-d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.checks import boolean, finite_number
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import DrawPlan, RangedMechanism
-from dpselect.mechanisms.interval import FloatArray, doubles
 from dpselect.mechanisms.laws import gauss_legendre
-from dpselect.mechanisms.scores import ScoresLike, plain_points
+from dpselect.mechanisms.scores import ScoresLike, finite_scores, plain_points
 
+FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 _UNBOUNDED = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FallingScore(RangedMechanism):
-    """The base of mechanisms whose score falls from the top of each piece as a line or a parabola."""
-
-    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        RangedMechanism.__post_init__(self)
-        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PiecewiseLinearMechanism(FallingScore):
+class PiecewiseLinearMechanism(RangedMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is a line on each piece.
 
     The exponential mechanism with length as its public base measure: `epsilon`-DP and `epsilon`-bounded-range. The
@@ -47,7 +36,7 @@ class PiecewiseLinearMechanism(FallingScore):
     score is that of the line as a real number, without rounding. If the scores were rounded before, the caller has to
     account for that.
 
-    Proof: ``proofs/falling_scores.md``. Source: McSherry & Talwar (2007).
+    Proof: ``proofs/falling_scores.md``, ``proofs/interval_mechanism.md``. Source: McSherry & Talwar (2007).
 
     >>> mechanism = PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
     >>> tent = dict(breakpoints=[0.0, 1.0, 4.0], scores=[0.0, 1.0, 0.0])
@@ -72,7 +61,7 @@ class PiecewiseLinearMechanism(FallingScore):
         Args:
             breakpoints: shape ``(n,)``, finite, never decreasing; without tails, the last above the first.
             scores: shape ``(n,)``, finite: the score at every breakpoint, joined by lines. It may jump at a breakpoint
-                that occurs twice.
+                that occurs twice; steps are level lines between jumps.
             left_slope: if given, the range is unbounded below, and the score continues with this slope, > 0.
             right_slope: the same above the last breakpoint, < 0.
 
@@ -80,8 +69,7 @@ class PiecewiseLinearMechanism(FallingScore):
             A real number, rounded once to the nearest finite double.
 
         Raises:
-            InvalidParameterError: an argument is invalid, or a tail does not fall, so that there would be no density.
-                Nothing is drawn.
+            InvalidParameterError: an argument is invalid, or a tail does not fall. Nothing is drawn.
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
@@ -99,7 +87,8 @@ class PiecewiseLinearMechanism(FallingScore):
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         left = None if below is None else (float(heights[0]), below)
         right = None if above is None else (float(heights[-1]), above)
-        native = self._sampler.plan_lines(points, heights[:-1], heights[1:], left, right)
+        sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
+        native = sampler.plan_lines(points, heights[:-1], heights[1:], left, right)
         return DrawPlan(native.draw_many, event=self.event)
 
     def law(
@@ -145,7 +134,7 @@ def _checked(
 
 
 def _in_order(name: str, breakpoints: ScoresLike, numbers: ScoresLike) -> tuple[FloatArray, FloatArray]:
-    points, each = doubles("breakpoints", breakpoints), doubles(name, numbers)
+    points, each = _doubles("breakpoints", breakpoints), _doubles(name, numbers)
     if not np.all(points[1:] >= points[:-1]):
         raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
     if each.size != points.size:
@@ -154,13 +143,25 @@ def _in_order(name: str, breakpoints: ScoresLike, numbers: ScoresLike) -> tuple[
     return points, each
 
 
+def _doubles(name: str, numbers: ScoresLike) -> FloatArray:
+    """`numbers` as contiguous finite doubles, exactly; or an error about the argument `name` that shows no number."""
+    try:
+        finite = finite_scores(numbers)
+    except InvalidScoresError as refused:
+        expected = refused.expected.replace("score", "number")
+        raise InvalidParameterError(name, refused.got, expected) from None
+    if finite.dtype.kind != "f" and np.any(np.abs(finite.astype(np.float64)) > 2.0**53):
+        raise InvalidParameterError(name, Shown("<integers beyond 2**53>"), "numbers that doubles hold exactly")
+    return np.ascontiguousarray(finite, dtype=np.float64)
+
+
 def _check_length(points: FloatArray, *, has_tail: bool) -> None:
     if not has_tail and not points[0] < points[-1]:
         raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConcaveMechanism(FallingScore):
+class ConcaveMechanism(RangedMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}` for a concave score with known slopes.
 
     The slope of the score is given at breakpoints and is linear between them, so the score consists of parabolas and
@@ -203,7 +204,8 @@ class ConcaveMechanism(FallingScore):
     def plan(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> DrawPlan:
         """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing."""
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
-        return DrawPlan(self._sampler.plan_concave(points, leaning, tails).draw_many, event=self.event)
+        sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
+        return DrawPlan(sampler.plan_concave(points, leaning, tails).draw_many, event=self.event)
 
     def law(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> FallLaw:
         """The distribution of a draw. For planning with public scores: it depends on every slope."""
@@ -307,28 +309,31 @@ class FallLaw:
 
     def _log_masses(self) -> tuple[FloatArray, float]:
         """Logarithms of the integrals over the pieces, -inf for those of no length, and of their sum."""
-        halves = np.where(self._is_tail, 1.0, self.high / 2.0 - self.low / 2.0)
-        with np.errstate(divide="ignore"):
-            lengths = np.log(halves) + math.log(2.0)
+        with np.errstate(divide="ignore", over="ignore"):
+            factor = _factor_of(self.low, self.high)
+            lengths = np.log(self.high * factor - self.low * factor) - np.log(factor)
             tails = self.scale.log - np.log(self.rate)
         logs = np.where(self._is_tail, tails, lengths + _log_integral(self.linear, self.quadratic)) - self.depth
         return logs, float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
+
+    def masses(self) -> FloatArray:
+        """Probability of each piece, in their order."""
+        logs, total = self._log_masses()
+        return np.exp(logs - total)
 
     def pdf(self, points: npt.ArrayLike) -> FloatArray:
         """Density at each of `points`; at a breakpoint, that of the piece above; 0 outside. May be infinite."""
         at = plain_points(points)
         piece, share = self._placed(at)
-        is_inside = (at >= self.low[0]) & (at <= self.high[-1])
-        _, total = self._log_masses()
         with np.errstate(over="ignore"):
-            return np.where(is_inside, np.exp(-self.depth[piece] - self._fall(share, piece) - total), 0.0)
+            inside = np.exp(-self.depth[piece] - self._fall(share, piece) - self._log_masses()[1])
+        return np.where((at >= self.low[0]) & (at <= self.high[-1]), inside, 0.0)
 
     def cdf(self, points: npt.ArrayLike) -> FloatArray:
         """Probability of a point not above each of `points`, with an error of about 1e-14."""
         at = plain_points(points)
         piece, share = self._placed(at)
-        logs, total = self._log_masses()
-        masses = np.exp(logs - total)
+        masses = self.masses()
         sums = np.concatenate([[0.0], np.cumsum(masses)])
         beyond = self._beyond(share, piece)  # the part of the piece's mass that is farther from its top
         part = np.where(self.is_upward[piece], 1.0 - beyond, beyond)
@@ -342,9 +347,10 @@ class FallLaw:
         low, high, is_upward = self.low[piece], self.high[piece], self.is_upward[piece]
         tops = np.where(is_upward, low, high)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            halves = np.maximum(np.where(is_upward, at / 2.0 - tops / 2.0, tops / 2.0 - at / 2.0), 0.0)
-            share = np.clip(halves / (high / 2.0 - low / 2.0), 0.0, 1.0)
-            scales = self.scale.divide(halves, np.array(2.0), self.rate[piece])
+            factor = _factor_of(low, high)
+            apart = np.maximum(np.where(is_upward, at * factor - tops * factor, tops * factor - at * factor), 0.0)
+            share = np.clip(apart / (high * factor - low * factor), 0.0, 1.0)
+            scales = self.scale.divide(apart, 1.0 / factor, self.rate[piece])
         return piece, np.where(self._is_tail[piece], scales, share)
 
     def _fall(self, share: FloatArray, piece: npt.NDArray[np.intp]) -> FloatArray:
@@ -362,7 +368,9 @@ class FallLaw:
         return np.where(self._is_tail[piece], np.exp(-share), np.where(share == 1.0, 0.0, inside))
 
 
-_RULE = gauss_legendre(16)
+def _factor_of(low: FloatArray, high: FloatArray) -> FloatArray:
+    """One half where a length would overflow a double."""
+    return np.where(np.isinf(high - low), 0.5, 1.0)
 
 
 def _log_integral(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
@@ -373,10 +381,10 @@ def _log_integral(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
     """
     from scipy import special  # not loaded with the package, because draws do not need it
 
-    d, q = np.minimum(linear, 1e300), np.minimum(quadratic, 1e300)
+    rule, d, q = gauss_legendre(16), np.minimum(linear, 1e300), np.minimum(quadratic, 1e300)
     # If the fall is small, sixteen nodes have an error below 1e-16. Otherwise nothing cancels in the formulas.
     small_d, small_q = np.minimum(d, 2.0)[..., np.newaxis], np.minimum(q, 2.0)[..., np.newaxis]
-    gentle = np.log((np.exp(-(small_d + small_q * _RULE.nodes) * _RULE.nodes) * _RULE.weights).sum(axis=-1))
+    gentle = np.log((np.exp(-(small_d + small_q * rule.nodes) * rule.nodes) * rule.weights).sum(axis=-1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         straight = np.log(-np.expm1(-d)) - np.log(d)
         root = np.sqrt(q)

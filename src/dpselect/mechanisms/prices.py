@@ -18,9 +18,8 @@ from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.checks import decimal_fraction, double_holds, finite_bounds, positive_sensitivity, probability
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.mechanisms.base import DrawPlan, MechanismValue, scale_of, shortest
-from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.piecewise import FallLaw, Scale
+from dpselect.mechanisms.piecewise import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values, refused_values, with_nan
 from dpselect.privacy import Neighbours
 
@@ -297,7 +296,6 @@ class PriceMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
     _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         lower, upper = finite_bounds(self.bounds)
@@ -305,9 +303,8 @@ class PriceMechanism(MechanismValue):
             raise InvalidParameterError("bounds", float(lower), "prices >= 0")
         ends = (float(lower), float(upper))
         MechanismValue.__post_init__(self)
-        self._set(bounds=ends)
-        self._set(_ends=ends)
-        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
+        self._set(bounds=ends, _ends=ends)
+        _ = self.sensitivity  # refused here, and not only when there are offers
 
     @property
     def sensitivity(self) -> float:
@@ -340,7 +337,8 @@ class PriceMechanism(MechanismValue):
 
     def plan(self, offers: ScoresLike) -> DrawPlan:
         """Prepare many draws, each of which costs `epsilon`; planning, which sorts the offers, costs nothing."""
-        return DrawPlan(self._sampler.plan_lines_through_origin(*self._demand(offers)).draw_many, event=self.event)
+        sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1)
+        return DrawPlan(sampler.plan_lines_through_origin(*self._demand(offers)).draw_many, event=self.event)
 
     def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
         """With probability `confidence` the revenue is at most this far below `share` of the best one.

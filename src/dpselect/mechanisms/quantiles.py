@@ -22,8 +22,8 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import MechanismValue, native_grid, shortest
-from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
+from dpselect.mechanisms.base import MechanismValue, native_grid, scale_of, shortest
+from dpselect.mechanisms.piecewise import FloatArray, PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours
 
@@ -62,9 +62,6 @@ class QuantileMechanism(RankMechanism):
             ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`. At levels 0 and 1 adding or removing a
             unit changes the scores of all answers in one direction, which halves the noise.
 
-    Raises:
-        InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
-
     Proof: ``proofs/quantiles.md``; for more than one value of a unit ``proofs/unit_values.md``. Source: Smith (2011).
 
     >>> mechanism = QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=1)
@@ -79,39 +76,28 @@ class QuantileMechanism(RankMechanism):
     """
 
     level: float
-    _mechanism: IntervalMechanism = field(init=False, repr=False, compare=False)
+    sensitivity: float = field(init=False, repr=False, compare=False)
+    """Largest change of the score of any answer between neighbours, in ranks."""
+    monotonic: bool = field(init=False, repr=False, compare=False)
+    """Whether one unit changes all scores in the same direction: at levels 0 and 1 under add/remove."""
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
         exact, is_added = Fraction(self.level), self.neighbours is Neighbours.ADD_REMOVE
-        sensitivity = self.values_per_unit * (max(exact, 1 - exact) if is_added else Fraction(1))
-        mechanism = IntervalMechanism(
-            epsilon=self.epsilon,
-            sensitivity=sensitivity,  # type: ignore[arg-type] # rounded up there
-            monotonic=moves_one_way(self.level, self.neighbours),
-            neighbours=self.neighbours,
-        )
-        self._set(_mechanism=mechanism, _sampler=_core.IntervalSampler(*mechanism.terms))
-
-    @property
-    def sensitivity(self) -> float:
-        """Largest change of the score of any answer between neighbours, in ranks."""
-        return self._mechanism.sensitivity
-
-    @property
-    def monotonic(self) -> bool:
-        """Whether one unit changes all scores in the same direction: at levels 0 and 1 under add/remove."""
-        return self._mechanism.monotonic
+        most = positive_sensitivity(self.values_per_unit * (max(exact, 1 - exact) if is_added else 1))
+        is_monotonic = moves_one_way(self.level, self.neighbours)
+        sampler = _core.IntervalSampler(self.epsilon, most, 1 if is_monotonic else 2)
+        self._set(sensitivity=most, monotonic=is_monotonic, _sampler=sampler)
 
     @property
     def scale(self) -> float:
         """The scale b = 2 * sensitivity / epsilon, or half of it if `monotonic`, in ranks."""
-        return self._mechanism.scale
+        return scale_of(self.epsilon, self.sensitivity, factor=1 if self.monotonic else 2)
 
     @property
     def event(self) -> BoundedRangeEvent:
-        return self._mechanism.event
+        return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, at the cost of `epsilon`.
@@ -134,14 +120,16 @@ class QuantileMechanism(RankMechanism):
         """Probability of an answer not above each of `points`, if the values were these. To plan with public values."""
         at = plain_points(points)
         if self._grid is not None:
-            sums = np.concatenate([[0.0], np.cumsum(self._grid_law(values, self._grid))])
+            sums = np.concatenate([[0.0], np.cumsum(self.pmf(values))])
             not_above = np.searchsorted(native_grid(self._grid).points(), at, side="right")
             return np.minimum(sums[not_above], 1.0)
         sorted_values = np.sort(plain_values(values).clip(*self._ends))
         ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
-        ranks = np.arange(sorted_values.size + 1, dtype=np.float64)
-        inside = self._mechanism.cdf(ends, -np.abs(ranks - self.level * sorted_values.size), at)
-        return np.where(at < self._ends[0], 0.0, inside)
+        scores = -np.abs(np.arange(sorted_values.size + 1.0) - self.level * sorted_values.size)
+        steps = PiecewiseLinearMechanism(
+            epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic, neighbours=self.neighbours
+        )
+        return steps.law(np.repeat(ends, 2)[1:-1], np.repeat(scores, 2)).cdf(at)
 
     def pmf(self, values: ScoresLike) -> FloatArray:
         """Probability of every point of the grid, in increasing order, if the values were these. For planning.
@@ -151,13 +139,10 @@ class QuantileMechanism(RankMechanism):
         """
         if self._grid is None:
             raise InvalidParameterError("step", None, "a step; without a grid there is only a density, see `cdf`")
-        return self._grid_law(values, self._grid)
-
-    def _grid_law(self, values: ScoresLike, grid: Grid) -> FloatArray:
-        if grid.count > _MOST_POINTS:
+        if self._grid.count > _MOST_POINTS:
             raise InvalidParameterError("step", self.step, f"a grid of at most {_MOST_POINTS} points here")
-        positions = native_grid(grid).nearest(plain_values(values))
-        up_to = np.cumsum(np.bincount(positions.astype(np.int64), minlength=grid.count))
+        positions = native_grid(self._grid).nearest(plain_values(values))
+        up_to = np.cumsum(np.bincount(positions.astype(np.int64), minlength=self._grid.count))
         below = np.concatenate([[0], up_to[:-1]])
         target = self.level * positions.size
         scores = -np.maximum(0.0, np.maximum(below - target, target - up_to))
@@ -204,9 +189,6 @@ class QuantilesMechanism(RankMechanism):
             between them, the second for more; joint takes time and memory for each level at each gap between values.
         neighbours: which data sets the guarantee compares; ``"replace_one"`` needs up to twice the noise. Levels 0 and
             1 need less under ``"add_remove"``: see `score_range`.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
 
     Proof: ``proofs/joint_quantiles.md`` and, for halving, ``proofs/quantiles.md``. Sources: Gillenwater, Joseph &
     Kulesza (2021); Kaplan, Schnapp & Stemmer (2022).

@@ -304,8 +304,7 @@ def top_k(
             candidates on; choose it far below one over the number of units.
         method: ``"auto"``, by the rule of `plan_top_k`, or ``"set"``: one draw of the whole set (`dpselect.TopKSet`),
             in the order of the candidates; `delta` has to be 0. A set is far better where the best `k` are well ahead
-            of all others, and worse where candidates near rank `k` are nearly equal: see
-            `dpselect.planning.recommend_top_k`.
+            of all others, and worse where candidates near rank `k` are nearly equal, which nobody knows in advance.
 
     Returns:
         `k` different candidates (or indices), best first; a set in the order of the candidates.

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.accounting.rounding import fraction_down
-from dpselect.checks import decimal_fraction, positive_count, positive_epsilon, probability, quantile_level
+from dpselect.checks import decimal_fraction, positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms.base import MechanismValue, scale_of, shortest
-from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.scores import ScoresLike, plain_values
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours
 
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 FINE = 1.01
@@ -68,18 +68,18 @@ class UnboundedQuantileMechanism(MechanismValue):
     growth: float = FINE
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
+    candidates: FloatArray = field(init=False, repr=False, compare=False)
+    """The possible answers, increasing. Public."""
     _share: Fraction = field(init=False, repr=False, compare=False)
     _rates: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _points: FloatArray = field(init=False, repr=False, compare=False)
     _threshold: _core.GeometricSampler = field(init=False, repr=False, compare=False)
     _noise: _core.GeometricSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon, level = positive_epsilon(self.epsilon), quantile_level(self.level)
-        if epsilon < LEAST_EPSILON:
+        MechanismValue.__post_init__(self)
+        if self.epsilon < LEAST_EPSILON:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
-        neighbours = neighbouring_relation(self.neighbours)
-        share = decimal_fraction(level, "level", expected="a number from 0 to 1")
+        share = decimal_fraction(self.level, "level", expected="a number from 0 to 1")
         if share.denominator > _MOST_PARTS:
             hint = "Without bounds, counts are compared in whole numbers; round it."
             raise InvalidParameterError("level", self.level, "a decimal of at most six digits", hint)
@@ -92,21 +92,15 @@ class UnboundedQuantileMechanism(MechanismValue):
         for name, exact in (("lower", grid.lower), ("step", grid.step)):
             if isinstance(shortest(exact), Fraction):
                 raise InvalidParameterError(name, getattr(self, name), "a number that a double is written like")
-        rates = _rates(epsilon, share, neighbours)
+        rates = _rates(self.epsilon, share, self.neighbours)
         # In units of one lattice point, of which a rank has as many as the level has parts.
         in_points = float(share.denominator * per_unit)
         points = np.array(grid.points())
         points.setflags(write=False)
-        self._set(epsilon=epsilon, level=level, neighbours=neighbours, values_per_unit=per_unit, growth=float(growth))
-        self._set(step=shortest(grid.step), lower=shortest(grid.lower))
-        self._set(_share=share, _rates=rates, _points=points)
+        self._set(step=shortest(grid.step), lower=shortest(grid.lower), growth=float(growth))
+        self._set(values_per_unit=per_unit, candidates=points, _share=share, _rates=rates)
         self._set(_threshold=_core.GeometricSampler(rates[0], in_points))
         self._set(_noise=_core.GeometricSampler(rates[1], in_points))
-
-    @property
-    def candidates(self) -> FloatArray:
-        """The possible answers, increasing. Public."""
-        return self._points
 
     @property
     def threshold_scale(self) -> float:
@@ -135,14 +129,14 @@ class UnboundedQuantileMechanism(MechanismValue):
         threshold = one_sided(self._threshold)
         if threshold > _FAR:
             found = (place for place, each in enumerate(reached) if one_sided(self._noise) >= threshold - int(each))
-            return float(self._points[next(found, -1)])
+            return float(self.candidates[next(found, -1)])
         passed = np.flatnonzero(_one_sided_many(self._noise, reached.size) >= threshold - reached)
-        return float(self._points[passed[0] if passed.size else -1])
+        return float(self.candidates[passed[0] if passed.size else -1])
 
     def _reached(self, values: ScoresLike) -> IntArray:
         """``q_i - level * n`` for each candidate but the last, in lattice points."""
         in_order = np.sort(plain_values(values))  # faster than looking up each value
-        up_to = np.searchsorted(in_order, self._points[:-1], side="right").astype(np.int64, copy=False)
+        up_to = np.searchsorted(in_order, self.candidates[:-1], side="right").astype(np.int64, copy=False)
         return up_to * self._share.denominator - self._share.numerator * in_order.size
 
     def pmf(self, values: ScoresLike) -> FloatArray:
@@ -160,7 +154,7 @@ class UnboundedQuantileMechanism(MechanismValue):
         else:
             thresholds = np.floor(-np.log((np.arange(count) + 0.5) / count) / fall)
             weights = np.full(count, 1.0 / count)
-        law = np.zeros(self._points.size)
+        law = np.zeros(self.candidates.size)
         for threshold, weight in zip(thresholds.tolist(), weights.tolist(), strict=True):
             passes = np.exp(-noise_fall * np.maximum(threshold - reached, 0.0))
             before = np.concatenate([[1.0], np.cumprod(1.0 - passes)])
@@ -184,13 +178,13 @@ class UnboundedQuantileMechanism(MechanismValue):
         point = 1.0 / self._share.denominator
         # E[e^(-threshold / noise_scale)]: how much less likely the threshold makes that a candidate passes.
         lowered = math.expm1(-fall * point) / math.expm1(-(fall + noise_fall) * point)
-        tested = (self._points.size - 1) * lowered if self._share else 0.0
+        tested = (self.candidates.size - 1) * lowered if self._share else 0.0
         above = 1.0 if self._share < 1 else 0.0
 
         def exceeded(bound: float) -> float:
             return tested * math.exp(-noise_fall * bound) + above * math.exp(-fall * bound)
 
-        low, high = 0.0, (math.log(2.0 * self._points.size) - math.log(allowed)) / min(fall, noise_fall)
+        low, high = 0.0, (math.log(2.0 * self.candidates.size) - math.log(allowed)) / min(fall, noise_fall)
         for _ in range(200):
             middle = (low + high) / 2.0
             low, high = (low, middle) if exceeded(middle) <= allowed else (middle, high)

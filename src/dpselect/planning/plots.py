@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, cast
@@ -82,8 +82,11 @@ def plot_error(
         for name, kind in chosen.items()
     }
     y, said = _error_axis(np.concatenate([*errors.values()]), expected=confidence is None)
+    # With Laplace noise it is proved only for errors at a confidence.
+    is_known = confidence is None and any(each.at(1.0).law.name == "laplace" for each in settings)
+    worst = f"The worst over all scores{' (with Laplace noise, the worst known)' if is_known else ''}."
     conditions = [
-        _scope(settings, expected=confidence is None) if scores is None else "On the scores given.",
+        worst if scores is None else "On the scores given.",
         f"Sensitivity {repr(settings[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
     ]
     return lines(
@@ -108,12 +111,6 @@ def _checked(mechanisms: object) -> Mapping[str, MechanismKind]:
     if not 1 <= len(named) <= MOST_SERIES or not all(isinstance(name, str) and name.strip() for name in named):
         raise InvalidParameterError("mechanisms", Shown(f"<{len(named)} entries>"), expected)
     return cast("Mapping[str, MechanismKind]", mechanisms)
-
-
-def _scope(settings: Sequence[Setting], *, expected: bool) -> str:
-    """The scores over which errors are the worst; with Laplace noise this is proved only for errors at a confidence."""
-    has_laplace = any(each.at(1.0).law.name == "laplace" for each in settings)
-    return f"The worst over all scores{' (with Laplace noise, the worst known)' if expected and has_laplace else ''}."
 
 
 def _error_axis(errors: np.ndarray, *, expected: bool) -> tuple[Axis, list[str]]:

@@ -157,16 +157,10 @@ def _smallest(error: Callable[[float], float], target: float, named: tuple[str, 
         low, high = low / _STEP, low
         if low < _SMALLEST:
             raise InvalidParameterError(*named, f"an error that an epsilon above {_SMALLEST:.0e} exceeds")
-    return _refined(error, target, low, high)
-
-
-def _refined(error: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """The crossing between `low`, where the error is too large, and `high`, where it is not; never on the wrong side.
-
-    Searched in logarithms, in which errors are nearly straight lines at both ends.
-    """
     from scipy.optimize import brentq  # half a second to load, so only for plans
 
+    # The crossing between `low`, where the error is too large, and `high`, where it is not; never on the wrong side.
+    # Searched in logarithms, in which errors are nearly straight lines at both ends.
     def excess(log_epsilon: float) -> float:
         return math.log(max(error(math.exp(log_epsilon)), _LEAST)) - math.log(target)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
-from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
@@ -30,7 +28,7 @@ class Answers(Mapping[str, Release[Any]]):
         releases: the answer to each question.
         name: of the plan.
         words: what each question asks, in a few words.
-        division: how epsilon was divided, and what all cost together. None: the sum of what each cost.
+        division: how epsilon was divided, and what all cost together.
         account: the account that was charged, after it was; None without a ledger.
         before: which of the answers were stored before, and which charges had lost their answers.
 
@@ -54,16 +52,12 @@ class Answers(Mapping[str, Release[Any]]):
         name: str,
         words: Mapping[str, str],
         account: Account | None,
-        division: Division | None = None,
+        division: Division,
         before: Before = NOTHING,
     ) -> None:
         self._releases, self.name, self.words = dict(releases), name, dict(words)
         self.account, self.before = account, before
-        if division is None:
-            self.epsilon = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
-            self.delta = fraction_up(sum((Fraction(each.delta) for each in self.values()), Fraction(0)))
-        else:
-            self.epsilon, self.delta = division.epsilon, division.delta
+        self.epsilon, self.delta = division.epsilon, division.delta
 
     def __getitem__(self, name: str) -> Release[Any]:
         return self._releases[name]

@@ -27,9 +27,6 @@ Charge = Callable[[PlannedQuestion, float], Event]
 _SMALLEST = 2.0**-20
 """Of the plan's epsilon: below this no smaller epsilon is looked for."""
 
-_TOO_MUCH = "epsilon"
-"""The argument that is too small, if the parts add up to more."""
-
 _STEPS = 20
 _DIGITS = 4
 """Of an epsilon that was searched for: people read it."""
@@ -78,7 +75,7 @@ def divided(
     try:
         summed = _by_sums(questions, price, epsilon=epsilon, delta=delta)
     except InvalidParameterError as error:
-        if error.name not in (_TOO_MUCH, *(f"{each.place}" for each in questions)):
+        if error.name not in ("epsilon", *(each.place for each in questions)):
             raise
         refused = error
     whole = Fraction(delta)
@@ -136,13 +133,8 @@ def _by_composition(
         return None
     while fits(too_much):
         enough, too_much = too_much, 2 * too_much
-    for _ in range(_STEPS):
-        middle = (enough + too_much) / 2
-        if fits(middle):
-            enough = middle
-        else:
-            too_much = middle
-    rounded = fixed | {name: _down(enough * part) for name, part in parts.items()}
+    enough = _nearest(fits, enough, too_much)
+    rounded = fixed | {name: _in_few_digits(enough * part, math.floor) for name, part in parts.items()}
     return rounded if account.allows([charge(each, rounded[each.name]) for each in questions]) else at(enough)
 
 
@@ -242,35 +234,24 @@ def _reaching(question: PlannedQuestion, price: Price, epsilon: float) -> float:
     enough = epsilon
     while enough > _SMALLEST * epsilon and reaches(enough / 2):
         enough /= 2
-    too_small = enough / 2
-    for _ in range(_STEPS):
-        middle = (enough + too_small) / 2
-        if reaches(middle):
-            enough = middle
-        else:
-            too_small = middle
-    rounded = _up(enough)
+    enough = _nearest(reaches, enough, enough / 2)
+    rounded = _in_few_digits(enough, math.ceil)
     return rounded if rounded <= epsilon and reaches(rounded) else enough
 
 
-def _down(epsilon: float) -> float:
-    """A double of a few digits that is not larger.
-
-    >>> _down(0.182399), _down(0.5)
-    (0.1823, 0.5)
-    """
-    return _in_few_digits(epsilon, math.floor)
-
-
-def _up(epsilon: float) -> float:
-    """A double of a few digits that is not smaller.
-
-    >>> _up(0.182312), _up(0.5)
-    (0.1824, 0.5)
-    """
-    return _in_few_digits(epsilon, math.ceil)
+def _nearest(holds: Callable[[float], bool], yes: float, no: float) -> float:
+    """The number nearest to where it stops holding, on the side where it holds, between one of each."""
+    for _ in range(_STEPS):
+        middle = (yes + no) / 2
+        yes, no = (middle, no) if holds(middle) else (yes, middle)
+    return yes
 
 
 def _in_few_digits(epsilon: float, rounded: Callable[[Fraction], int]) -> float:
+    """A double of a few digits.
+
+    >>> _in_few_digits(0.182399, math.floor), _in_few_digits(0.182312, math.ceil), _in_few_digits(0.5, math.ceil)
+    (0.1823, 0.1824, 0.5)
+    """
     power = Fraction(10) ** (_DIGITS - 1 - math.floor(math.log10(epsilon)))
     return float(rounded(Fraction(epsilon) * power) / power)

@@ -108,10 +108,10 @@ class PlannedQuestion:
         written = "@" + in_folder(text[1:], folder) if text.startswith("@") else text
         try:
             column = self.arguments.get("by" if key == "groups" else "column")
-            untyped = key in ("prices", "dates") or not isinstance(column, str)
-            kinds = () if untyped else table.candidate_kinds(str(column))
+            compared = column if isinstance(column, str) else None
             alone = key == "candidates" and not BY_NAME[self.method].needs_several
-            return public.listed(written, key, fitting=kinds, private=private, may_be_one=alone)
+            argument, kinds = arguments_of(self.method)[key], table.candidate_kinds
+            return public.value_of(argument, [written], kinds, compared, private=private, may_be_one=alone)
         except InvalidParameterError as error:
             if error.name != key:
                 raise

@@ -87,14 +87,15 @@ def step_between(columns: Columns, column: str, bounds: object, step: Any, *, co
     """
     if continuous and step is not None:
         raise InvalidParameterError("continuous", True, "False, because a step is given")
-    if summaries.are_dates(bounds):  # refused later where they may not be
-        if continuous:
-            raise InvalidParameterError("continuous", True, "False, because the bounds are dates")
-        return 1 if step is None else step
     if step is not None or continuous:
         return step
-    if are_whole(columns, column, bounds):
-        return 1
+    try:
+        if are_whole(columns, column, bounds):
+            return 1
+    except InvalidParameterError:
+        if summaries.are_dates(bounds):  # refused later where they may not be
+            return 1
+        raise
     raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
 
 
@@ -110,7 +111,7 @@ def smallest_step(columns: Columns, column: str, lower: object, step: Any) -> An
 
 def are_whole(columns: Columns, column: str, bounds: object) -> bool:
     """Whether the column's type and the bounds are of whole numbers."""
-    ends = finite_bounds(bounds)
+    ends = finite_bounds(bounds)  # also of dates, before the type of a column is refused
     return columns.is_whole(column) and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends)
 
 

@@ -167,7 +167,8 @@ class Median(NumbersQuestion, name="median"):
 
     def released(self, summary: UnitValues, /) -> Drawn:
         """A number within the bounds, or a date."""
-        return Drawn(self.domain.shown(self.mechanism.draw(self.values(summary))))
+        drawn = self.mechanism.draw(self.values(summary))
+        return Drawn(self.domain.shown(drawn) if self.domain.dated else drawn)
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -321,7 +322,8 @@ class Quantiles(NumbersQuestion, name="quantiles"):
 
     def released(self, summary: UnitValues, /) -> Drawn:
         """One number for each level, in their order."""
-        return Drawn([self.domain.shown(each) for each in self.mechanism.draw(self.values(summary))])
+        drawn = self.mechanism.draw(self.values(summary))
+        return Drawn([*(map(self.domain.shown, drawn) if self.domain.dated else drawn)])
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

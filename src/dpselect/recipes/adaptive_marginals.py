@@ -10,22 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.checks import (
-    delta_below_one,
-    members_in_order,
-    positive_count,
-    positive_counts,
-    positive_epsilon,
-    probability,
-    whole_number,
-)
+from dpselect.checks import members_in_order, positive_count, positive_counts, probability, whole_number
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.recipes.codes import EXPECTED_SIZES, codes_within
-from dpselect.recipes.measuring import mean_distance
-from dpselect.recipes.shared_selections import Selection, shared_selections
+from dpselect.privacy import Neighbours
+from dpselect.recipes.rows_and_rounds import EXPECTED_SIZES, Selection, codes_within, shared_selections
 
 _UNIT = 1 << 16
 _MOST_CELLS = 1 << 22
@@ -45,7 +35,6 @@ class AdaptiveMarginals(MechanismValue):
     the error that the noise of a measurement would have itself).
 
     Args:
-        epsilon: of everything, > 0.
         sizes: how many values each attribute has; public. Their product is at most 2^22.
         marginals: tuples of positions of attributes; public.
         weights: whole numbers >= 1, one for each marginal; None: 1 each.
@@ -53,10 +42,6 @@ class AdaptiveMarginals(MechanismValue):
         selection_share: the part of epsilon that the selections cost.
         selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1, for the selections.
-        neighbours: ``"add_remove"`` or ``"replace_one"``; of rows.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/marginal_scores.md``, claim 2. Source: McKenna, Mullins, Sheldon & Miklau (2022), who fit a
     graphical model and use Gaussian noise.
@@ -81,8 +66,8 @@ class AdaptiveMarginals(MechanismValue):
     measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon, rounds = positive_epsilon(self.epsilon), positive_count(self.rounds, "rounds", at_most=1 << 20)
-        relation = neighbouring_relation(self.neighbours)
+        MechanismValue.__post_init__(self)
+        rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
         share = probability(self.selection_share, "selection_share")
         sizes = positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=EXPECTED_SIZES)
         if not sizes:
@@ -95,38 +80,26 @@ class AdaptiveMarginals(MechanismValue):
         weights = positive_counts(given, "weights", at_most=1 << 20, expected=expected)
         if len(weights) != len(marginals):
             raise InvalidParameterError("weights", Shown(f"<{len(weights)} of them>"), expected)
+        relation = self.neighbours
         moved = 1 if relation is Neighbours.ADD_REMOVE else 2  # a replaced row leaves one cell and enters another
         selecting = shared_selections(
             self.selection,
             count=rounds,
-            epsilon=epsilon * share,
-            delta=delta_below_one(self.delta),
+            epsilon=self.epsilon * share,
+            delta=self.delta,
             sensitivity=moved * max(weights) * _UNIT,
             neighbours=relation,
         )
-        measuring = GeometricMechanism(epsilon=epsilon * (1.0 - share) / rounds, sensitivity=moved, neighbours=relation)
-        checked: dict[str, object] = {
-            "epsilon": epsilon,
-            "rounds": rounds,
-            "neighbours": relation,
-            "sizes": sizes,
-            "marginals": marginals,
-            "weights": weights,
-            "selecting": selecting,
-            "measuring": measuring,
-        }
-        self._set(**checked)
+        each = self.epsilon * (1.0 - share) / rounds
+        measuring = GeometricMechanism(epsilon=each, sensitivity=moved, neighbours=relation)
+        self._set(rounds=rounds, sizes=sizes, marginals=marginals, weights=weights)
+        self._set(selecting=selecting, measuring=measuring)
 
     @property
     def event(self) -> Event:
         """What one table costs, for accounting."""
         rounds = (ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
         return SequenceEvent(events=tuple(rounds))
-
-    @property
-    def noise(self) -> float:
-        """The expected distance between one measured count and the true one."""
-        return mean_distance(self.measuring)
 
     def fit(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """The fitted table, at the cost of `event`: numbers >= 0, of shape `sizes`.
@@ -159,7 +132,7 @@ class AdaptiveMarginals(MechanismValue):
         for attributes, truth, weight in zip(self.marginals, truths, self.weights or (), strict=True):
             guess = np.rint(_summed(fitted, attributes) * _UNIT).astype(np.int64)
             # Public: it depends on sizes and epsilon alone.
-            allowance = round(min(self.noise * truth.size * _UNIT, float(_FARTHEST)))
+            allowance = round(min(self.measuring.expected_error * truth.size * _UNIT, float(_FARTHEST)))
             score = weight * (int(np.abs(truth * _UNIT - guess).sum()) - allowance)
             scores.append(min(max(score, -_FARTHEST), _FARTHEST))
         return np.array(scores, np.int64)
@@ -168,7 +141,7 @@ class AdaptiveMarginals(MechanismValue):
         self, fitted: NDArray[np.float64], measured: dict[int, NDArray[np.float64]], rows: float
     ) -> NDArray[np.float64]:
         """Iterative proportional fitting, half a step at a time, as noisy marginals contradict each other."""
-        floor = min((1.0 + self.noise) / 8.0, _MOST_ROWS)
+        floor = min((1.0 + self.measuring.expected_error) / 8.0, _MOST_ROWS)
         for _ in range(_PASSES):
             for place, noisy in measured.items():
                 attributes = self.marginals[place]

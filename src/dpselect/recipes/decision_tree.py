@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.checks import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon, probability
+from dpselect.checks import one_of, positive_count, positive_counts, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.recipes.codes import codes_within, without_mask
-from dpselect.recipes.shared_selections import Selection, shared_selections
+from dpselect.privacy import Neighbours
+from dpselect.recipes.rows_and_rounds import Selection, codes_within, shared_selections, without_mask
 from dpselect.recipes.split_scores import Entropy, Gini, MostFrequentClass, SplitScore
 
 Codes = NDArray[np.int64]
@@ -33,20 +32,16 @@ class DecisionTree(MechanismValue):
     noisy count of each class. Nodes of a level hold different rows, so a level costs what one of its nodes costs.
 
     Args:
-        epsilon: of the whole tree, > 0.
         bins: how many bins each feature has; public.
         classes: how many classes there are; public.
         depth: levels of splits, from 1 to 12; public.
         criterion: ``"max"``, ``"gini"`` or ``"entropy"``; see `dpselect.recipes.split_scores`.
         most_rows: a public bound on the number of rows, which only ``"entropy"`` needs.
         leaf_share: the part of epsilon that the counts in the leaves cost.
-        selection: which mechanism selects splits, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
+        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1; pays off from about six levels on.
         neighbours: ``"add_remove"`` or, with twice the noise, ``"replace_one"``; of rows. **A row has to be everything
             that one person contributes.**
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/split_scores.md``. Source: Friedman & Schuster (2010), with half their noise.
 
@@ -73,36 +68,29 @@ class DecisionTree(MechanismValue):
     counting: GeometricMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon, share = positive_epsilon(self.epsilon), probability(self.leaf_share, "leaf_share")
+        MechanismValue.__post_init__(self)
+        share = probability(self.leaf_share, "leaf_share")
         bins = positive_counts(self.bins, "bins", at_most=1 << 20, expected="the number of bins of each feature")
         if not any(each > 1 for each in bins):
             raise InvalidParameterError("bins", Shown(f"<{len(bins)} features>"), "a feature with two bins or more")
-        relation = neighbouring_relation(self.neighbours)
         depth = positive_count(self.depth, "depth", at_most=_DEEPEST)
         score = _score(self.criterion, self.most_rows)
-        added = relation is Neighbours.ADD_REMOVE
+        relation, added = self.neighbours, self.neighbours is Neighbours.ADD_REMOVE
         # A replaced row may stay in a node, whose scores then move in both directions, or leave it for another one,
         # where they move in one each: two runs at half the epsilon.
         splitting = shared_selections(
             self.selection,
             count=depth,
-            epsilon=epsilon * (1.0 - share),
-            delta=delta_below_one(self.delta),
+            epsilon=self.epsilon * (1.0 - share),
+            delta=self.delta,
             sensitivity=score.sensitivity,
             monotonic=added,
             neighbours=relation,
         )
-        checked: dict[str, object] = {
-            "epsilon": epsilon,
-            "bins": bins,
-            "classes": positive_count(self.classes, "classes", at_most=1 << 12),
-            "depth": depth,
-            "neighbours": relation,
-            "score": score,
-            "splitting": splitting,
-            "counting": GeometricMechanism(epsilon=epsilon * share, sensitivity=1 if added else 2, neighbours=relation),
-        }
-        self._set(**checked)
+        part = self.epsilon * share
+        counting = GeometricMechanism(epsilon=part, sensitivity=1 if added else 2, neighbours=relation)
+        classes = positive_count(self.classes, "classes", at_most=1 << 12)
+        self._set(bins=bins, classes=classes, depth=depth, score=score, splitting=splitting, counting=counting)
 
     @property
     def event(self) -> Event:

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.base import MechanismValue
-from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.recipes.codes import without_mask
-from dpselect.recipes.measuring import mean_distance
-from dpselect.recipes.shared_selections import Selection, shared_selections
+from dpselect.privacy import Neighbours
+from dpselect.recipes.rows_and_rounds import Selection, shared_selections, without_mask
 
 _UNIT = 1 << 16
 """Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
@@ -33,17 +31,12 @@ class MWEM(MechanismValue):
     """In each round selects the query with the largest error, measures it, and reweighs the histogram.
 
     Args:
-        epsilon: of everything, > 0.
         rounds: how many queries are measured; public.
         selection_share: the part of epsilon that the selections cost; the rest is for measuring.
         total_share: the part of epsilon that the number of rows costs. Under ``"replace_one"`` it is public, and the
             part goes to the rounds.
         selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1, for the selections.
-        neighbours: ``"add_remove"`` or ``"replace_one"``; of rows.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/marginal_scores.md``, claim 1. Source: Hardt, Ligett & McSherry (2012).
 
@@ -67,32 +60,25 @@ class MWEM(MechanismValue):
     totalling: GeometricMechanism | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon, rounds = positive_epsilon(self.epsilon), positive_count(self.rounds, "rounds", at_most=1 << 20)
-        relation = neighbouring_relation(self.neighbours)
-        select, total = (
-            probability(self.selection_share, "selection_share"),
-            probability(self.total_share, "total_share"),
-        )
+        MechanismValue.__post_init__(self)
+        rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
+        select = probability(self.selection_share, "selection_share")
+        total = probability(self.total_share, "total_share")
+        epsilon, relation = self.epsilon, self.neighbours
         known = relation is Neighbours.REPLACE_ONE
         rest = epsilon if known else epsilon * (1.0 - total)
         selecting = shared_selections(
             self.selection,
             count=rounds,
             epsilon=rest * select,
-            delta=delta_below_one(self.delta),
+            delta=self.delta,
             sensitivity=_UNIT,
             neighbours=relation,
         )
         each = rest * (1.0 - select) / rounds
-        checked: dict[str, object] = {
-            "epsilon": epsilon,
-            "rounds": rounds,
-            "neighbours": relation,
-            "selecting": selecting,
-            "measuring": GeometricMechanism(epsilon=each, sensitivity=1, neighbours=relation),
-            "totalling": None if known else GeometricMechanism(epsilon=epsilon * total, sensitivity=1),
-        }
-        self._set(**checked)
+        measuring = GeometricMechanism(epsilon=each, sensitivity=1, neighbours=relation)
+        totalling = None if known else GeometricMechanism(epsilon=epsilon * total, sensitivity=1)
+        self._set(rounds=rounds, selecting=selecting, measuring=measuring, totalling=totalling)
 
     @property
     def event(self) -> Event:
@@ -100,11 +86,6 @@ class MWEM(MechanismValue):
         total = () if self.totalling is None else (self.totalling.event,)
         rounds = (ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
         return SequenceEvent(events=(*total, *rounds))
-
-    @property
-    def noise(self) -> float:
-        """The expected distance between one measured answer and the true one."""
-        return mean_distance(self.measuring)
 
     def fit(self, counts: NDArray[np.integer], queries: NDArray[np.bool_]) -> NDArray[np.float64]:
         """A histogram that was never of the data, at the cost of `event`.
@@ -127,13 +108,14 @@ class MWEM(MechanismValue):
         answers = _summed(asked, held)
         weights = np.full(held.size, rows / held.size)
         measured: dict[int, float] = {}
+        floor = min((1.0 + self.measuring.expected_error) / 8.0, _MOST_ROWS)
         for _ in range(self.rounds):
             guesses = np.rint(asked @ weights * _UNIT).astype(np.int64)
             winner = self.selecting.select(np.abs(answers * _UNIT - guesses))
             found = float(self.measuring.draw(int(answers[winner])))
             # A query that is measured twice is known better; their mean is as good as any.
             measured[winner] = found if winner not in measured else (measured[winner] + found) / 2.0
-            weights = _reweighed(weights, asked, measured, rows, min((1.0 + self.noise) / 8.0, _MOST_ROWS))
+            weights = _reweighed(weights, asked, measured, rows, floor)
         return weights
 
 

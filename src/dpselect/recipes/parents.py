@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent
-from dpselect.checks import delta_below_one, one_of, positive_count, positive_counts, positive_epsilon
+from dpselect.checks import one_of, positive_count, positive_counts
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.base import MechanismValue
 from dpselect.privacy import Neighbours
-from dpselect.recipes.codes import EXPECTED_SIZES, codes_within
-from dpselect.recipes.shared_selections import Selection, shared_selections
+from dpselect.recipes.rows_and_rounds import EXPECTED_SIZES, Selection, codes_within, shared_selections
 
 Counts = NDArray[np.int64]
 ParentScore = Literal["mutual_information", "F", "R"]
@@ -102,7 +101,6 @@ class ParentChoice(MechanismValue):
     """Chooses, one after another, an attribute and its parents among those chosen before.
 
     Args:
-        epsilon: of the whole structure, > 0.
         sizes: how many values each attribute has; public.
         rows: the number of rows; public.
         degree: how many parents an attribute has at most, fewer than there are attributes; public. Default: 2, or 1
@@ -110,9 +108,6 @@ class ParentChoice(MechanismValue):
         score: ``"mutual_information"``, ``"F"`` (all attributes binary) or ``"R"``.
         selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/marginal_scores.md``, claims 3 to 5. Source: Zhang, Cormode, Procopiuc, Srivastava & Xiao (2017),
     with a smaller sensitivity of R.
@@ -134,7 +129,7 @@ class ParentChoice(MechanismValue):
     selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon = positive_epsilon(self.epsilon)
+        MechanismValue.__post_init__(self)
         sizes = positive_counts(self.sizes, "sizes", at_most=1 << 16, expected=EXPECTED_SIZES)
         if len(sizes) < 2:
             raise InvalidParameterError("sizes", Shown(f"<{len(sizes)} attributes>"), "at least two attributes")
@@ -145,21 +140,14 @@ class ParentChoice(MechanismValue):
         selecting = shared_selections(
             self.selection,
             count=len(sizes) - 1,
-            epsilon=epsilon,
-            delta=delta_below_one(self.delta),
+            epsilon=self.epsilon,
+            delta=self.delta,
             sensitivity=self._sensitivity(rows, sizes),
             neighbours=Neighbours.REPLACE_ONE,
         )
         most = min(16, len(sizes) - 1)
         degree = min(2, most) if self.degree is None else positive_count(self.degree, "degree", at_most=most)
-        checked: dict[str, object] = {
-            "epsilon": epsilon,
-            "sizes": sizes,
-            "rows": rows,
-            "degree": degree,
-            "selecting": selecting,
-        }
-        self._set(**checked)
+        self._set(sizes=sizes, rows=rows, degree=degree, selecting=selecting)
 
     def _sensitivity(self, rows: int, sizes: tuple[int, ...]) -> int:
         if self.score == "F":

@@ -167,13 +167,10 @@ class PublicCandidates:
     def _checked(cls, candidates: object) -> PublicCandidates:
         if isinstance(candidates, range):
             return cls(CandidateKind.INTEGER, _checked_range(candidates))
-        array: Any = candidates
-        if isinstance(array, np.ndarray):
-            if array.ndim != 1:
-                raise _refusal(array, "a one-dimensional array")
-            if array.dtype.kind in "iu":
-                _check_count(array, array.shape[0])
-                return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
+        array = _as_array(candidates)
+        if array is not None and array.dtype.kind in "iu":
+            _check_count(array, array.shape[0])
+            return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
         members = _as_list(candidates)
         kind = _kind_of(members, candidates)
         if type(candidates) in (set, frozenset):  # whose order differs between processes
@@ -243,6 +240,15 @@ def _steps(values: object) -> range | None:
         if not (np.diff(listed[start : start + _CHUNK + 1]) == wrapped).all():
             return None
     return range(first, last + (1 if step > 0 else -1), step)
+
+
+def _as_array(candidates: object) -> NDArray[Any] | None:
+    if not isinstance(candidates, np.ndarray):
+        return None
+    array = cast("NDArray[Any]", candidates)
+    if array.ndim != 1:
+        raise _refusal(array, "a one-dimensional array")
+    return array
 
 
 def _as_list(candidates: Any) -> list[Any]:

@@ -59,18 +59,25 @@ class PublicDomain:
         >>> PublicDomain.given((0, 1), step=0.1).grid.point(3)
         0.3
         """
-        dated = may_be_dates and are_dates(bounds)
-        if dated:
-            first, last = first_and_last(bounds)
-            if first == last:
-                raise InvalidParameterError(
-                    "bounds", Shown(f"({first}, {last})"), "two dates, the first before the last"
-                )
-            bounds = (first - DAY_ZERO).days, (last - DAY_ZERO).days
-            step = positive_count(step, "step")
-        lower, upper = finite_bounds(bounds)
+        try:
+            lower, upper = finite_bounds(bounds)
+        except InvalidParameterError:
+            if may_be_dates and are_dates(bounds):
+                return cls._of_dates(bounds, step)
+            raise
         grid = None if step is None else Grid.dividing(lower, upper, step=step)
-        return cls(float(lower), float(upper), grid, dated=dated)
+        return cls(float(lower), float(upper), grid)
+
+    @classmethod
+    def _of_dates(cls, bounds: object, step: object) -> PublicDomain:
+        first, last = first_and_last(bounds)
+        if first == last:
+            raise InvalidParameterError("bounds", Shown(f"({first}, {last})"), "two dates, the first before the last")
+        if step is None:
+            raise InvalidParameterError("continuous", True, "False, because the bounds are dates")
+        lower, upper = (Fraction((each - DAY_ZERO).days) for each in (first, last))
+        grid = Grid.dividing(lower, upper, step=positive_count(step, "step"))
+        return cls(float(lower), float(upper), grid, dated=True)
 
     def shown(self, number: float) -> float | date:
         """A number of the domain as it is released."""

@@ -1,4 +1,4 @@
-"""The pages of one question: its confirmation, its answer, its certificate, and the command that asks the same."""
+"""The pages of one question from its confirmation to its answer, its certificate, and the command that asks it."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ from dpselect.public_time import Times
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
-from dpselect.session.dataset import Dataset
-from dpselect.session.forecast import DryRun
+from dpselect.session import Dataset, DryRun
 
 NOBODY = "person"
 """Whom a plan without a table protects."""

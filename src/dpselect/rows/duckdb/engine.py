@@ -104,7 +104,8 @@ def _of(value: RowValue, name: str, statement: Statement) -> tuple[Cell, ...]:
         both = zip(value.column.sources, statement.parts, strict=True)
         return tuple(Cell(column, ShortValues.of(listed)) for column, listed in both)
     kind = value.kind if isinstance(value, Value | Name) else CandidateKind.DATE if value.column.days else None
-    return (Cell(value.column.sources[0], ShortValues.of(statement.lists.get(name, kind))),)
+    column = value.column.sources[0] if value.column.days else value.column
+    return (Cell(column, ShortValues.of(statement.lists.get(name, kind))),)
 
 
 def _found(

@@ -73,8 +73,11 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     separated, encoding = f"separated by {_CALLED[delimiter]}", declared.encoding.upper()
     which = f"line {above + 1}" if above else "a first line"
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
-    refused = InvalidDataError("source", shown, expected, _hint(content, declared))
-    with TranslatedErrors(lambda _: refused, csv.Error, ValueError):
+
+    def refused(_: BaseException) -> InvalidDataError:
+        return InvalidDataError("source", shown, expected, _hint(content, declared))
+
+    with TranslatedErrors(refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if len(names) < 2:
         expected = f"at least two columns, a unit and a value, {separated}"

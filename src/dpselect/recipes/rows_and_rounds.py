@@ -1,15 +1,20 @@
-"""Rows whose cells are whole numbers: which bin, or which value of an attribute."""
+"""What recipes share: rows whose cells are whole numbers, and how their selections divide a budget."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
+from dpselect.accounting import calibrate
+from dpselect.checks import delta_below_one, one_of
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.planning import recommend
+from dpselect.privacy import Neighbours
 
 EXPECTED_SIZES = "the number of values of each attribute, such as (2, 3)"
 """What errors say of the `sizes` of recipes."""
@@ -45,3 +50,40 @@ def without_mask(given: object, name: str) -> NDArray[Any]:
     if isinstance(given, ma.MaskedArray):
         raise InvalidDataError(name, Shown("<masked array>"), "an array without a mask, such as its filled()")
     return np.asarray(given)
+
+
+Selection = Literal["auto", "permute_and_flip", "exponential"]
+"""Which mechanism selects; ``"auto"``: the one with the smaller error at the number of selections and the delta."""
+
+
+def shared_selections(
+    selection: Selection,
+    *,
+    count: int,
+    epsilon: float,
+    delta: float,
+    sensitivity: int,
+    monotonic: bool = False,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+) -> PermuteAndFlip | ExponentialMechanism:
+    """The mechanism of each of `count` selections that cost (`epsilon`, `delta`) together.
+
+    Raises:
+        InvalidParameterError: `selection` is not one of the three words, or `delta` is not from 0 to below 1.
+
+    >>> shared_selections("auto", count=4, epsilon=1.0, delta=0.0, sensitivity=1).epsilon
+    0.25
+    """
+    one_of(selection, "selection", get_args(Selection))
+    kinds = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialMechanism}
+    delta = delta_below_one(delta)
+    kind = recommend(count, delta, epsilon=epsilon) if selection == "auto" else kinds[selection]
+    return calibrate(
+        kind,
+        count=count,
+        epsilon=epsilon,
+        delta=delta,
+        sensitivity=sensitivity,
+        monotonic=monotonic,
+        neighbours=neighbours,
+    )

@@ -1,0 +1,183 @@
+"""Audits find what is broken, and only that; whatever is wrong with their arguments is said in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpselect as dps
+from dpselect.auditing.events import flat
+from dpselect.errors import InvalidParameterError
+from tests.auditing.broken import BROKEN
+from tests.auditing.cases import Case
+from tests.auditing.right import RIGHT
+
+HARD = {"truth half of the time", "sparse with numbers", "again until positive", "epsilon for each of three"}
+"""What needs more draws than a test has; `benchmarks/audit.py` finds them."""
+SLOW = {"three best as a set", "values without a list", "noisy counts without a list", "quantiles"}
+QUICK = [case for case in RIGHT if case.what not in SLOW]
+
+
+@pytest.mark.parametrize("case", [each for each in BROKEN if each.what not in HARD], ids=lambda case: case.what)
+def test_what_is_broken_is_found(case: Case) -> None:
+    report = case.audited(1, 8000)
+    assert report.broken
+    assert str(report).startswith("Broken: ")
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.what)
+def test_what_is_right_is_not_called_broken(case: Case) -> None:
+    """One audit in 10^9 would be wrong, if all of the claim were used up."""
+    report = case.audited(1, 1200, confidence=1 - 1e-9)
+    assert not report.broken
+    assert "private" not in str(report).lower()
+
+
+def _geometric(seed: int) -> Callable[[int], int]:
+    rng = np.random.default_rng(seed)
+    chance = 1 - np.exp(-1.0)
+    return lambda count: count + int(rng.geometric(chance)) - int(rng.geometric(chance))
+
+
+def test_the_same_mechanism_is_broken_at_half_its_epsilon_and_not_at_its_own() -> None:
+    """Control: what makes the difference is the claim alone."""
+    right, wrong = (dps.audit(_geometric(3), (0, 1), claimed_epsilon=each, draws=8000) for each in (1.0, 0.5))
+    assert (right.broken, wrong.broken) == (False, True)
+    assert 0.5 < wrong.lower_bound < 1
+    assert 0.5 < right.lower_bound < 1
+    assert [draws for draws, _ in right.looks] == [1000, 2000, 4000, 8000]
+
+
+def test_a_delta_that_is_claimed_counts() -> None:
+    """One draw in five tells which neighbour it is: that is delta = 0.2, at any epsilon."""
+
+    def telling(seed: int) -> Callable[[int], object]:
+        rng = np.random.default_rng(seed)
+        return lambda neighbour: neighbour if rng.random() < 0.2 else "nothing"
+
+    reports = [
+        dps.audit(telling(1), (0, 1), claimed_epsilon=0.5, claimed_delta=delta, draws=4000) for delta in (0, 0.2)
+    ]
+    assert [each.broken for each in reports] == [True, False]
+
+
+def test_of_several_pairs_the_one_that_tells_is_named() -> None:
+    report = dps.audit(_geometric(1), [(0, 0), (0, 1), (0, 9)], claimed_epsilon=1.0, draws=1000)
+    assert report.broken
+    assert "pair 3" in report.event
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_two_neighbours_that_are_alike_are_never_told_apart(seed: int) -> None:
+    """Control of the choice of events: with many parts, some differ by chance on the half that chooses."""
+    rng = np.random.default_rng(seed)
+    report = dps.audit(lambda _: rng.normal(size=12), (0, 0), claimed_epsilon=0.1, draws=400, confidence=0.9999)
+    assert not report.broken
+
+
+def test_what_chose_an_event_does_not_count_for_it() -> None:
+    """The first 500 draws for each neighbour tell all, and the others nothing: no fresh draw confirms the event."""
+    calls = [0, 0]
+
+    def sampler(neighbour: int) -> int:
+        calls[neighbour] += 1
+        return neighbour if calls[neighbour] <= 500 else 2
+
+    report = dps.audit(sampler, (0, 1), claimed_epsilon=0.1, draws=8000)
+    assert report.lower_bound == 0
+    assert report.looks[0] == (1000, 0.0)
+
+
+OUTPUTS: dict[str, tuple[Any, Any]] = {
+    "the sign of zero": (0.0, -0.0),
+    "NaN": (0.0, float("nan")),
+    "text": ("a", "b"),
+    "a type": (1, True),
+    "a length": ([1.0], [1.0, 1.0]),
+    "a set": ({1}, {1, 2}),
+    "a key": ({"a": 1}, {"b": 1}),
+    "an array": (np.zeros(3), np.ones(3)),
+    "a column": (pd.Series([1, 2]), pd.Series([2, 1])),
+    "nesting": ([[1], [2]], [[1, 2]]),
+    "none": (None, 0),
+    "huge whole numbers": (10**400, -(10**400)),
+    "decimals": (Decimal("0.1"), Decimal("0.2")),
+    "the last bit": (1.0, np.nextafter(1.0, 2.0)),
+}
+
+
+@pytest.mark.parametrize("outputs", OUTPUTS.values(), ids=OUTPUTS)
+def test_any_difference_between_outputs_is_seen(outputs: tuple[Any, Any]) -> None:
+    report = dps.audit(lambda at: outputs[at], (0, 1), claimed_epsilon=1.0, draws=200)
+    assert report.broken
+
+
+def test_errors_are_outputs() -> None:
+    def sampler(count: int) -> int:
+        if count:
+            raise ValueError("too many")
+        return 0
+
+    report = dps.audit(sampler, (0, 1), claimed_epsilon=1.0, draws=200)
+    assert report.broken
+
+
+def test_noise_that_hides_in_pairs_of_numbers_is_found() -> None:
+    """Each number alone is uniform for both neighbours; their order or their sum is not."""
+    rng = np.random.default_rng(5)
+
+    def sampler(bit: int) -> list[float]:
+        first = rng.random()
+        return [first, (first + 0.5 * bit) % 1.0]
+
+    report = dps.audit(sampler, (0, 1), claimed_epsilon=1.0, draws=400)
+    assert report.broken
+    assert not report.event.startswith("the output[0] is")
+
+
+def test_the_parts_of_an_output_have_names() -> None:
+    assert flat(3) == {"the output": 3}
+    assert set(flat({"a": [7]})) == {"the length of the output", "the length of the output['a']", "the output['a'][0]"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"sampler": 3}, r"sampler=3: expected a function"),
+        ({"sampler": len}, r"sampler=<raises TypeError at every draw>"),
+        ({"neighbours": [0, 1]}, r"neighbours=<list>: expected a tuple of two neighbours"),
+        ({"neighbours": []}, r"neighbours=<list>: expected"),
+        ({"neighbours": (1, 2, 3)}, r"neighbours=<tuple>: expected"),
+        ({"claimed_epsilon": 0}, r"claimed_epsilon=0: expected"),
+        ({"claimed_epsilon": 12.0}, r"draws=1000: expected at least about \d,\d{3},\d{3}"),
+        ({"claimed_delta": 1.0}, r"claimed_delta=1.0: expected"),
+        ({"draws": 0}, r"draws=0: expected a whole number"),
+        ({"draws": 20}, r"draws=20: expected at least about 200"),
+        ({"confidence": 1.0}, r"confidence=1.0: expected"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_drawn(changed: dict[str, Any], said: str) -> None:
+    given = {"sampler": lambda _: 0, "neighbours": (0, 1), "claimed_epsilon": 1.0, "draws": 1000} | changed
+    with pytest.raises(InvalidParameterError, match=f"^{said}") as refused:
+        dps.audit(given.pop("sampler"), given.pop("neighbours"), **given)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_draws_are_said_to_be_needed_are_enough() -> None:
+    with pytest.raises(InvalidParameterError, match="draws") as refused:
+        dps.audit(lambda count: count, (0, 1), claimed_epsilon=5.0, draws=300)
+    needed = int(refused.value.expected.rpartition(" ")[2].replace(",", ""))
+    assert dps.audit(lambda count: count, (0, 1), claimed_epsilon=5.0, draws=needed).broken
+
+
+def test_a_chart_shows_every_look_and_the_claim() -> None:
+    report = dps.audit(_geometric(3), (0, 1), claimed_epsilon=1.0, draws=2000)
+    text = json.dumps(report.plot().to_dict())
+    assert "The claim is not refuted" in text
+    assert "lower bound" in text
