@@ -33,6 +33,7 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
     """
     given = filled([each for part in options_of(about).values() for each in part], options)
     from dpselect.cli.output import forecast_shown, shown, warning
+    from dpselect.session.dataset import Dataset
     from dpselect.session.described import seen
 
     own = [each for each in arguments_of(about) if each.name != "column"]
