@@ -247,6 +247,15 @@ def test_times_and_nested_values_are_refused_only_if_asked(folder: Path, catalog
                 dps.Dataset(given, unit="unit").median(column, bounds=(0, 1), step=1, epsilon=1.0)
 
 
+def test_fields_of_structs_are_read(folder: Path, catalogue: InMemoryCatalog) -> None:
+    rows = pa.table(
+        {"unit": [1, 2, 3], "address": [{"city": "a", "no": 1}, {"city": "b", "no": 2}, {"city": "a", "no": 4}]}
+    )
+    for given in (write(folder, rows), iceberg(catalogue, rows)):
+        assert counts(given, ["a", "b"], column="address.city") == [2, 1]
+        assert dps.Dataset(given, unit="unit").median("address.no", bounds=(0, 4), step=1, epsilon=1000.0).value == 2
+
+
 def test_what_is_not_for_such_tables_is_refused(folder: Path) -> None:
     write(folder)
     with pytest.raises(InvalidParameterError, match=r"delimiter"):

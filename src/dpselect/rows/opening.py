@@ -56,7 +56,7 @@ def open_table(
         return Table(_elsewhere(source, table, memory_limit, format))
     if is_named(source):
         return Table(Embedded(_at(source, table, format), memory_limit, format))
-    _check_no_table(table)
+    _refuse_name(table)
     with cut_off:
         frame = frames.frame_source(source)
     if frame is not None:
@@ -79,7 +79,7 @@ def _elsewhere(source: object, table: object, memory_limit: int | None, format: 
         from dpselect.rows.postgres import PostgresTable
 
         return PostgresTable.at(str(source), _checked_name(table))
-    _check_no_table(table)
+    _refuse_name(table)
     from dpselect.rows.spark import SparkFrame
 
     return SparkFrame.of(source)
@@ -92,7 +92,7 @@ def _at(source: object, table: object, format: Format | None) -> Source:
         expected = "the path of a file, or a URL postgresql://user@host/database"
         hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
         raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
-    _check_no_table(table)
+    _refuse_name(table)
     if path and os.path.isdir(os.path.join(path, "_delta_log")):  # not one inside a Delta table
         from dpselect.rows.frames.table_formats import of_delta
 
@@ -133,7 +133,7 @@ def _checked_name(table: object) -> str:
     raise InvalidDataError("table", typed(table), "the name of a table", hint)
 
 
-def _check_no_table(table: object) -> None:
+def _refuse_name(table: object) -> None:
     if table is not None:
         raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
 
