@@ -126,6 +126,13 @@ def test_a_sum_without_rounding_has_no_order() -> None:
     assert dps.falsify_sensitivity(clipped, amounts, unit=dps.ROWS, sensitivity=1) is None
 
 
+def test_cells_without_an_order_are_left_as_they_are() -> None:
+    rows = [{"who": who, "what": {"age": 3}, "seen": seen} for who, seen in (("ann", None), ("bob", 7))]
+    assert (
+        dps.falsify_sensitivity(lambda rows: len({row["who"] for row in rows}), rows, unit="who", sensitivity=1) is None
+    )
+
+
 def test_cells_that_the_table_does_not_have_are_tried() -> None:
     """Every age of the table is below 100, so only a made-up one shows that nothing clips."""
     amounts = np.array([[1, 5.0], [2, 7.0], [3, 9.0]])
@@ -151,6 +158,7 @@ def test_cells_that_the_table_does_not_have_are_tried() -> None:
         ({"rows": np.zeros((2, 2, 2))}, "rows=<ndarray>: expected"),
         ({"unit": "whom"}, "unit='whom': expected the name of a column"),
         ({"rows": {"who": [None, None], "age": [1, 2]}, "score": len}, "unit=<a column of neither>"),
+        ({"rows": [{"who": ["ann"], "age": 1}]}, "unit=<a column of neither>"),
         ({"sensitivity": 0}, "sensitivity=0: expected"),
         ({"monotonic": 1}, "monotonic=1: expected"),
         ({"monotonic": True, "neighbours": "replace_one"}, "monotonic=True: expected False"),

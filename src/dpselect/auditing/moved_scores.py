@@ -83,6 +83,8 @@ def falsify_sensitivity(
     at = None if is_each_row(unit, map(str, names)) else names.index(unit) if unit in names else -1
     if at == -1:
         raise InvalidParameterError("unit", typed(unit), "the name of a column of rows, or dpselect.ROWS")
+    if at is not None and "a new cell" not in _beyond(row[at] for row in table):
+        raise InvalidParameterError("unit", Shown("<a column of neither>"), "a column of numbers or text")
 
     def scored(made: Any) -> np.ndarray | None:
         try:
@@ -167,8 +169,6 @@ def _made_up(source: Rows, unit: int | None, cells: Any) -> Iterator[tuple[str, 
     """Rows of one more unit, and what they are like."""
     columns = list(zip(*source, strict=True))
     fresh = [_beyond(column).get("a new cell") for column in columns]
-    if unit is not None and fresh[unit] is None:
-        raise InvalidParameterError("unit", Shown("<a column of neither>"), "a column of numbers or text")
     kinds: list[dict[str, Any]] = [{} if at == unit else cells(column) for at, column in enumerate(columns)]
     for kind in dict.fromkeys(chain.from_iterable(kinds)):
         having = [at for at, found in enumerate(kinds) if kind in found]
@@ -204,9 +204,10 @@ def _beyond(cells: Iterable[Any]) -> dict[str, Any]:
 
 def _orders(rows: Rows) -> Iterator[tuple[str, Rows]]:
     yield "backwards", rows[::-1]
-    for at in range(len(rows[0]) if rows else 0):
-        order = sorted(rows, key=lambda row, at=at: (type(row[at]).__name__, row[at]))
-        yield from (("rising", order), ("falling", order[::-1]))
+    for at, cells in enumerate(zip(*rows, strict=True)):
+        if _ends(cells):
+            order = sorted(rows, key=lambda row, at=at: (type(row[at]).__name__, row[at]))
+            yield from (("rising", order), ("falling", order[::-1]))
 
 
 def _opened(rows: Any) -> tuple[list[Any], Rows, Callable[[Rows], Any]]:
