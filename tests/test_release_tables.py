@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pytest
 
 import dpselect as dps
-from dpselect.certificates.tables import columns
 from dpselect.charts import colour_of, styles_of
 from dpselect.charts.theme import LINE_COLOURS
 from dpselect.errors import InvalidParameterError
@@ -21,26 +21,41 @@ PEOPLE = dps.Dataset(ROWS, unit="who")
 
 @pytest.mark.sampled(25)
 @pytest.mark.parametrize("name", table_questions.QUESTIONS)
-def test_every_release_is_a_table_with_a_row_for_each_value(name: str) -> None:
+def test_every_release_is_a_frame_with_a_row_for_each_value(name: str) -> None:
     release: dps.Release[Any] = table_questions.QUESTIONS[name](PEOPLE)
     answers = release.value.values() if isinstance(release.value, dict) else [release.value]
     values = [each for answer in answers for each in (answer if isinstance(answer, list) else [answer])]
-    table = columns(release)
-    assert table["released"] == values
-    assert {len(column) for column in table.values()} == {len(values)}
-    assert ("group" in table) == (release.groups is not None)
+    frame = release.to_pandas()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["released"].tolist() == values
+    assert ("group" in frame.columns) == (release.groups is not None)
+    assert release.to_polars().equals(pl.from_pandas(frame))
+
+
+def test_a_count_of_zero_leaves_its_column_of_one_type() -> None:
+    release = PEOPLE.histogram("name", candidates=[*NAMES, *(f"nobody {i}" for i in range(50))], epsilon=20)
+    assert 0 in release.value
+    assert max(release.value) > (release.error_bound or 0)
+    assert release.to_polars()["lower"].dtype == pl.Int64
+
+
+def test_what_the_values_are_keeps_its_type() -> None:
+    pages = PEOPLE.histogram("page", candidates=[3, 1], epsilon=0.5).to_pandas()
+    assert pages["value"].tolist() == [3, 1]
+    ages = PEOPLE.quantiles("age", levels=[0.25, 0.75], bounds=(20, 60), step=1, epsilon=0.5).to_pandas()
+    assert ages["level"].tolist() == [0.25, 0.75]
 
 
 def test_bounds_stand_where_they_are_about_the_value() -> None:
     counts = PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5)
-    frame = pd.DataFrame(columns(counts))
+    frame = counts.to_pandas()
     assert frame.columns.tolist() == ["value", "released", "lower", "upper"]
     assert frame["value"].tolist() == NAMES
     assert (frame["upper"] - frame["released"]).unique().tolist() == [counts.error_bound]
     assert frame["lower"].tolist() == [max(0, each - counts.error_bound) for each in frame["released"]]  # type: ignore[operator]
     median = PEOPLE.median("age", bounds=(20, 60), step=1, epsilon=0.5)  # its bound is in ranks
-    assert pd.DataFrame(columns(median)).columns.tolist() == ["level", "released"]
-    grouped = pd.DataFrame(columns(PEOPLE.by(**BY_CITY).count("age", between=(20, 60), epsilon=0.5)))
+    assert median.to_pandas().columns.tolist() == ["level", "released"]
+    grouped = PEOPLE.by(**BY_CITY).count("age", between=(20, 60), epsilon=0.5).to_pandas()
     assert grouped.columns.tolist() == ["group", "answer", "released", "lower", "upper"]
     assert grouped["group"].tolist() == ["south", "north"]
 
@@ -52,13 +67,13 @@ def test_the_interval_of_a_mean_does_not_leave_the_bounds(more: dict[str, Any]) 
     variances = [PEOPLE.variance("age", bounds=(20, 60), epsilon=0.01) for _ in range(10)]
     for releases, lowest, highest in ((means, 20, 60), (variances, 0, 400)):
         for release in releases:
-            table = pd.DataFrame(columns(release))
+            table = release.to_pandas()
             lower, upper = table["lower"].item(), table["upper"].item()
             assert lowest <= lower <= table["released"].item() <= upper <= highest
         assert any(release.value - release.error_bound < lowest for release in releases)
-    exact = pd.DataFrame(columns(PEOPLE.mean("age", bounds=(20, 60), epsilon=20, **more)))
+    exact = PEOPLE.mean("age", bounds=(20, 60), epsilon=20, **more).to_pandas()
     assert 20 < exact["lower"].item() < exact["released"].item() < exact["upper"].item() < 60
-    grouped = pd.DataFrame(columns(PEOPLE.by(**BY_CITY).mean("age", bounds=(20, 60), epsilon=0.01)))
+    grouped = PEOPLE.by(**BY_CITY).mean("age", bounds=(20, 60), epsilon=0.01).to_pandas()
     assert grouped["lower"].min() >= 20
     assert grouped["upper"].max() <= 60
 
@@ -73,7 +88,7 @@ def test_a_picture_has_a_bar_and_an_error_bar_for_each_number() -> None:
     drawn = spec(release)
     (rows,) = drawn["datasets"].values()
     assert [(row["label"], row["value"]) for row in rows] == [*zip(NAMES, release.value, strict=True)]
-    frame = pd.DataFrame(columns(release))
+    frame = release.to_pandas()
     assert [row["low"] for row in rows] == frame["lower"].tolist()
     assert [row["high"] for row in rows] == frame["upper"].tolist()
     assert "units (who)" in json.dumps(drawn)
@@ -150,6 +165,6 @@ def test_selected_counts_without_a_list_have_no_interval() -> None:
     release = dps.Dataset(rows, unit="who").top_k("what", 2_500, candidates=None, epsilon=1.0, delta=1e-6)
     assert release.counted is not None
     assert all(count - release.counted.within > 8 for count in release.counts)
-    assert pd.DataFrame(columns(release)).columns.tolist() == ["rank", "released", "units"]
-    listed = pd.DataFrame(columns(PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=0.5, with_counts=True)))
+    assert release.to_pandas().columns.tolist() == ["rank", "released", "units"]
+    listed = PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=0.5, with_counts=True).to_pandas()
     assert listed.columns.tolist()[-3:] == ["units", "lower", "upper"]

@@ -212,7 +212,7 @@ INTERFACE = "\n".join(text for name, text in TEXTS.items() if name.startswith("d
 
 @pytest.mark.parametrize("name", sorted(set(dpselect.__all__) - {"__version__"}))
 def test_the_interface_has_every_public_name_on_one_page(name: str) -> None:
-    assert len(re.findall(rf"^\.\. auto\w+:: dpselect\.{name}$", INTERFACE, re.MULTILINE)) == 1
+    assert len(re.findall(rf"^\.\. (?:auto\w+|py:module):: dpselect\.{name}$", INTERFACE, re.MULTILINE)) == 1
 
 
 def test_every_page_is_in_the_sidebar() -> None:
@@ -226,7 +226,7 @@ def test_every_page_is_in_the_sidebar() -> None:
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     found = imports()
-    assert len(found) > 200
+    assert len(found) > 100
     assert circle(found) == []
 
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from dpselect.accounting.codec import encode
-from dpselect.certificates.tables import plotted
+from dpselect.certificates.tables import columns, plotted
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import (
@@ -193,6 +193,31 @@ class Release(Planned, Generic[Answer]):
         """The answer as a table of two columns: the heading of the first column, and the rows."""
         return wording.table(QUESTIONS[self.task], self, cast(Answered, self.value))
 
+    def to_pandas(self) -> Any:
+        """The answer as a pandas frame with one row for each value.
+
+        Its columns: ``group`` if there are groups; what the value is (``value``, ``bin``, ``level``, ``rank`` or
+        ``answer``); ``released``; and ``lower`` and ``upper``, the value minus and plus the error bound, where the
+        bound is about the value itself: for counts, sums and means.
+
+        Raises:
+            ImportError: pandas is not installed.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> people.histogram("education_num", candidates=[9, 10, 13], epsilon=1.0).to_pandas().columns.tolist()
+        ['value', 'released', 'lower', 'upper']
+        """
+        return _frame("pandas", columns(self))
+
+    def to_polars(self) -> Any:
+        """The answer as a Polars frame: see `to_pandas`.
+
+        Raises:
+            ImportError: Polars is not installed.
+        """
+        return _frame("polars", columns(self))
+
     def plot(self) -> LayerChart:
         """A chart of the released numbers: a bar for each, with an error bar where the bound is about the value.
 
@@ -345,3 +370,11 @@ def _plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(member) for member in cast("list[object]", value)]
     return value.isoformat() if isinstance(value, date) else value
+
+
+def _frame(package: str, table: dict[str, list[Any]]) -> Any:
+    try:
+        library = import_module(package)
+    except ImportError:
+        raise ImportError(f"to_{package}() needs {package}, which is not installed: pip install {package}") from None
+    return library.DataFrame(table)

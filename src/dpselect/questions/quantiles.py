@@ -57,7 +57,7 @@ class Median(NumbersQuestion, name="median"):
     """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
 
     Returns:
-        A number within the bounds; between two dates a date, with a step of one day unless another one is given.
+        A number within the bounds; between two dates, a date.
 
     Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
     ``proofs/unbounded_quantiles.md``.
