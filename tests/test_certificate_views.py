@@ -127,7 +127,9 @@ def test_conditions_in_one_piece_are_a_mapping(given: Any) -> None:
 
 
 def test_ends_that_are_no_dates_name_the_condition() -> None:
-    with pytest.raises(InvalidParameterError, match=r"^where=<no such dates>: expected two numbers, or two dates"):
+    with pytest.raises(
+        InvalidParameterError, match=r"^where=<no such dates>: expected for age: two numbers, or two dates"
+    ):
         PEOPLE.where(age=("18", "65"))
 
 

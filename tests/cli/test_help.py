@@ -64,7 +64,7 @@ def test_the_help_of_a_question_fits_on_a_screen(name: str, capsys: Captured, mo
     """What it needs and takes itself; control: everything does not fit."""
     monkeypatch.setattr(app, "_console", Console(width=80))
     brief, whole = helped(capsys, name), helped(capsys, name, all=True)
-    assert 24 <= len(brief.splitlines()) <= 40
+    assert 20 <= len(brief.splitlines()) <= 40
     assert len(whole.splitlines()) > 80
     assert brief.rstrip().endswith(f"dpselect {name} --help-all")
     own = [each for part in ("needed", "question") for each in options_of(BY_NAME[name.replace("-", "_")])[part]]

@@ -131,6 +131,8 @@ def _law_of_one(task: Any, summary: Any) -> Law:
             return [task.mechanism.cdf(each, points) for each in task.exact(summary.values)]
         case Median() | Quantiles() | BestPrice() | Mean():
             points = np.linspace(task.domain.lower, task.domain.upper, 61)
+            if isinstance(task, BestPrice):
+                return [task.mechanism.law(summary.values).cdf(points)]
             if isinstance(task, Quantiles):
                 return [joint_law.cdf(task.mechanism, summary.values, points)]
             return [task.mechanism.cdf(summary.values, points)]

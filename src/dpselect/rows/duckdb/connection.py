@@ -50,12 +50,14 @@ def remove_abandoned(place: str) -> None:
     """
     with suppress(OSError), os.scandir(place) as found:  # a failed cleanup must not stop a question
         for each in found:
-            if fcntl is not None and each.name.startswith(_PREFIX) and each.is_dir(follow_symlinks=False):
+            if each.name.startswith(_PREFIX) and each.is_dir(follow_symlinks=False):
                 with suppress(OSError):
                     _remove_if_abandoned(each.path)
 
 
 def _remove_if_abandoned(folder: str) -> None:
+    if fcntl is None:
+        return
     held = os.lstat(folder)
     if held.st_uid != os.geteuid() or held.st_mode & 0o077:  # somebody else's, or writable by others
         return
