@@ -98,3 +98,16 @@ def test_options_that_change_no_row_are_answered_in_a_line(table: str, capsys: p
     assert out == without
     said = "dpselect: check draws and charges nothing: --epsilon, --ledger, --account, --quiet made no difference.\n"
     assert err == PIPE + said
+
+
+@pytest.mark.parametrize("command", ["check", "median"])
+def test_dates_are_bounds_where_pydantic_is_loaded(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The parser of the command line checks types by pydantic then."""
+    pytest.importorskip("pydantic", reason="the parser checks no types without it")
+    path = tmp_path / "people.csv"
+    path.write_text("who,born\n" + "".join(f"{who},2000-01-{1 + who % 9:02}\n" for who in range(90)))
+    asked = [command, str(path), "born", "--unit", "who", "--bounds", "2000-01-01", "2000-02-01"]
+    assert main([*asked, *([] if command == "check" else ["--epsilon", "30"])]) == 0
+    assert {"check": "90 of 90 rows count", "median": "2000-01-05"}[command] in capsys.readouterr().out

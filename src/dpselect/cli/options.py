@@ -100,7 +100,7 @@ _TYPES: dict[str, Any] = {
         tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_reader("bounds"), n_tokens=2)
     ],
     "numbers or dates": Annotated[
-        tuple[float, float],
+        tuple[float | str, float | str],
         Parameter(allow_leading_hyphen=True, negative="", converter=_reader("numbers or dates"), n_tokens=2),
     ],
     "ends": Annotated[tuple[str, str], Parameter(negative="")],
