@@ -5,7 +5,9 @@ Each question has the library compute the columns that it needs, and reads them 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from queue import Queue
 from typing import Any
 
 from dpselect.errors import InvalidDataError, SelectionError, Shown
@@ -61,10 +63,39 @@ def of_lazy(frame: Any) -> Frame:
             first = first_of(_schema(empty), [column.name for column in columns])
             then = columns_of(_schema(empty.select(map(empty.get_column, first))))
             asked = frame.select(*(pl.nth(empty.columns.index(name)) for name in first))
-            for part in asked.collect_batches(chunk_size=BATCH_ROWS):
+            for part in _computed(asked):
                 yield from _batches(part, columns, then, shown)
 
     return Frame(shown, opened, read)
+
+
+def _computed(frame: Any) -> Iterator[Any]:
+    """The parts of a lazy frame. `collect_batches` would end without a word where Polars panics, and lose rows."""
+    parts: Queue[Any] = Queue(maxsize=2)
+    is_enough, failed = threading.Event(), list[BaseException]()
+
+    def put(part: Any) -> bool:
+        parts.put(part)
+        return is_enough.is_set()
+
+    def compute() -> None:
+        try:
+            frame.sink_batches(put, chunk_size=BATCH_ROWS, maintain_order=False)
+        except BaseException as error:  # noqa: BLE001 - panics of Polars are no plain exceptions
+            failed.append(error)
+        parts.put(None)
+
+    threading.Thread(target=compute, daemon=True).start()
+    part = ()
+    try:
+        while (part := parts.get()) is not None:
+            yield part
+    finally:
+        is_enough.set()
+        while part is not None:  # its thread ends when there is room for all that it computed
+            part = parts.get()
+    if failed:
+        raise failed[0]
 
 
 def _batches(frame: Any, columns: Sequence[Column], opened: Sequence[Column], shown: str) -> Batches:
