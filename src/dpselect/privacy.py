@@ -41,7 +41,7 @@ EACH_ROW = "table row"
 
 def is_each_row(unit: object, columns: Iterable[str] = ()) -> bool:
     """Whether a unit is `ROWS`, or the word ``rows`` for it, unless that is the name of a column."""
-    return unit is ROWS or (unit == "rows" and "rows" not in columns)
+    return unit is ROWS or (isinstance(unit, str) and unit == "rows" and "rows" not in columns)
 
 
 def neighbouring_relation(value: object) -> Neighbours:

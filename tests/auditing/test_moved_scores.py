@@ -163,6 +163,8 @@ def test_cells_that_the_table_does_not_have_are_tried() -> None:
         ({"monotonic": 1}, "monotonic=1: expected"),
         ({"monotonic": True, "neighbours": "replace_one"}, "monotonic=True: expected False"),
         ({"neighbours": "both"}, "neighbours='both': expected"),
+        ({"unit": np.array([1.0, 2.0])}, "unit="),
+        ({"unit": ["who"]}, "unit="),
     ],
 )
 def test_bad_input_is_refused_in_one_line(changed: dict[str, Any], said: str) -> None:

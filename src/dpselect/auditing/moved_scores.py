@@ -80,7 +80,8 @@ def falsify_sensitivity(
     one_way = check_monotonic(boolean(monotonic, "monotonic"), relation)
     most = positive_sensitivity(sensitivity)
     names, table, build = _opened(rows)
-    at = None if is_each_row(unit, map(str, names)) else names.index(unit) if unit in names else -1
+    found = [at for at, name in enumerate(names) if isinstance(unit, type(name)) and unit == name]
+    at = None if is_each_row(unit, map(str, names)) else found[0] if found else -1
     if at == -1:
         raise InvalidParameterError("unit", typed(unit), "the name of a column of rows, or dpselect.ROWS")
     if at is not None and "a new cell" not in _beyond(row[at] for row in table):
