@@ -271,12 +271,12 @@ def test_a_call_with_wrong_arguments_is_a_type_error_that_says_which() -> None:
             with pytest.raises(TypeError) as refused:
                 ask("age", **given)
             assert str(refused.value) == f"{name}.median() {said}"
-        for word in ("by", "groupby", "groups"):
+        for word in ("by", "groupby", "groups", "max_groups_per_unit", "where"):
             with pytest.raises(TypeError) as refused:
                 ask("age", epsilon=1.0, **{word: "sex"})
             assert str(refused.value) == (
-                f"{name}.median() got an unexpected keyword argument '{word}'. Say the groups first:"
-                " data.by('city', groups=[...]).median(...)"
+                f"{name}.median() got an unexpected keyword argument '{word}'. Say it first:"
+                " data.by('city', groups=[...]) or data.where(age=(18, None)), then .median(...)"
             )
         with pytest.raises(TypeError, match=rf"^{name}\.median\(\) got too many positional arguments$"):
             ask("age", 3, epsilon=1.0)

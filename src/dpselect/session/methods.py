@@ -60,10 +60,9 @@ def _unexpected(question: type[Question], given: Mapping[str, Any], signature: S
     unknown = next((name for name in given if name not in signature.parameters), None)
     if unknown is None:
         return ""
-    views = [each.name for each in OF_VIEWS]
-    of_others = ("max_rows_per_unit", "max_values_per_unit")
+    views, of_others = [each.name for each in OF_VIEWS], ("max_rows_per_unit", "max_values_per_unit")
     if unknown in views or (unknown not in of_others and words_meant(unknown, views, said=OTHER_WORDS)):
-        hint = f"Say the groups first: data.by('city', groups=[...]).{question.name}(...)"
+        hint = f"Say it first: data.by('city', groups=[...]) or data.where(age=(18, None)), then .{question.name}(...)"
     else:
         hint = did_you_mean(unknown, [*signature.parameters][1:], said=OTHER_WORDS)
     return f"got an unexpected keyword argument {unknown!r}{'. ' * bool(hint)}{hint}"
