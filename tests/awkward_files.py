@@ -375,7 +375,7 @@ CASES = [
         "flagged",
         text(f"0{day}" for day in DAY),
         ("most-common", "value", "--candidates", "23,24", "--candidates-as", "text"),
-        said="--candidates-as integer reads both alike",
+        said="Both are read alike with --candidates-as integer",
         taking_part=0,
     ),
     Case(

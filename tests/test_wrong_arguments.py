@@ -197,6 +197,14 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.mechanisms.QuantileMechanism": {"step": 1},
     "dpselect.best_of_runs": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
     "dpselect.candidates_from": CODED,
+    "dpselect.audit": {
+        "sampler": lambda rows: len(rows),
+        "neighbours": ([1], [1, 2]),
+        "claimed_epsilon": 1.0,
+        "draws": 50,
+    },
+    "dpselect.verify": {"text": dps.Dataset(PEOPLE, unit="who").count(epsilon=1.0).to_json()},
+    "accounting.from_json": {"text": accounting.to_json(PureEvent(epsilon=0.5))},
     "dpselect.weights_from": CODED,
     "dpselect.check": {"unit": "who", "bounds": (0, 9)},
     "dpselect.Plan": {

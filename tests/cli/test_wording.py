@@ -25,7 +25,7 @@ SAID: list[tuple[list[str], str]] = [
     (["median", *AGES, *BOUNDS, "--step", "7"], "one third, for example, is 1/3."),
     (["median", *AGES, *BOUNDS, "--step", "a/b"], "--step: expected a number such as 5, 0.25 or 1/3, not 'a/b'"),
     (["median", *AGES, *BOUNDS, "--step", "1/0"], "--step: expected a number"),
-    (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds: expected a number"),
+    (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds: expected two numbers"),
     (
         ["best-price", *AGES, "--prices", "1,2", "--continuous"],
         "--continuous: expected nothing, because a list of prices is given.",
@@ -91,7 +91,7 @@ SAID: list[tuple[list[str], str]] = [
     (["sum", *AGES, "--clip", "0", "9000000000000001024"], "--scale 0.001 counts thousands."),
     (
         ["median", CLICKS, "page", *COMMON[:2], *BOUNDS, "--step", "1", "--epsilon", "1", "--thousands", ","],
-        "They take --ignore-case, --trim.",
+        "They take --ignore-case, --trim, --as-date.",
     ),
     (["columns", AGES[0], "--foo"], "Unknown option: --foo."),
     (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Use ledger show: all accounts,"),

@@ -98,6 +98,8 @@ def to_dp_accounting(event: ours.Event | ours.Run) -> Any:
     >>> from_dp_accounting(to_dp_accounting(ours.PureEvent(epsilon=0.1)))
     PureEvent(epsilon=0.1)
     """
+    if not isinstance(event, ours.Event | ours.Run):
+        raise InvalidEventError("event", event, "an event, such as mechanism.event, or a run")
     theirs = package("dp_event")
     mechanism, event = (event.mechanism, event.event) if isinstance(event, ours.Run) else ("", event)
     match event:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from dpselect import summaries
@@ -264,7 +263,7 @@ def written(value: Any, kind: object) -> Any:
     """
     if isinstance(value, bool | str):
         return value
-    if kind == "ends" or (kind == "numbers or dates" and not isinstance(value[0], Number)):
+    if kind == "ends" or (kind == "numbers or dates" and summaries.as_date(value[0]) is not None):
         return [str(summaries.as_date(each)) for each in value]
     if kind in ("bounds", "levels", "numbers or dates"):
         return [number_written(each) for each in cast("Iterable[Any]", value)]
@@ -419,6 +418,7 @@ def _missing(within: str, name: str) -> NoReturn:
 
 def list_written(listed: Any) -> Any:
     """Public prices in words: whole numbers as a list of candidates, others as they are."""
-    if all(type(each) is int for each in listed):
-        return summaries.PublicCandidates.given(listed).words(whole=True)
-    return [number_written(each) for each in listed]
+    numbers = [number_written(each) for each in listed]
+    if all(type(each) is int for each in numbers):
+        return summaries.PublicCandidates.given(numbers).words(whole=True)
+    return numbers
