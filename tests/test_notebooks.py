@@ -24,7 +24,7 @@ FOLDER = ROOT / "examples" / "notebooks"
 SAYS = {
     "first_answer": [
         "age, for numbers: 32,561 of 32,561 rows count.",
-        "Try --thousands . --decimal ','.",
+        "Try Format(thousands='.', decimal=',')",
         "income, for numbers: 500 of 500 rows count.",
         "37.0\nDifferentially private: epsilon = 0.5,",
         "(0.5, True)",

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def to_dp_accounting(event: ours.Event | ours.Run) -> Any:
     >>> from_dp_accounting(to_dp_accounting(ours.PureEvent(epsilon=0.1)))
     PureEvent(epsilon=0.1)
     """
-    if not isinstance(event, ours.Event | ours.Run):
+    if not isinstance(cast(object, event), ours.Event | ours.Run):
         raise InvalidEventError("event", event, "an event, such as mechanism.event, or a run")
     theirs = package("dp_event")
     mechanism, event = (event.mechanism, event.event) if isinstance(event, ours.Run) else ("", event)

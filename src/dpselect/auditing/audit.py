@@ -121,7 +121,8 @@ def audit(
         raise InvalidParameterError("neighbours", neighbours, "a tuple of two neighbours, or a list of such tuples")
     epsilon = positive_epsilon(claimed_epsilon, "claimed_epsilon")
     delta = delta_below_one(claimed_delta, "claimed_delta")
-    schedule = _schedule(positive_count(draws, "draws", at_most=10**12), 1 - probability(confidence, "confidence"), epsilon, delta)
+    draws = positive_count(draws, "draws", at_most=10**12)
+    schedule = _schedule(draws, 1 - probability(confidence, "confidence"), epsilon, delta)
 
     seen: list[Outputs] = [([], []) for _ in pairs]
     best, looks = (0.0, ""), list[tuple[int, float]]()

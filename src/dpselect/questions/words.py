@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from dpselect import summaries
@@ -263,7 +264,8 @@ def written(value: Any, kind: object) -> Any:
     """
     if isinstance(value, bool | str):
         return value
-    if kind == "ends" or (kind == "numbers or dates" and summaries.as_date(value[0]) is not None):
+    may_be_dates = kind == "numbers or dates" and not isinstance(value[0], Number)
+    if kind == "ends" or (may_be_dates and summaries.as_date(value[0]) is not None):
         return [str(summaries.as_date(each)) for each in value]
     if kind in ("bounds", "levels", "numbers or dates"):
         return [number_written(each) for each in cast("Iterable[Any]", value)]

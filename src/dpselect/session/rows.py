@@ -94,7 +94,7 @@ class Rows:
 
     def filtered(self, conditions: Mapping[str, object]) -> Rows:
         """Those rows alone that meet public conditions, each by the name of its column."""
-        if not isinstance(conditions, Mapping) or not conditions:
+        if not isinstance(cast(object, conditions), Mapping) or not conditions:
             raise InvalidParameterError("where", conditions, "a condition for at least one column, by its name")
         found = tuple(self._condition(name, given) for name, given in conditions.items())
         return self._with(self.table.filtered(found), (*self.conditions, *found))
