@@ -48,7 +48,7 @@ LONG_CALLS = {
     ),
     "a tally": ("", "core.tally(np.ones(1000, np.uint64), 10**12)"),
     "whole noise": (
-        "values = np.zeros(5 * 10**7, np.int64)",
+        "values = np.zeros(2 * 10**7, np.int64)",
         "core.GeometricSampler(1.0, 1.0).draw_many(values, -9, 9)",
     ),
     "responses": ("bits = np.zeros(5 * 10**8, np.uint8)", "core.ResponseSampler(1.0, 1.0).draw(bits)"),

@@ -172,7 +172,7 @@ def test_a_ledger_tells_conditions_apart(tmp_path: Any) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], type[dps.SelectionError], str]] = [
-    ({}, dps.errors.InvalidParameterError, r"^where=<nothing>"),
+    ({}, dps.errors.InvalidParameterError, r"^where=<dict>: expected a condition"),
     ({"age": "18.."}, dps.errors.InvalidParameterError, r"^where='18\.\.'"),
     ({"age": 18}, dps.errors.InvalidCandidatesError, r"^where=18"),
     ({"age": (None, None)}, dps.errors.InvalidParameterError, r"^where=<2 ends>"),
