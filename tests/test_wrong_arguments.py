@@ -211,7 +211,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
         "table": PEOPLE,
         "questions": {"age": {"ask": "median", "column": "n", "bounds": (0, 9), "step": 1}},
     },
-    "dpselect.Plan.from_toml": {"path": "examples/questions.toml"},
+    "dpselect.Plan.from_toml": {"path": str(Path("examples/questions.toml").resolve())},
     "dpselect.Ledger": {"url": f"{HOME.name}/another.db"},
     "dpselect.Ledger.anchor": {"to": f"{HOME.name}/anchor"},
     "dpselect.Ledger.backup": {"to": f"{HOME.name}/nowhere/copy.db"},
@@ -361,7 +361,10 @@ CASES = [
 
 @pytest.mark.sampled(60)
 @pytest.mark.parametrize(("label", "argument"), CASES)
-def test_a_wrong_argument_is_refused(label: str, argument: str) -> None:
+def test_a_wrong_argument_is_refused(
+    label: str, argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a wrong value may be taken for the name of a file to write
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert list(faults(label, argument)) == []
