@@ -42,8 +42,20 @@ from dpselect.sklearn.reading import (
     positions,
     settings_hash,
 )
-from dpselect.summaries import RuleCounts
+from dpselect.summaries import PublicCandidates, RuleCounts
 from dpselect.summaries.private import PublicFeatures
+
+
+def _labelled(
+    estimator: Any, X: Any, y: Any
+) -> tuple[Features, tuple[object, ...], NDArray[np.int64], PublicCandidates]:
+    """The rows, the public labels, which of them each row has, and the names of the features; nothing is drawn."""
+    table = numbers(X)
+    labels = distinct_classes(estimator.classes)
+    classes = positions(y, labels, rows=table.rows)
+    check_distinct_names(X, argument="X")
+    validate_data(estimator, X, skip_check_array=True)  # the names and the number of features
+    return table, labels, classes, feature_names(getattr(estimator, "feature_names_in_", None), len(table.columns))
 
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):
@@ -143,13 +155,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
                 alone; anything that is not a number is missing.
             y: shape ``(rows,)``, the label of each row.
         """
-        table = numbers(X)
-        relation = neighbouring_relation(self.neighbours)
-        labels = distinct_classes(self.classes)
-        classes = positions(y, labels, rows=table.rows)
-        check_distinct_names(X, argument="X")
-        validate_data(self, X, skip_check_array=True)  # the names and the number of features
-        names = feature_names(getattr(self, "feature_names_in_", None), len(table.columns))
+        table, labels, classes, names = _labelled(self, X, y)
         features = PublicFeatures(
             names=names,
             bins=feature_bins(self.bounds, self.bins, names, classes=len(labels)),
@@ -163,7 +169,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
             epsilon=positive_epsilon(self.epsilon),
             delta=self.delta,
         )
-        asked = Query.planned(question, None, neighbours=relation)
+        asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))
 
         def tally() -> list[RuleCounts]:
             return [features.tally((column(table, place) for place in range(len(table.columns))), classes)]
@@ -282,15 +288,10 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
                 alone; anything that is not a number is missing.
             y: shape ``(rows,)``, the label of each row.
         """
-        table = numbers(X)
-        labels = distinct_classes(self.classes)
-        classes = positions(y, labels, rows=table.rows)
+        table, labels, classes, names = _labelled(self, X, y)
         if getattr(y, "ndim", 1) == 2:
             said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
             warnings.warn(said, DataConversionWarning, stacklevel=2)
-        check_distinct_names(X, argument="X")
-        validate_data(self, X, skip_check_array=True)  # the names and the number of features
-        names = feature_names(getattr(self, "feature_names_in_", None), len(table.columns))
         self._cuts: tuple[Bins, ...] = feature_bins(self.bounds, self.bins, names, classes=len(labels))
         planned = DecisionTree(
             epsilon=self.epsilon,
