@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.words import as_text, members
+from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -35,7 +35,7 @@ def columns(release: Any) -> dict[str, list[Any]]:
     for group, answer in answers.items():
         listed = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
         table["group"] += [group] * len(listed)
-        table[label] += _keys(release, label, len(listed)) or kind.keys(release, len(listed))
+        table[label] += kind.keys(release, len(listed))
         table["released"] += listed
         bounds += [kind.value_bound(release, _units(release, group))] * len(listed)
     if release.groups is None:
@@ -114,12 +114,3 @@ def _units(release: Any, group: Any) -> int | None:
 def _category(label: str, release: Any) -> str:
     """The heading of the bars' labels: the column whose values or bins they are, or what else they are."""
     return release.column if label in ("value", "bin") else label
-
-
-def _keys(release: Any, label: str, count: int) -> list[Any]:
-    """What the values are, as numbers and dates where they are such; empty if they are named by text."""
-    if label == "rank":
-        return list(range(1, count + 1))
-    if label == "level":
-        return [*release.arguments.get("levels", [release.arguments.get("level")])]
-    return [*members(release.question["candidates"])] if label == "value" else []

@@ -26,8 +26,6 @@ MOST_RUNS = 10**6
 MOST_POISSON = 1000
 """The same for Poisson, whose cost grows with their number."""
 
-_MOST_GIVEN = 10_000
-
 _FIRST_DIGITS = 192  # binary digits of the probabilities that all but one in 2^60 coins are decided by
 
 Interval = tuple[Fraction, Fraction]

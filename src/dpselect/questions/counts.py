@@ -270,9 +270,9 @@ class Histogram(ListQuestion, name="histogram"):
         return Drawn(counts, [min(max(0, sum(noisy)), LARGEST_COUNT)] if self.most_per_unit == 1 else None)
 
     @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """The names of the candidates."""
-        return map(as_text, members(release.question["candidates"]))
+    def keys(cls, release: Planned, count: int) -> Iterable[Any]:
+        """The candidates."""
+        return members(release.question["candidates"])
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:

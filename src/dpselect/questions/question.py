@@ -21,7 +21,7 @@ from dpselect import summaries
 from dpselect.arguments import Argument, Epsilon, arguments_of
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, as_text, counted
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, counted
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
@@ -236,13 +236,13 @@ class Question(ABC):
     """The sentence if there is no error bound, and what to do about it."""
 
     @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """The first column of the table, an entry for each of the `count` values."""
+    def keys(cls, release: Planned, count: int) -> Iterable[Any]:
+        """The first column of the table, an entry for each of the `count` values: numbers and dates as such."""
         if cls.label == "answer":
             return [cls.name.replace("_", " ")]
         if cls.label == "level":
-            return map(as_text, release.arguments.get("levels") or [release.arguments["level"]])
-        return [str(place) for place in range(1, count + 1)]
+            return release.arguments.get("levels") or [release.arguments["level"]]
+        return range(1, count + 1)
 
     @classmethod
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from functools import cached_property
@@ -120,6 +121,11 @@ class Values(Unlisted, name="values"):
     kind: Kind = None
 
     label: ClassVar[str] = "number"
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """Numbers of lines, which say nothing of an order."""
+        return map(str, range(1, count + 1))
 
     def check_usable(self, usable_epsilon: object, /) -> None:
         check_countable(self.max_values_per_unit, usable_epsilon)

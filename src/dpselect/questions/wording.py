@@ -61,7 +61,7 @@ def table(kind: Kind, release: Planned, value: Answered) -> tuple[str, list[tupl
         rows = [(as_text(group), _on_a_line(each, kind, release)) for group, each in value.items()]
     else:
         values = [kind.shown(each) for each in (value if isinstance(value, list) else [value])]
-        rows = list(zip(kind.keys(release, len(values)), values, strict=True))
+        rows = list(zip(map(as_text, kind.keys(release, len(values))), values, strict=True))
     return kind.label if release.groups is None else str(release.groups["column"]), rows
 
 
@@ -289,7 +289,8 @@ def _on_a_line(answer: Value | list[Value], kind: Kind, release: Planned) -> Val
         return kind.shown(answer)
     texts = [_quoted(as_text(kind.shown(each))) for each in answer]
     if kind.label == "value":
-        texts = [f"{_quoted(key)}: {text}" for key, text in zip(kind.keys(release, len(texts)), texts, strict=True)]
+        keys = map(as_text, kind.keys(release, len(texts)))
+        texts = [f"{_quoted(key)}: {text}" for key, text in zip(keys, texts, strict=True)]
     return ", ".join(texts)
 
 
