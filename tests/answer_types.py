@@ -15,6 +15,7 @@ def one_answer(data: dps.Dataset) -> None:
     assert_type(data.mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0).value, float)
     assert_type(data.mean("age", bounds=(0, 120), epsilon=1.0).value, float)
     assert_type(data.variance("age", bounds=(0, 120), epsilon=1.0).value, float)
+    assert_type(data.std("age", bounds=(0, 120), epsilon=1.0).value, float)
     assert_type(data.best_price("offer", prices=[1, 2], epsilon=1.0).value, float)
     assert_type(data.density("age", bounds=(0, 120), bins=4, epsilon=1.0).value, list[float])
     assert_type(data.best_date("free_on", dates=["2026-12-01"], epsilon=1.0).value, date)

@@ -75,6 +75,8 @@ ASK: dict[str, Callable[[], Release]] = {
     "variance of thirds": lambda: VISITS.variance("page", epsilon=0.5, **THIRDS),
     "variance between close thirds": lambda: VISITS.variance("page", epsilon=0.5, **CLOSE),
     "variance in groups": lambda: VISITS.by(**OF_GROUPS).variance("page", bounds=(0, 120), epsilon=0.5),
+    "histogram of bins": lambda: VISITS.histogram("page", bins=[0, 2.5, 40], epsilon=0.5),
+    "std": lambda: VISITS.std("page", **GRID),
     "histogram with Gaussian noise": lambda: VISITS.histogram(
         "page", candidates=PAGES, max_values_per_unit=10, delta=1e-6, epsilon=0.5
     ),

@@ -69,6 +69,8 @@ def _asked(**groups: Any) -> dict[str, Ask]:
         "mean": lambda to: visits(to).mean("page", units=30_000, epsilon=0.5, **numbers),
         "mean of a private number": lambda to: visits(to).mean("page", epsilon=0.5, **numbers),
         "variance": lambda to: visits(to).variance("page", epsilon=0.5, **numbers),
+        "histogram of bins": lambda to: visits(to).histogram("page", bins=[0, 2.5, 40], epsilon=0.5),
+        "std": lambda to: visits(to).std("page", epsilon=0.5, **numbers),
         "histogram with Gaussian noise": lambda to: visits(to).histogram(
             "page", max_values_per_unit=12, epsilon=0.5, delta=1e-6, **listed
         ),

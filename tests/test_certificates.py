@@ -44,6 +44,8 @@ QUESTIONS: dict[str, Ask] = {
     "mean": lambda visits: visits.mean("page", bounds=(0, 100), step=0.5, units=30_000, epsilon=0.125),
     "mean of a private number": lambda visits: visits.mean("page", bounds=(0, 100), epsilon=0.125),
     "variance": lambda visits: visits.variance("page", bounds=(0, 100), step=0.5, epsilon=0.125),
+    "histogram of bins": lambda visits: visits.histogram("page", bins=[0, 2.5, 40], epsilon=0.125),
+    "std": lambda visits: visits.std("page", bounds=(0, 100), step=0.5, epsilon=0.125),
     "most_common of groups": lambda visits: visits.by("page", groups=[1, 2, 3], max_groups_per_unit=2).most_common(
         "page", candidates=PAGES, epsilon=0.125
     ),

@@ -114,7 +114,7 @@ def test_no_address_with_a_password_is_quoted(text: str) -> None:
         ("groupby", ["by", "bounds"], ["by"]),
         ("clip", ["bounds", "between"], ["bounds", "between"]),
         ("where", ["between", "values", "epsilon"], ["between", "values"]),
-        ("stddev", ["mean", "variance"], ["variance"]),
+        ("stddev", ["mean", "std"], ["std"]),
         ("avg", ["mean"], ["mean"]),
         ("user", ["unit"], ["unit"]),
         ("value_counts", ["histogram"], ["histogram"]),
@@ -143,7 +143,7 @@ def test_other_words_are_for_names_that_there_are() -> None:
 def test_an_unknown_question_is_answered_with_one_that_there_is() -> None:
     people = dps.Dataset({"who": [1], "age": [9]}, unit="who")
     for table, kind in ((people, "Dataset"), (dps.DryRun(unit="who"), "DryRun")):
-        for given, hint in (("std", " Did you mean 'variance'?"), ("medain", " Did you mean 'median'?"), ("zzz", "")):
+        for given, hint in (("stddev", " Did you mean 'std'?"), ("medain", " Did you mean 'median'?"), ("zzz", "")):
             with pytest.raises(AttributeError) as refused:
                 getattr(table, given)
             assert str(refused.value) == f"'{kind}' object has no attribute '{given}'{'.' * bool(hint)}{hint}"

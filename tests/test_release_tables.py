@@ -13,8 +13,10 @@ import dpselect as dps
 from dpselect.charts import colour_of, styles_of
 from dpselect.charts.theme import LINE_COLOURS
 from dpselect.errors import InvalidParameterError
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
 from tests.rows import table_questions
-from tests.rows.table_questions import BY_CITY, NAMES, ROWS
+from tests.rows.table_questions import BY_CITY, NAMES, PAGES, ROWS
 
 PEOPLE = dps.Dataset(ROWS, unit="who")
 
@@ -28,7 +30,8 @@ def test_every_release_is_a_frame_with_a_row_for_each_value(name: str) -> None:
     frame = release.to_pandas()
     assert isinstance(frame, pd.DataFrame)
     assert frame["released"].tolist() == values
-    assert ("group" in frame.columns) == (release.groups is not None)
+    by = release.question.get("by", frame.columns[0])
+    assert [frame.columns[0]] == ([by] if isinstance(by, str) else by[:1])
     assert release.to_polars().equals(pl.from_pandas(frame))
 
 
@@ -41,7 +44,7 @@ def test_a_count_of_zero_leaves_its_column_of_one_type() -> None:
 
 def test_what_the_values_are_keeps_its_type() -> None:
     pages = PEOPLE.histogram("page", candidates=[3, 1], epsilon=0.5).to_pandas()
-    assert pages["value"].tolist() == [3, 1]
+    assert pages["page"].tolist() == [3, 1]
     ages = PEOPLE.quantiles("age", levels=[0.25, 0.75], bounds=(20, 60), step=1, epsilon=0.5).to_pandas()
     assert ages["level"].tolist() == [0.25, 0.75]
 
@@ -49,15 +52,84 @@ def test_what_the_values_are_keeps_its_type() -> None:
 def test_bounds_stand_where_they_are_about_the_value() -> None:
     counts = PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5)
     frame = counts.to_pandas()
-    assert frame.columns.tolist() == ["value", "released", "lower", "upper"]
-    assert frame["value"].tolist() == NAMES
+    assert frame.columns.tolist() == ["name", "released", "lower", "upper"]
+    assert frame["name"].tolist() == NAMES
     assert (frame["upper"] - frame["released"]).unique().tolist() == [counts.error_bound]
     assert frame["lower"].tolist() == [max(0, each - counts.error_bound) for each in frame["released"]]  # type: ignore[operator]
     median = PEOPLE.median("age", bounds=(20, 60), step=1, epsilon=0.5)  # its bound is in ranks
     assert median.to_pandas().columns.tolist() == ["level", "released"]
     grouped = PEOPLE.by(**BY_CITY).count("age", between=(20, 60), epsilon=0.5).to_pandas()
-    assert grouped.columns.tolist() == ["group", "answer", "released", "lower", "upper"]
-    assert grouped["group"].tolist() == ["south", "north"]
+    assert grouped.columns.tolist() == ["city", "answer", "released", "lower", "upper"]
+    assert grouped["city"].tolist() == ["south", "north"]
+
+
+def test_a_name_that_the_table_has_already_gets_another() -> None:
+    rows = ROWS.rename_columns(["who", "released", *ROWS.column_names[2:-2], "lower", "age"])
+    asked = dps.Dataset(rows, unit="who").by("lower", groups=["south"])
+    frame = asked.histogram("released", candidates=PAGES, epsilon=0.5).to_pandas()
+    assert frame.columns.tolist() == ["lower_", "released_", "released", "lower", "upper"]
+    assert frame["released_"].tolist() == [*PAGES]
+
+
+def test_a_cross_table_has_a_column_for_each_of_its_columns() -> None:
+    groups = [("south", 1), ("north", 2), ("west", 1)]
+    release = PEOPLE.by(["city", "page"], groups=groups).count(epsilon=0.5)
+    frame = release.to_pandas()
+    assert frame.columns.tolist() == ["city", "page", "answer", "released", "lower", "upper"]
+    assert [*zip(frame["city"], frame["page"], strict=True)] == groups
+    assert [bar["label"] for bar in next(iter(spec(release)["datasets"].values()))] == [
+        "south, 1",
+        "north, 2",
+        "west, 1",
+    ]
+
+
+@pytest.mark.parametrize("name", table_questions.QUESTIONS)
+def test_an_interval_has_the_shape_of_the_value(name: str) -> None:
+    release: dps.Release[Any] = table_questions.QUESTIONS[name](PEOPLE)
+    table = release.to_pandas()
+    if "lower" not in table:
+        assert release.interval is None
+        return
+    flat: list[Any] = []
+    numbers = release.value if release.counts is None else release.counts
+    parts = [[*each.values()] if isinstance(each, dict) else [each] for each in (numbers, release.interval)]
+    for answer, ends in zip(*parts, strict=True):
+        pairs = list(zip(answer, ends, strict=True)) if isinstance(answer, list) else [(answer, ends)]
+        assert all(low <= number <= high for number, (low, high) in pairs)
+        flat += [ends for _, ends in pairs]
+    assert flat == [*zip(table["lower"], table["upper"], strict=True)]
+
+
+def test_shares_add_up_and_are_of_histograms_alone() -> None:
+    release = PEOPLE.histogram("name", candidates=NAMES, epsilon=5.0)
+    assert release.shares == [count / sum(release.value) for count in release.value]
+    assert PEOPLE.count(epsilon=1.0).shares is None
+    groups = PEOPLE.by(**BY_CITY).histogram("name", candidates=NAMES, epsilon=20.0).shares
+    assert [sum(each) for each in groups.values()] == [pytest.approx(1.0)] * 2
+    assert PEOPLE.histogram("name", candidates=["nobody"], epsilon=1e3).shares is None
+
+
+def test_numbers_are_shown_to_the_place_of_their_error() -> None:
+    ages = dps.Dataset({"who": range(10_000), "age": [at % 77 / 3 for at in range(10_000)]}, unit="who")
+    release = ages.mean("age", bounds=(0, 120), epsilon=1.0)
+    lower, upper = release.interval
+    assert 0.01 < (upper - lower) / 2 < 0.1
+    shown = str(release).partition("\n")[0]
+    assert shown == str(round(release.value, 2)) != str(release.value)
+    assert release.rows()[1] == [("mean", round(release.value, 2))]
+    assert json.loads(release.to_json())["value"] == release.value == release.to_pandas()["released"].item()
+    assert f"<th>99% interval</th></tr><tr><td>mean</td><td>{shown}</td>" in release._repr_html_()
+    rough = ages.mean("age", bounds=(0, 120), epsilon=0.001)  # within more than ten
+    assert str(rough).partition("\n")[0] == str(float(round(rough.value)))
+    grouped = ages.by("age", groups=[0.0]).mean("age", bounds=(0, 120), epsilon=1.0)  # a group has its own error
+    assert len(grouped.rows()[1][0][1].__repr__()) < 8
+    assert (
+        wording.reported(
+            QUESTIONS["median"], PEOPLE.median("age", bounds=(20, 60), continuous=True, epsilon=1.0), 1 / 3
+        )
+        == 1 / 3
+    )
 
 
 @pytest.mark.parametrize("more", [{}, {"units": 24}])

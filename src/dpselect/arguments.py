@@ -230,6 +230,10 @@ CandidatesIfAny = Annotated[
         " Without them, and with a --delta above 0, the values that enough units have.",
     ),
 ]
+CandidatesOrBins = Annotated[
+    object,
+    Argument("list", f"Public values to count, never read from the column: {_LIST}. Either these or --bins."),
+]
 WithCounts = Annotated[
     bool,
     Argument(
@@ -391,6 +395,14 @@ BinBounds = Annotated[
     ),
 ]
 Bins = Annotated[int, Argument("whole", "Number of bins of equal width.")]
+Edges = Annotated[
+    Sequence[float],
+    Argument("levels", f"Where the bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}."),
+]
+EdgesIfAny = Annotated[
+    Sequence[float] | None,
+    Argument("levels", f"Where bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}."),
+]
 
 Summed = Annotated[str, Argument("text", "Column of numbers to add up.")]
 Clip = Annotated[

@@ -154,7 +154,7 @@ def test_other_words_lead_to_the_command_that_there_is(word: str, capsys: Captur
         ("average", "mean"),
         ("counts", "histogram"),
         ("total", "sum"),
-        ("std", "variance"),
+        ("stddev", "std"),
         ("frequencies", "count"),
     ],
 )

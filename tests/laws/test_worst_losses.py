@@ -375,6 +375,8 @@ QUESTIONS: dict[str, Query] = {
     "mean of few": Query(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
     "mean and its units": Query(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
     "variance": Query(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
+    "std": Query(lambda q, e: q.std("paid", epsilon=e, **GRID), FEW, ONE),
+    "histogram in bins": Query(lambda q, e: q.histogram("paid", bins=[0, 1, 3], epsilon=e), NUMBERS, ONE),
     "density": Query(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
     **{
         f"most_common in {most} groups": Query(
@@ -486,6 +488,7 @@ BOUNDED = (
     "mean",
     "mean and its units",
     "variance",
+    "histogram in bins",
     "density",
     "most_common in 1 groups",
     "quantile in 1 groups",

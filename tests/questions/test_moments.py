@@ -1,9 +1,10 @@
-"""Mean and variance of a private number of units: what is released, how far from the truth, and what is refused."""
+"""Moments over a private number of units: what is released, how far from the truth, and what is refused."""
 
 from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from dpselect import verify as check
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.certificates.tables import columns
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
-from dpselect.questions.moments import Mean, Variance
+from dpselect.questions.moments import Mean, Std, Variance
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.wording import rounded_up
 from dpselect.summaries import UnitValues
 from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -44,7 +47,7 @@ def released(task: Mean | Variance, values: Any) -> Release[Any]:
     return drawn_answer(task, gathered(task, values), column="age", unit="person", time=WHEN)
 
 
-@pytest.mark.parametrize("kind", [Mean, Variance])
+@pytest.mark.parametrize("kind", [Mean, Variance, Std])
 @pytest.mark.parametrize(("neighbours", "factor"), [("add_remove", 1), ("replace_one", 2)])
 def test_the_plan(kind: Any, neighbours: str, factor: int) -> None:
     task = planned(kind, **AGES, epsilon=0.5, neighbours=neighbours)
@@ -63,7 +66,9 @@ def test_without_noise(step: float | None) -> None:
     mean, variance = data.mean("age", **asked), data.variance("age", **asked)
     assert mean.value == pytest.approx(CLAMPED.mean(), abs=1e-3)
     assert variance.value == pytest.approx(CLAMPED.var(), abs=1e-2)
-    for release in (mean, variance):
+    std = data.std("age", **asked)
+    assert std.value == pytest.approx(CLAMPED.std(), abs=1e-3)
+    for release in (mean, variance, std):
         assert release.usable is not None
         assert (release.usable.count, release.groups) == (7, None)
     teams = data.by("team", groups=["b", "a", "c"]).mean("age", **asked)
@@ -93,18 +98,18 @@ def test_the_exact_sums_are_those_of_the_model(degree: int) -> None:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("kind", [Mean, Variance])
+@pytest.mark.parametrize("kind", [Mean, Variance, Std])
 @pytest.mark.parametrize("values", [[60.0] * 40, [120.0] * 40, [0.0, 120.0] * 20, [0.0] * 35 + [120.0] * 5])
 def test_the_error_bound_holds_as_often_as_it_says(kind: Any, values: list[float]) -> None:
     """By the number of units that the same release contains; and that number's own bound."""
     task = planned(kind, **AGES, epsilon=1.0)
-    exact = np.mean(values) if kind is Mean else np.var(values)
+    exact = {Mean: np.mean, Variance: np.var, Std: np.std}[kind](values)
     missed, apart = 0, 0
     for _ in range(1500):
         release = released(task, values)
         count = release.usable.count  # type: ignore[union-attr]
         assert isinstance(count, int)
-        bound = kind.value_bound(release, count)
+        bound = kind.value_bound(release, count, release.value)
         missed += abs(release.value - exact) > bound
         apart += abs(count - len(values)) > release.usable.within  # type: ignore[union-attr]
     for failures in (missed, apart):
@@ -116,7 +121,7 @@ def test_the_bound_of_a_mean_is_nearly_reached() -> None:
     task = planned(Mean, **AGES, epsilon=1.0)
     draws = [released(task, [120.0] * 40) for _ in range(1500)]
     missed = sum(
-        abs(each.value - 120.0) > 0.5 * (Mean.value_bound(each, each.usable.count) or 0)  # type: ignore[union-attr, arg-type]
+        abs(each.value - 120.0) > 0.5 * (Mean.value_bound(each, each.usable.count, each.value) or 0)  # type: ignore[union-attr, arg-type]
         for each in draws
     )
     assert missed > 30
@@ -129,19 +134,45 @@ def test_the_bounds_in_numbers() -> None:
     release = released(variance, VALUES)
     each = variance.mechanism.error_bound(0.99, size=3)
     assert release.error_bound == each
-    assert Variance.value_bound(release, 1000) == pytest.approx(each / 1000 + (1.5 * each / 1000 / 120) ** 2)
+    assert Variance.value_bound(release, 1000, None) == pytest.approx(each / 1000 + (1.5 * each / 1000 / 120) ** 2)
     mean = planned(Mean, **AGES, epsilon=0.5)
     assert [mean.units_by(noisy) for noisy in ([60, 59], [60, 60], [119, 120], [-400, 3])] == [0, 1, 1, 0]
 
 
+@pytest.mark.parametrize("variance", [0.0, 1e-9, 0.5, 2.0, 900.0])
+@pytest.mark.parametrize("within", [1e-9, 0.3, 1.9, 40.0])
+def test_the_bound_of_a_root(variance: float, within: float) -> None:
+    """Claim 7: the true root is in the interval, which is no wider than the roots of the two ends make it."""
+    task = planned(Std, **AGES, epsilon=0.5)
+    release = released(task, VALUES)
+    units = 1000
+    noisy = replace(release, value=math.sqrt(variance), error_bound=1.0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Variance, "value_bound", classmethod(lambda *_: within))
+        bound = Std.value_bound(noisy, units, noisy.value)
+    ends = [math.sqrt(max(0.0, variance - within)), math.sqrt(variance + within)]
+    assert bound is not None
+    assert bound == pytest.approx(max(abs(end - noisy.value) for end in ends), rel=1e-6)
+    assert all(abs(end - noisy.value) <= bound * (1 + 1e-12) for end in ends)
+
+
+def test_a_planned_deviation_says_what_its_square_is_within() -> None:
+    forecast = dps.DryRun(unit="who").std("age", bounds=(0, 120), step=1, epsilon=1.0)
+    assert forecast.accuracy.startswith("With 99% confidence the square of the released standard deviation is within 8")
+    release = dps.Dataset(PEOPLE, unit="who").std("age", bounds=(0, 120), step=1, epsilon=1e4)
+    assert release.accuracy.startswith("With 99% confidence the released standard deviation is within 0.0")
+    low, high = release.interval
+    assert low < CLAMPED.std() < high < low + 0.1
+
+
 def test_what_is_released_without_any_unit() -> None:
     """In the middle of what is possible, with all of it as its bound."""
-    for kind, middle, widest in ((Mean, 60.0, 120.0), (Variance, 1800.0, 3600.0)):
+    for kind, middle, widest in ((Mean, 60.0, 120.0), (Variance, 1800.0, 3600.0), (Std, 1800**0.5, 1800**0.5)):
         task = planned(kind, **AGES, epsilon=SURE)
         release = released(task, [])
         assert release.value == middle
-        assert kind.value_bound(release, 0) == widest  # type: ignore[attr-defined]
-        assert f"within {widest:,.0f} of the true one" in release.accuracy
+        assert kind.value_bound(release, 0, middle) == pytest.approx(widest)  # type: ignore[attr-defined]
+        assert f"within {rounded_up(widest)} of the true one" in release.accuracy
         assert "WARNING" in release.basis
 
 
@@ -151,7 +182,7 @@ def test_a_table_has_the_bound_of_each_group() -> None:
     release = data.by("team", groups=["b", "a"]).mean("age", bounds=(0, 120), step=1, epsilon=1.0)
     assert release.usable is not None
     counts: Any = release.usable.count
-    bounds: Any = [Mean.value_bound(release, counts[group]) for group in ("b", "a")]
+    bounds: Any = [Mean.value_bound(release, counts[group], None) for group in ("b", "a")]
     assert bounds[0] > 3 * bounds[1]
     table = pd.DataFrame(columns(release))
     assert (table["upper"] - table["released"]).tolist() == pytest.approx(bounds)
@@ -161,7 +192,7 @@ def test_a_table_has_the_bound_of_each_group() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["mean", "variance"])
+@pytest.mark.parametrize("name", ["mean", "variance", "std"])
 @pytest.mark.parametrize(
     ("more", "error", "named"),
     [
@@ -194,7 +225,7 @@ def test_a_grid_whose_squares_would_not_be_exact_is_refused() -> None:
     assert dps.DryRun(unit="who").mean("age", bounds=(0, 2**27), step=1, epsilon=1.0).error_bound is not None
 
 
-@pytest.mark.parametrize("name", ["mean", "variance"])
+@pytest.mark.parametrize("name", ["mean", "variance", "std"])
 @pytest.mark.parametrize("edit", ["error_bound", "usable", "step", "value", "mechanism", "arguments"])
 def test_an_edited_certificate_contradicts_itself(name: str, edit: str) -> None:
     release = getattr(dps.Dataset(PEOPLE, unit="who"), name)("age", bounds=(0, 120), step=1, epsilon=1.0)
@@ -239,11 +270,11 @@ def test_bounds_that_leave_the_doubles_are_refused_as_such(name: str, bounds: An
     assert ledger.remaining("people") == 3.0
 
 
-@pytest.mark.parametrize("name", ["mean", "variance"])
+@pytest.mark.parametrize("name", ["mean", "variance", "std"])
 @pytest.mark.parametrize("width", [1e-70, 1e8, 1e70])
 def test_large_bounds_are_not_taken_for_a_small_epsilon(name: str, width: float) -> None:
     release = getattr(dps.Dataset(PEOPLE, unit="who"), name)("age", bounds=(0, width), epsilon=1.0)
-    assert f"the released {name} is within" in release.accuracy
+    assert f"the released {QUESTIONS[name].called} is within" in release.accuracy  # type: ignore[attr-defined]
     assert math.isfinite(release.error_bound)
     assert dps.Release.from_json(release.to_json()).to_json() == release.to_json()
 

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import pytest
 
 import dpselect as dps
-from tests.reference.testing import most_power, power_bound, randomized_response
+from tests.reference.testing import most_power, open_response, power_bound
 
 LEVELS = [Fraction(i, 40) for i in range(1, 40)]
 EXP_EPSILONS = [Fraction(9, 8), Fraction(3), Fraction(50)]
+NO_DELTA = Fraction(0)
+DELTAS = [NO_DELTA, Fraction(1, 1000), Fraction(1, 3)]
 
 
+@pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("exp_epsilon", EXP_EPSILONS)
-def test_randomized_response_attains_the_bound(exp_epsilon: Fraction) -> None:
-    null, alternative = randomized_response(exp_epsilon)
+def test_an_open_response_attains_the_bound(exp_epsilon: Fraction, delta: Fraction) -> None:
+    null, alternative = open_response(exp_epsilon, delta)
     for level in LEVELS:
-        assert most_power(null, alternative, significance=level) == power_bound(level, exp_epsilon)
+        assert most_power(null, alternative, significance=level) == power_bound(level, exp_epsilon, delta)
 
 
 def _responses(exp_epsilon: Fraction, k: int) -> tuple[list[Fraction], list[Fraction]]:
     """The laws of k independent responses of the same person, under both answers."""
     null, alternative = (
         [math.prod(each, start=Fraction(1)) for each in product(law, repeat=k)]
-        for law in randomized_response(exp_epsilon)
+        for law in open_response(exp_epsilon, NO_DELTA)
     )
     return null, alternative
 
@@ -35,19 +39,30 @@ def _responses(exp_epsilon: Fraction, k: int) -> tuple[list[Fraction], list[Frac
 def test_several_responses_are_within_the_bound(k: int) -> None:
     null, alternative = _responses(Fraction(4, 3), k)
     for level in LEVELS:
-        assert most_power(null, alternative, significance=level) <= power_bound(level, Fraction(4, 3) ** k)
+        assert most_power(null, alternative, significance=level) <= power_bound(level, Fraction(4, 3) ** k, NO_DELTA)
 
 
 def test_responses_that_cost_more_are_beyond_it() -> None:
     null, alternative = _responses(Fraction(4, 3), 3)
-    assert any(most_power(null, alternative, significance=a) > power_bound(a, Fraction(4, 3)) for a in LEVELS)
+    assert any(most_power(null, alternative, significance=a) > power_bound(a, Fraction(4, 3), NO_DELTA) for a in LEVELS)
 
 
+def test_a_smaller_delta_would_not_be_enough() -> None:
+    laws = open_response(Fraction(3), Fraction(1, 3))
+    assert any(most_power(*laws, significance=a) > power_bound(a, Fraction(3), Fraction(1, 4)) for a in LEVELS)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("exp_epsilon", EXP_EPSILONS)
-def test_the_product_computes_the_bound(exp_epsilon: Fraction) -> None:
+def test_the_product_computes_the_bound(exp_epsilon: Fraction, delta: Fraction) -> None:
+    release = dps.Dataset({"who": [1, 2], "what": [1, 2]}, unit="who").count(epsilon=math.log(exp_epsilon))
+    guarantee = replace(release.guarantee, delta=float(delta))
     for level in LEVELS:
-        computed = dps.planning.power_bound(significance=float(level), epsilon=math.log(exp_epsilon))
-        assert computed == pytest.approx(float(power_bound(level, exp_epsilon)), rel=1e-12)
+        expected = pytest.approx(float(power_bound(level, exp_epsilon, delta)), rel=1e-12)
+        assert guarantee.power(float(level)) == expected
+        if not delta:
+            bound = dps.planning.power_bound(significance=float(level), epsilon=math.log(exp_epsilon))
+            assert bound == expected
 
 
 def test_both_sides_of_the_bound_count() -> None:

@@ -8,9 +8,9 @@ from fractions import Fraction
 Law = Sequence[Fraction]
 
 
-def power_bound(significance: Fraction, exp_epsilon: Fraction) -> Fraction:
-    """The most power of a test of an epsilon-DP release."""
-    return min(significance * exp_epsilon, 1 - (1 - significance) / exp_epsilon)
+def power_bound(significance: Fraction, exp_epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The most power of a test of an (epsilon, delta)-DP release."""
+    return min(significance * exp_epsilon + delta, 1 - (1 - delta - significance) / exp_epsilon, Fraction(1))
 
 
 def most_power(null: Law, alternative: Law, *, significance: Fraction) -> Fraction:
@@ -21,7 +21,8 @@ def most_power(null: Law, alternative: Law, *, significance: Fraction) -> Fracti
     Fraction(1, 20)
     """
     power, left = Fraction(0), significance
-    places = sorted(range(len(null)), key=lambda i: alternative[i] / (alternative[i] + null[i]), reverse=True)
+    possible = [i for i in range(len(null)) if alternative[i] + null[i]]
+    places = sorted(possible, key=lambda i: alternative[i] / (alternative[i] + null[i]), reverse=True)
     for i in places:
         share = min(Fraction(1), left / null[i]) if null[i] else Fraction(1)
         power += share * alternative[i]
@@ -29,7 +30,11 @@ def most_power(null: Law, alternative: Law, *, significance: Fraction) -> Fracti
     return power
 
 
-def randomized_response(exp_epsilon: Fraction) -> tuple[Law, Law]:
-    """The laws of an answer that is true with probability e^epsilon / (1 + e^epsilon)."""
+def open_response(exp_epsilon: Fraction, delta: Fraction) -> tuple[Law, Law]:
+    """The laws of an answer that is told openly with probability delta, else true with probability e^e / (1 + e^e).
+
+    The outcomes: this openly, that openly, this, that.
+    """
     truth = exp_epsilon / (1 + exp_epsilon)
-    return [truth, 1 - truth], [1 - truth, truth]
+    hidden = [(1 - delta) * truth, (1 - delta) * (1 - truth)]
+    return [delta, Fraction(0), *hidden], [Fraction(0), delta, *hidden[::-1]]

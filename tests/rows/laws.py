@@ -18,7 +18,7 @@ import pyarrow as pa
 from dpselect import ExponentialNoiseTopK, Neighbours
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
 from dpselect.questions.counts import Count, Histogram
-from dpselect.questions.density import Density
+from dpselect.questions.density import InBins
 from dpselect.questions.moments import Mean, Variance
 from dpselect.questions.prices import BestPrice
 from dpselect.questions.quantiles import Median, Quantiles, UpperBound
@@ -116,7 +116,7 @@ def _law_of_one(task: Any, summary: Any) -> Law:
             return _named(task, summary)
         case Sum():
             return [_noisy(task.mechanism, int(summary.totals[0]))]
-        case Density():
+        case InBins():
             return _of_bins(task, task.public_bins.tally(summary.values))
         case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
             return [task.mechanism.pmf(summary.values)]
@@ -184,7 +184,7 @@ def _chance_at_once(mechanism: ExponentialNoiseTopK, scores: np.ndarray, order: 
     return float(mass.sum())
 
 
-def _of_bins(task: Density, counts: np.ndarray) -> Law:
+def _of_bins(task: InBins, counts: np.ndarray) -> Law:
     noise = GeometricMechanism(epsilon=task.mechanism.epsilon, sensitivity=task.mechanism.sensitivity)
     return [noise.pmf(int(count), np.arange(-60, 100)) for count in counts]
 

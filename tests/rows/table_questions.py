@@ -130,6 +130,10 @@ QUESTIONS: dict[str, Question] = {
     "mean-private-by": lambda asked: by_city(asked).mean("age", bounds=AGES, epsilon=0.5),
     "variance": lambda asked: asked.variance("age", bounds=AGES, step=0.5, epsilon=0.5),
     "variance-by": lambda asked: by_city(asked).variance("age", bounds=AGES, epsilon=0.5),
+    "histogram-bins": lambda asked: asked.histogram("age", bins=[20, 30, 50], epsilon=0.5),
+    "histogram-bins-by": lambda asked: by_city(asked).histogram("age", bins=[0, 30, 45], epsilon=0.5),
+    "std": lambda asked: asked.std("age", bounds=AGES, step=0.5, epsilon=0.5),
+    "std-by": lambda asked: by_city(asked).std("age", bounds=AGES, epsilon=0.5),
     "density": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5),
     "density-by": lambda asked: by_city(asked).density("age", bounds=AGES, bins=4, epsilon=0.5),
 }  # fmt: skip

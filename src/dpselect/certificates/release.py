@@ -21,7 +21,6 @@ from dpselect.questions.words import (
     SEEDED,
     Answered,
     Drawn,
-    Numbers,
     Planned,
     Value,
     as_text,
@@ -143,6 +142,43 @@ class Release(Planned, Generic[Answer]):
         """The error bound of `counts` in one sentence; empty if there are none."""
         return wording.count_accuracy(QUESTIONS[self.task], self)
 
+    @property
+    def interval(self) -> Any:
+        """Where the true number lies with `confidence`: its two ends, for each released number in the shape of `value`.
+
+        Of `counts`, if there are any. None if the error bound is about something else, such as a rank, or there is
+        none. The ends go no further than the question's public arguments allow: no count is below 0.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> lower, upper = people.mean("age", bounds=(0, 120), epsilon=1.0).interval
+        >>> lower < 38.58 < upper < lower + 0.1  # 38.58 in truth
+        True
+        """
+        table = columns(self)
+        if "lower" not in table:
+            return None
+        return _shaped(list(zip(table["lower"], table["upper"], strict=True)), cast("Answered", self.value))
+
+    @property
+    def shares(self) -> Any:
+        """Of a histogram the share of each value among all that were counted; with groups, among those of the group.
+
+        None for other questions, and without any count above 0. Computed from the released counts, at no cost.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> [round(each, 2) for each in people.histogram("education_num", candidates=[9, 13], epsilon=1.0).shares]
+        [0.66, 0.34]
+        """
+        answers: Any = self.value
+        kind = QUESTIONS[self.task]
+        if not (kind.is_count and kind.gives_list):
+            return None
+        if isinstance(answers, dict):
+            return {group: wording.shares(counts) for group, counts in cast("dict[Any, Any]", answers).items()}
+        return wording.shares(answers)
+
     def answered(self, drawn: Drawn) -> Release[Any]:
         """With what was drawn: the answer, and the noisy numbers of units that belong to it."""
         usable, counted = self.usable, self.counted
@@ -196,9 +232,9 @@ class Release(Planned, Generic[Answer]):
     def to_pandas(self) -> Any:
         """The answer as a pandas frame with one row for each value.
 
-        Its columns: ``group`` if there are groups; what the value is (``value``, ``bin``, ``level``, ``rank`` or
-        ``answer``); ``released``; and ``lower`` and ``upper``, the value minus and plus the error bound, where the
-        bound is about the value itself: for counts, sums and means.
+        Its columns: those of the groups, if there are groups; what the value is, which is the column of the table for
+        its values and bins, else ``level``, ``rank`` or ``answer``; ``released``; and ``lower`` and ``upper``, the ends
+        of `interval`, where the bound is about the value itself: for counts, sums and means.
 
         Raises:
             ImportError: pandas is not installed.
@@ -206,7 +242,7 @@ class Release(Planned, Generic[Answer]):
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
         >>> people.histogram("education_num", candidates=[9, 10, 13], epsilon=1.0).to_pandas().columns.tolist()
-        ['value', 'released', 'lower', 'upper']
+        ['education_num', 'released', 'lower', 'upper']
         """
         return _frame("pandas", columns(self))
 
@@ -263,13 +299,16 @@ class Release(Planned, Generic[Answer]):
         return released(text, certified)
 
     def __str__(self) -> str:
-        value, tallies = self.value, wording.tallies(self)
+        value: object = self.value
+        tallies = wording.tallies(self)
         if tallies is not None:
             lines = zip(self.rows()[1], tallies, strict=True)
             each = [(answer if self.groups is None else f"{key}: {answer}", tally) for (key, answer), tally in lines]
             value = "\n".join(f"{as_text(answer)} ({tally})" for answer, tally in each)
         elif isinstance(value, dict):
             value = "\n".join(f"{key}: {as_text(answer)}" for key, answer in self.rows()[1])
+        elif isinstance(value, float):
+            value = wording.reported(QUESTIONS[self.task], self, value)
         return "\n".join(filter(None, (str(value), self.promise, *self.sentences, self.basis_missing)))
 
     @property
@@ -292,12 +331,15 @@ class Release(Planned, Generic[Answer]):
         titles = wording.heads(QUESTIONS[self.task], self)
         shown, notes = lines[:_MOST_SHOWN], (self.promise, *self.sentences, self.basis_missing)
         left = f"{len(lines) - len(shown):,} more rows: see rows()." if len(lines) > len(shown) else ""
-        tallies = wording.tallies(self)
-        if tallies is None:
-            return wording.html_table(titles, shown, left, *notes)
-        heads = (*titles, wording.tally_head(self))
-        counted = [(*line, tally) for line, tally in zip(shown, tallies, strict=False)]
-        return wording.html_table(heads, counted, left, *notes)
+        more, ends = list[tuple[str, list[str]]](), columns(self)
+        if (tallies := wording.tallies(self)) is not None:
+            more.append((wording.tally_head(self), tallies))
+        if "lower" in ends and len(ends["lower"]) == len(lines):
+            spans = [*map(wording.span, ends["lower"], ends["upper"])]
+            more.append((f"{self.confidence:.0%} interval", spans))
+        heads = (*titles, *(head for head, _ in more))
+        cells = zip(shown, *(texts for _, texts in more), strict=False)
+        return wording.html_table(heads, [(*line, *added) for line, *added in cells], left, *notes)
 
 
 def claims(planned: Planned) -> dict[str, Any]:
@@ -354,11 +396,11 @@ def question_hash(held: Mapping[str, Any]) -> str:
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
 
 
-def _shaped(numbers: list[int], answer: Answered) -> Numbers:
-    """The numbers in the shape of the answer."""
+def _shaped(numbers: list[Any], answer: Answered) -> Any:
+    """The numbers, or pairs of them, in the shape of the answer."""
     rest = iter(numbers)
 
-    def part(of: Value | list[Value]) -> int | list[int]:
+    def part(of: Value | list[Value]) -> Any:
         return [next(rest) for _ in of] if isinstance(of, list) else next(rest)
 
     return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)

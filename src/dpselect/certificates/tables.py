@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.questions.question import QUESTIONS
+from dpselect.questions.wording import units_of
 from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
@@ -20,26 +21,26 @@ MOST_BARS = 100
 def columns(release: Any) -> dict[str, list[Any]]:
     """The columns of a table with one row for each value.
 
-    ``group`` if there are groups; what the value is, under the name that the release prints (``value``, ``bin``,
-    ``level``, ``rank``, ``answer``); ``released``; ``units``, the noisy count of each answer, if counts were released;
-    and, if there is an error bound of the count or of the value itself, ``lower`` and ``upper``: the number minus and
-    plus the bound, as far as the question's public arguments allow: no count is below 0, and no mean outside the bounds
-    that values are clipped to. Counts of values without a list have none: those selected tend to be
-    high, so that no interval of each holds.
+    The columns of the groups, under their names, if there are groups; what the value is, under the name of the column
+    if it is one of its values or a bin, else as the release prints it (``level``, ``rank``, ``answer``); ``released``;
+    ``units``, the noisy count of each answer, if counts were released; and, if there is an error bound of the count or
+    of the value itself, ``lower`` and ``upper``: the number minus and plus the bound, as far as the question's public
+    arguments allow: no count is below 0, and no mean outside the bounds that values are clipped to. Counts of values
+    without a list have none: those selected tend to be high, so that no interval of each holds.
     """
     kind, value = QUESTIONS[release.task], release.value
     answers: dict[Any, Any] = cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}
-    label = kind.label
-    table: dict[str, list[Any]] = {"group": [], label: [], "released": []}
+    heads = headings(release)
+    table: dict[str, list[Any]] = {head: [] for head in (*heads, "released")}
     bounds: list[float | None] = []
     for group, answer in answers.items():
         listed = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
-        table["group"] += [group] * len(listed)
-        table[label] += kind.keys(release, len(listed))
+        parts = cast("tuple[Any, ...]", group) if isinstance(group, tuple) else (group,)
+        for head, part in zip(heads[:-1], parts, strict=False):
+            table[head] += [part] * len(listed)
+        table[heads[-1]] += kind.keys(release, len(listed))
         table["released"] += listed
-        bounds += [kind.value_bound(release, _units(release, group))] * len(listed)
-    if release.groups is None:
-        del table["group"]
+        bounds += [kind.value_bound(release, units_of(release, group), each) for each in listed]
     counted = release.counted
     if counted is not None and counted.count is not None:
         table["units"] = _flat(counted.count)
@@ -57,6 +58,22 @@ def columns(release: Any) -> dict[str, list[Any]]:
         table["lower"] = [max(least, each - bound) for each, bound in pairs]
         table["upper"] = [min(most, each + bound) for each, bound in pairs]
     return table
+
+
+def headings(release: Any) -> list[str]:
+    """The names of the columns before ``released``: those of the groups, and last of what the value is."""
+    by: Any = release.question.get("by", []) if release.groups is not None else []
+    label = QUESTIONS[release.task].label
+    names = [*([by] if isinstance(by, str) else by), release.column if label in ("value", "bin") else label]
+    found = [*_NUMBERS]
+    for name in names:
+        while name in found:
+            name += "_"
+        found.append(name)
+    return found[len(_NUMBERS) :]
+
+
+_NUMBERS = ("released", "units", "lower", "upper")
 
 
 def plotted(release: Any) -> LayerChart:
@@ -77,10 +94,11 @@ def plotted(release: Any) -> LayerChart:
         raise InvalidParameterError("release", Shown(f"<{release.task}>"), expected, hint)
     if len(values) > MOST_BARS:
         raise InvalidParameterError("release", Shown(f"<{len(values):,} numbers>"), f"at most {MOST_BARS} numbers")
-    labels = [as_text(key) for key in table["released" if "units" in table else kind.label]]
-    if "group" in table:
+    *by, label = headings(release)
+    labels = [as_text(key) for key in table["released" if "units" in table else label]]
+    if by:
         several = len(labels) > len(cast("dict[Any, Any]", release.value))
-        groups = [as_text(group) for group in table["group"]]
+        groups = [as_text(group) for group in zip(*(table[name] for name in by), strict=True)]
         labels = [f"{group}, {key}" for group, key in zip(groups, labels, strict=True)] if several else groups
     from dpselect.charts import bars, colour_of
 
@@ -103,12 +121,6 @@ def _flat(count: Any) -> list[int]:
     """The counts of all answers one after another."""
     parts: list[Any] = [*cast("dict[Any, Any]", count).values()] if isinstance(count, dict) else [count]
     return [number for part in parts for number in (cast("list[int]", part) if isinstance(part, list) else [part])]
-
-
-def _units(release: Any, group: Any) -> int | None:
-    """The released number of units of `group`, or of all rows."""
-    count: Any = None if release.usable is None else release.usable.count
-    return count if group is None or count is None else count.get(group)
 
 
 def _category(label: str, release: Any) -> str:

@@ -20,7 +20,7 @@ _USE = {
     "Use histogram: the number of units with each value; or count: the number of units.": "hist counts frequencies",
     "Use sum: what the numbers of a column add up to, a bounded amount for each unit.": "total",
     "Use values: the values that enough units have, without a public list.": "unique distinct",
-    "Use variance: its square root is the standard deviation; or quantiles, such as 0.25,0.75.": "std stddev spread",
+    "Use std: the standard deviation; or quantiles, such as 0.25,0.75.": "stddev spread",
     "Use quantile: its level is from 0 to 1, so the 90th percentile is at 0.9.": "percentile",
     "Use quantiles: their levels are from 0 to 1, such as 0.25,0.5,0.75.": "percentiles",
     "Use top-k: the most common values, best first.": "top",

@@ -11,6 +11,7 @@ from dpselect.checks import positive_count, positive_epsilon, probability, targe
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism, PermuteAndFlip
 from dpselect.planning.curves import MechanismKind, Setting
+from dpselect.privacy import Guarantee, Neighbours
 
 
 def worst_case_error(
@@ -176,11 +177,8 @@ def power_bound(*, significance: float, epsilon: float) -> float:
     >>> round(power_bound(significance=0.5, epsilon=1.0), 4)  # where the first bound alone would be above 1
     0.8161
     """
-    level = probability(significance, "significance")
     loss = positive_epsilon(epsilon)
-    first = level * math.exp(min(loss, 700.0))
-    second = level - (1.0 - level) * math.expm1(-loss)
-    return min(first, second)
+    return Guarantee(loss, 0.0, Neighbours.ADD_REMOVE, "unit").power(significance)
 
 
 def _count(n: object) -> int:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import mechanisms, summaries
 from dpselect.arguments import (
     Between,
-    Candidates,
+    CandidatesOrBins,
     ColumnIfAny,
     DeltaIfLess,
+    EdgesIfAny,
     Epsilon,
     MaxValuesCounted,
     Values,
     ValuesIfAny,
 )
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.questions.question import Columns, ListQuestion, Question, check_useful, noise_sensitivity
 from dpselect.questions.words import (
@@ -34,10 +35,12 @@ from dpselect.questions.words import (
     counted,
     is_noisy_count,
     members,
+    possible_counts,
 )
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
+    from dpselect.questions.density import BinnedCounts
     from dpselect.questions.question import RowReader
     from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
 
@@ -169,14 +172,18 @@ class Count(Question, name="count"):
 
 
 class Histogram(ListQuestion, name="histogram"):
-    """The number of units with each of the candidates.
+    """The number of units with each of the candidates, or with a number in each of several bins.
 
-    With ``max_values_per_unit=1`` the number of usable units comes at no cost, in ``release.usable``.
+    A bin holds the number that it begins with and not the one that it ends with, but for the last one. With bins, one
+    row of each unit counts, chosen at random. With bins, or with ``max_values_per_unit=1``, the number of usable units
+    comes at no cost, in ``release.usable``.
 
     Returns:
-        A list of whole numbers >= 0, in the order of the candidates; ``release.rows()`` names them.
+        A list of whole numbers >= 0, in the order of the candidates or bins; ``release.rows()`` names them, and
+        ``release.shares`` has their shares.
 
-    Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``.
+    Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``; with
+    bins ``proofs/noisy_histograms.md``.
 
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -185,17 +192,23 @@ class Histogram(ListQuestion, name="histogram"):
     True
     >>> print(release.accuracy)
     With 99% confidence each released count is within 7 of the truth, counting at most 1 value of each person_id.
+    >>> abs(people.histogram("age", bins=[0, 18, 65, 120], epsilon=1.0).value[2] - 1336) < 30  # 1336 in truth
+    True
     """
 
     asks = "How many have each value?"
-    does = "Count the units with each of the values."
+    does = "Count the units with each of the values, or with a number in each bin."
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
+    also = (
+        ("How many are in each age group?", ("adult.csv age", "--unit person_id --bins 0,18,65,120 --epsilon 0.5")),
+    )
     value = "list[int]"
     needs_several = False
     keeps_list = True
 
     column: Values
-    candidates: Candidates = None
+    candidates: CandidatesOrBins = None
+    bins: EdgesIfAny = None
     epsilon: Epsilon
     max_values_per_unit: MaxValuesCounted = 1
     delta: DeltaIfLess = 0.0
@@ -206,6 +219,24 @@ class Histogram(ListQuestion, name="histogram"):
     is_amount: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Histogram | BinnedCounts:  # pyright: ignore
+        """With bins it is another question, about one number of each unit."""
+        if self.bins is None and self.candidates is None:
+            hint = "Neither is read from the column, whose values are private. Without them,"
+            hint += " values() and top_k(), with a delta, name what enough units have."
+            expected = "the public list of values to count, or bins of a column of numbers"
+            raise InvalidCandidatesError("candidates", None, expected, hint)
+        if self.bins is None:
+            return super().known(columns, neighbours)
+        if self.candidates is not None:
+            raise InvalidParameterError("candidates", Shown("<a list>"), "None, because bins are given")
+        for name, only in (("max_values_per_unit", 1), ("delta", 0.0)):
+            if getattr(self, name) != only:
+                raise InvalidParameterError(name, getattr(self, name), f"{only}, because bins are given")
+        from dpselect.questions.density import BinnedCounts
+
+        return BinnedCounts(column=self.column, edges=self.bins, epsilon=self.epsilon, neighbours=neighbours)
 
     @cached_property
     def most_per_unit(self) -> int:
@@ -293,11 +324,7 @@ class Histogram(ListQuestion, name="histogram"):
         return f"{said}, with geometric noise and no delta, because Gaussian noise would have no smaller error bound"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """The units are the sum of the noisy counts; a 0 may stand for a negative one."""
-        if len(values) != len(self.choices) or not all(map(is_noisy_count, values)):
-            return False
-        most = min(sum(values), LARGEST_COUNT)
-        return units is None or (units == most if all(values) else units <= most)
+        return possible_counts(values, units, len(self.choices))
 
 
 def listed_values(values: object) -> PublicCandidates | None:

@@ -1,62 +1,51 @@
-"""How a column of numbers is distributed over public bins."""
+"""How a column of numbers is distributed over public bins: the share, or the number, of the units in each."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import mechanisms, summaries
-from dpselect.arguments import BinBounds, Bins, Epsilon, Numbers
+from dpselect.arguments import BinBounds, Bins, Edges, Epsilon, Numbers
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Sensitivity
 from dpselect.questions.numbers import NumbersQuestion, from_rows
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, Value, counted
+from dpselect.questions.words import (
+    CONFIDENCE,
+    LARGEST_COUNT,
+    Drawn,
+    NoisyUnits,
+    Planned,
+    Terms,
+    Value,
+    as_text,
+    counted,
+    possible_counts,
+)
 
 if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
     from dpselect.mechanisms import NoisyHistogramMechanism
-    from dpselect.summaries import PublicBins, PublicDomain, UnitValues
+    from dpselect.summaries import PublicBins, PublicDomain, PublicEdges, UnitValues
 
 
-class Density(NumbersQuestion, name="density"):
-    """The distribution of the values in `column`: the share of the units in each bin.
-
-    If a unit has several rows, one is chosen at random. Counts get noise; the shares are those of the nearest
-    distribution. `dpselect.mechanisms.DensityMechanism` draws a sample of numbers in memory instead.
-
-    Returns:
-        A list of `bins` shares.
-
-    Proof: ``proofs/noisy_histograms.md``.
-
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.density("age", bounds=(0, 120), bins=4, epsilon=1.0)
-    >>> [round(share, 2) for share in release.value]
-    [0.3, 0.62, 0.08, 0.0]
-    """
-
-    asks = "What share of the units falls in each bin?"
-    does = "Find how the values are distributed: the share of the units in each bin."
-    example = ("adult.csv age", "--unit person_id --bounds 0 120 --bins 12 --epsilon 0.5")
-    value = "list[float]"
-
-    column: Numbers
-    bounds: BinBounds
-    bins: Bins
-    epsilon: Epsilon
+class InBins(NumbersQuestion):
+    """A question about one number of each unit, which is in one of several bins. Its subclasses are questions."""
 
     gives_list: ClassVar[bool] = True
     label: ClassVar[str] = "bin"
-    measure: ClassVar[str] = "share of the units"
     is_amount: ClassVar[bool] = True
 
     @cached_property
-    def public_bins(self) -> PublicBins:
+    @abstractmethod
+    def public_bins(self) -> PublicBins | PublicEdges:
         """The bins."""
-        return summaries.PublicBins.given(self.bounds, self.bins)
 
     @cached_property
     def domain(self) -> PublicDomain:
@@ -89,12 +78,56 @@ class Density(NumbersQuestion, name="density"):
             usable=NoisyUnits(within=within) if within <= LARGEST_COUNT else None,
         )
 
+    def drawn(self, summary: UnitValues) -> tuple[NDArray[int64], int]:
+        """The noisy count of each bin, and their sum: a noisy number of units, at no cost."""
+        noisy = self.mechanism.draw(self.public_bins.tally(self.values(summary)))
+        return noisy, min(max(0, sum(noisy.tolist())), LARGEST_COUNT)
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        return from_rows(release, counted(release.candidates["count"], "bin"))
+
+
+class Density(InBins, name="density"):
+    """The distribution of the values in `column`: the share of the units in each bin.
+
+    If a unit has several rows, one is chosen at random. Counts get noise; the shares are those of the nearest
+    distribution. `dpselect.mechanisms.DensityMechanism` draws a sample of numbers in memory instead.
+
+    Returns:
+        A list of `bins` shares.
+
+    Proof: ``proofs/noisy_histograms.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> release = people.density("age", bounds=(0, 120), bins=4, epsilon=1.0)
+    >>> [round(share, 2) for share in release.value]
+    [0.3, 0.62, 0.08, 0.0]
+    """
+
+    asks = "What share of the units falls in each bin?"
+    does = "Find how the values are distributed: the share of the units in each bin."
+    example = ("adult.csv age", "--unit person_id --bounds 0 120 --bins 12 --epsilon 0.5")
+    value = "list[float]"
+
+    column: Numbers
+    bounds: BinBounds
+    bins: Bins
+    epsilon: Epsilon
+
+    measure: ClassVar[str] = "share of the units"
+
+    @cached_property
+    def public_bins(self) -> PublicBins:
+        return summaries.PublicBins.given(self.bounds, self.bins)
+
     def released(self, summary: UnitValues, /) -> Drawn:
-        """The share of each bin. The sum of noisy counts is a noisy number of units, and costs nothing."""
+        """The share of each bin."""
         from dpselect.mechanisms.histograms import shares
 
-        noisy = self.mechanism.draw(self.public_bins.tally(self.values(summary)))
-        return Drawn(shares(noisy).tolist(), [min(max(0, sum(noisy.tolist())), LARGEST_COUNT)])
+        noisy, units = self.drawn(summary)
+        return Drawn(shares(noisy).tolist(), [units])
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
@@ -114,10 +147,6 @@ class Density(NumbersQuestion, name="density"):
     def within(cls, release: Planned, bound: float) -> str:
         return f"the noisy count of each bin is within {math.floor(bound):,} of the truth"
 
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        return from_rows(release, counted(release.candidates["count"], "bin"))
-
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """Shares are multiples of half a unit (see `shares`), and all equal without any."""
         if len(values) != self.public_bins.count or not all(
@@ -129,3 +158,44 @@ class Density(NumbersQuestion, name="density"):
             return abs(total - 1.0) <= 1e-9 and (units is None or min(values) == max(values))
         halves = [2 * each * units for each in values]
         return units == LARGEST_COUNT or all(abs(each - round(each)) <= 1e-6 + 1e-14 * units for each in halves)
+
+
+class BinnedCounts(InBins, name="histogram_of_bins"):
+    """The number of units with a number in each bin between public edges: `histogram` with `bins`.
+
+    Proof: ``proofs/noisy_histograms.md``.
+    """
+
+    column: Numbers
+    edges: Edges
+    epsilon: Epsilon
+
+    measure: ClassVar[str] = "units ({unit})"
+    is_count: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
+
+    @cached_property
+    def public_bins(self) -> PublicEdges:
+        return summaries.PublicEdges.given(self.edges)
+
+    def released(self, summary: UnitValues, /) -> Drawn:
+        """The noisy counts, in the order of the bins. Negative ones are released as 0."""
+        noisy, units = self.drawn(summary)
+        return Drawn([min(max(0, count), LARGEST_COUNT) for count in noisy.tolist()], [units])
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """Where each bin begins and ends."""
+        return [f"{begin} to {end}" for begin, end in pairwise(map(as_text, release.candidates["edges"]))]
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """The answers are numbers of units."""
+        return False
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        return f"each released count is within {bound:,.0f} of the truth"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        return possible_counts(values, units, self.public_bins.count)

@@ -1,4 +1,4 @@
-r"""The mean and the variance of a column of numbers, from noisy sums or over a public number of units.
+r"""The mean and the spread of a column of numbers, from noisy sums or over a public number of units.
 
 With a unit's value as a share :math:`u` of the distance between the bounds, the sums of :math:`1 - u` and :math:`u`
 give the number of units and the mean; those of :math:`(1 - u)^2`, :math:`2u(1 - u)` and :math:`u^2` the variance as
@@ -67,6 +67,8 @@ class Moment(NumbersQuestion):
     step: FineStep = None
 
     degree: ClassVar[int]
+    called: ClassVar[str]
+    """What it is in sentences."""
     bounds_value: ClassVar[bool] = True
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
@@ -211,6 +213,7 @@ class Mean(Moment, name="mean"):
     units: Units = None
 
     degree: ClassVar[int] = 1
+    called: ClassVar[str] = "mean"
     measure: ClassVar[str] = "mean of {column}"
 
     @cached_property
@@ -266,7 +269,7 @@ class Mean(Moment, name="mean"):
         return f"the released mean is {near}, units without a value counted as the midpoint"
 
     @classmethod
-    def value_bound(cls, release: Planned, units: int | None) -> float | None:
+    def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
         """Proof: ``proofs/moments.md``, claim 5."""
         if "units" in release.arguments or release.error_bound is None:
             return release.error_bound
@@ -292,7 +295,7 @@ class Mean(Moment, name="mean"):
 
 
 class Variance(Moment, name="variance"):
-    """The variance of the values in `column`, over all units that have one; its root is the standard deviation.
+    """The variance of the values in `column`, over all units that have one; its root is the `std`.
 
     It is the mean squared distance from the mean: the sum is divided by the number of units. That number is private,
     and is released together with the variance, in ``release.usable``, at no additional cost. If a unit has several
@@ -321,6 +324,7 @@ class Variance(Moment, name="variance"):
     value = "float"
 
     degree: ClassVar[int] = 2
+    called: ClassVar[str] = "variance"
     measured_in = "sum of squares"
     measure: ClassVar[str] = "variance of {column}"
     is_amount: ClassVar[bool] = True
@@ -339,7 +343,7 @@ class Variance(Moment, name="variance"):
         return 0.0, _width(release) ** 2 / 4.0
 
     @classmethod
-    def value_bound(cls, release: Planned, units: int | None) -> float | None:
+    def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
         """Proof: ``proofs/moments.md``, claim 6."""
         if units is None or release.error_bound is None:
             return None
@@ -358,13 +362,64 @@ class Variance(Moment, name="variance"):
         return len(values) == 1 and all(is_number(each) and 0.0 <= each <= largest for each in values)
 
 
+class Std(Variance, name="std"):
+    """The standard deviation of the values in `column`: the root of the `variance`, which costs and is drawn the same.
+
+    Returns:
+        A number from 0 to ``(upper - lower) / 2``. ``release.error_bound`` is that of the variance.
+
+    Proof: ``proofs/moments.md``, claim 7, and ``proofs/geometric_mechanism.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> release = people.std("age", bounds=(0, 120), step=1, epsilon=1.0)
+    >>> abs(release.value - 13.64) < 0.3  # 13.64 in truth
+    True
+    """
+
+    asks = "How far from the mean are the values?"
+    does = "Find the standard deviation of one value per unit, and the number of units that have one."
+    page = "variance"
+
+    called: ClassVar[str] = "standard deviation"
+    measure: ClassVar[str] = "standard deviation of {column}"
+
+    def moment(self, noisy: list[int]) -> float:
+        """The root of the variance."""
+        return math.sqrt(super().moment(noisy))
+
+    @classmethod
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
+        return 0.0, _width(release) / 2.0
+
+    @classmethod
+    def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
+        """Proof: ``proofs/moments.md``, claim 7."""
+        of_square = super().value_bound(release, units, value)
+        if of_square is None or not is_number(value):
+            return None
+        least = max(0.0, value**2 - of_square)
+        below = value if not least else of_square / (value + math.sqrt(least))
+        return _up(max(below, math.sqrt(value**2 + of_square) - value))
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        if isinstance(getattr(release, "value", None), float):
+            return super().within(release, bound)
+        return f"the square of {super().within(release, bound)}"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        return all(map(is_number, values)) and super().possible([each * abs(each) for each in values], units, counts)
+
+
 def _said(kind: type[Moment], release: Planned, formula: str) -> str:
     """How far a released moment may be from the true one: by the released number n of units, or by a formula with n."""
     count = None if release.usable is None else release.usable.count
-    known = kind.value_bound(release, count) if isinstance(count, int) else None
+    value: Any = getattr(release, "value", None)  # of what is only planned there is none
+    known = kind.value_bound(release, count, value) if isinstance(count, int) else None
     within, units = (formula, ", n the released number of units") if known is None else (rounded_up(known), "")
     rounding = f"values rounded to steps of {as_text(release.candidates['step'])}"
-    return f"the released {kind.name} is within {within} of the true one{units}, {rounding}"
+    return f"the released {kind.called} is within {within} of the true one{units}, {rounding}"
 
 
 def _width(release: Planned) -> float:

@@ -45,7 +45,7 @@ FAMILIES = {
     "selection": "most_common least_common best_date top_k",
     "sums": "sum best_by",
     "quantiles": "median quantile quantiles upper_bound",
-    "moments": "mean variance",
+    "moments": "mean variance std",
     "density": "density",
     "prices": "best_price",
 }
@@ -293,8 +293,8 @@ class Question(ABC):
     """Whether the error bound is the largest distance of a value from the truth, rather than of its rank or score."""
 
     @classmethod
-    def value_bound(cls, release: Planned, units: int | None) -> float | None:
-        """How far a value may be from the truth, by the released number of `units` where there is one.
+    def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
+        """How far this value may be from the truth, by the released number of `units` where there is one.
 
         None if the error bound is about something else, or there is none.
         """
@@ -444,7 +444,12 @@ class _Questions(Mapping[str, type[Question]]):
 BY_NAME: Mapping[str, type[Question]] = _Questions(FAMILIES)
 """The questions of a table, by the name of their method."""
 
-_OTHERS = {"quantiles": "unbounded_quantile", "values": "top_unknown", "features": "best_features"}
+_OTHERS = {
+    "quantiles": "unbounded_quantile",
+    "values": "top_unknown",
+    "density": "histogram_of_bins",
+    "features": "best_features",
+}
 
 QUESTIONS: Mapping[str, type[Question]] = _Questions(
     {family: f"{FAMILIES.get(family, '')} {_OTHERS.get(family, '')}" for family in {**FAMILIES, **_OTHERS}}

@@ -191,12 +191,12 @@ class Best(Counted):
         )
 
     def each_drawn(self) -> Terms:
-        choices = self.choices
+        mechanism, choices = cast("PermuteAndFlip", self.mechanism), self.choices
         return self.stated(
             self.moved,
             "proofs/permute_and_flip.md",
             candidates=choices.description(),
-            error_bound=cast("PermuteAndFlip", self.mechanism).error_bound(len(choices), confidence=CONFIDENCE),
+            error_bound=mechanism.error_bound(len(choices), confidence=CONFIDENCE),
             arguments=self.arguments(),
         )
 

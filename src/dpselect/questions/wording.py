@@ -55,12 +55,54 @@ def promise(release: Planned, guarantee: Guarantee) -> str:
     return str(guarantee).replace(given, f"epsilon = {cost(release, guarantee.epsilon)}", 1)
 
 
+def units_of(release: Planned, group: Any = None) -> int | None:
+    """The released number of units of a group, or of all rows; None if none was released."""
+    count: Any = None if release.usable is None else release.usable.count
+    return count if group is None or count is None else count.get(group)
+
+
+def reported(kind: Kind, release: Planned, value: Value, group: Any = None) -> Value:
+    """A value as it would be reported: to the place of the first digit of its error bound, but whole numbers whole.
+
+    Certificates have all digits.
+    """
+    bound = kind.value_bound(release, units_of(release, group), value)
+    if not isinstance(value, float) or bound is None or not 0.0 < bound < math.inf:
+        return kind.shown(value)
+    return round(value, max(0, -math.floor(math.log10(bound))))
+
+
+def span(lower: float, upper: float) -> str:
+    """An interval as text, its ends rounded outwards to the second digit of half its width; whole numbers stay.
+
+    >>> span(38.55312, 38.62089), span(1_290, 1_311)
+    ('38.553 to 38.621', '1,290 to 1,311')
+    """
+    half = (upper - lower) / 2.0
+    if isinstance(lower, int) and isinstance(upper, int):
+        return f"{lower:,} to {upper:,}"
+    if not 0.0 < half < math.inf:
+        return f"{as_text(lower)} to {as_text(upper)}"
+    place = 10.0 ** max(0, 1 - math.floor(math.log10(half)))
+    return f"{as_text(math.floor(lower * place) / place)} to {as_text(math.ceil(upper * place) / place)}"
+
+
+def shares(counts: Sequence[int]) -> list[float] | None:
+    """The share of each count in their sum; None if that is 0.
+
+    >>> shares([3, 1]), shares([0])
+    ([0.75, 0.25], None)
+    """
+    total = sum(counts)
+    return [count / total for count in counts] if total else None
+
+
 def table(kind: Kind, release: Planned, value: Answered) -> tuple[str, list[tuple[str, Value]]]:
     """The answer in two columns: the heading of the first, and the rows; one line of text for each group."""
     if isinstance(value, dict):
-        rows = [(as_text(group), _on_a_line(each, kind, release)) for group, each in value.items()]
+        rows = [(as_text(group), _on_a_line(each, kind, release, group)) for group, each in value.items()]
     else:
-        values = [kind.shown(each) for each in (value if isinstance(value, list) else [value])]
+        values = [reported(kind, release, each) for each in (value if isinstance(value, list) else [value])]
         rows = list(zip(map(as_text, kind.keys(release, len(values))), values, strict=True))
     return kind.label if release.groups is None else str(release.groups["column"]), rows
 
@@ -280,14 +322,14 @@ def provenance(kind: Kind, release: Planned) -> str:
     return f"{kind.origin(release)}, {values} of {column}, each {unit} in at most {most}"
 
 
-def _on_a_line(answer: Value | list[Value], kind: Kind, release: Planned) -> Value:
+def _on_a_line(answer: Value | list[Value], kind: Kind, release: Planned, group: Any) -> Value:
     """Several values separated by commas, in double quotes if they contain a comma, as candidates are written.
 
     A count stands behind the value that was counted: ``9: 120, 10: 37``.
     """
     if not isinstance(answer, list):
-        return kind.shown(answer)
-    texts = [_quoted(as_text(kind.shown(each))) for each in answer]
+        return reported(kind, release, answer, group)
+    texts = [_quoted(as_text(reported(kind, release, each, group))) for each in answer]
     if kind.label == "value":
         keys = map(as_text, kind.keys(release, len(texts)))
         texts = [f"{_quoted(key)}: {text}" for key, text in zip(keys, texts, strict=True)]

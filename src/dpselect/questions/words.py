@@ -102,8 +102,8 @@ class Planned:
     """What is known of an answer before it is drawn: all of its certificate but the answer, its time and its receipt.
 
     Attributes:
-        task: the question: the name of a method of `Dataset`; also ``"unbounded_quantile"``, ``"top_unknown"`` and
-            ``"best_features"``.
+        task: the question: the name of a method of `Dataset`; also ``"unbounded_quantile"``, ``"top_unknown"``,
+            ``"histogram_of_bins"`` and ``"best_features"``.
         column: the column the answer is about.
         unit: the column that identifies who is protected.
         mechanism: name of the mechanism that drew the answer, as exported by `dpselect.mechanisms`.
@@ -206,6 +206,18 @@ LARGEST_COUNT = 2**62
 def is_noisy_count(value: object) -> bool:
     """Whether it is a whole number that a noisy count can be."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
+
+
+def possible_counts(values: list[Any], units: int | None, size: int) -> bool:
+    """Whether these are noisy counts of so many parts, and `units` is their sum; a 0 may stand for a negative one.
+
+    >>> possible_counts([3, 0], 2, 2), possible_counts([3, 1], 2, 2)
+    (True, False)
+    """
+    if len(values) != size or not all(map(is_noisy_count, values)):
+        return False
+    most = min(sum(values), LARGEST_COUNT)
+    return units is None or (units == most if all(values) else units <= most)
 
 
 def as_text(value: object) -> str:

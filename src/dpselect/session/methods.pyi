@@ -31,7 +31,8 @@ class PlainQuestions(Asking):
         self,
         column: str,
         *,
-        candidates: object,
+        candidates: object = None,
+        bins: Sequence[float] | None = None,
         epsilon: float,
         max_values_per_unit: int = 1,
         delta: float = 0.0,
@@ -239,6 +240,16 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[float]: ...
+    def std(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
     def density(
         self,
         column: str,
@@ -281,7 +292,8 @@ class GroupedQuestions(Asking):
         self,
         column: str,
         *,
-        candidates: object,
+        candidates: object = None,
+        bins: Sequence[float] | None = None,
         epsilon: float,
         max_values_per_unit: int = 1,
         delta: float = 0.0,
@@ -480,6 +492,16 @@ class GroupedQuestions(Asking):
         request: str | None = None,
     ) -> Release[dict[Any, float]]: ...
     def variance(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | Fraction | None = None,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
+    def std(
         self,
         column: str,
         *,

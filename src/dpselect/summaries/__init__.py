@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpselect.summaries.domain import PublicBins as PublicBins
     from dpselect.summaries.domain import PublicClip as PublicClip
     from dpselect.summaries.domain import PublicDomain as PublicDomain
+    from dpselect.summaries.domain import PublicEdges as PublicEdges
     from dpselect.summaries.groups import PublicGroups as PublicGroups
     from dpselect.summaries.groups import PublicPairs as PublicPairs
     from dpselect.summaries.kinds import CandidateKind as CandidateKind
@@ -31,7 +32,7 @@ else:
         {
             "dpselect.summaries.candidates": "MOST_CANDIDATES PublicCandidates PublicCondition UnlistedCandidates",
             "dpselect.summaries.dates": "are_dates as_date public_dates",
-            "dpselect.summaries.domain": "GrowingBins PublicBins PublicClip PublicDomain",
+            "dpselect.summaries.domain": "GrowingBins PublicBins PublicClip PublicDomain PublicEdges",
             "dpselect.summaries.groups": "PublicGroups PublicPairs",
             "dpselect.summaries.kinds": "CandidateKind candidate_kind",
             "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitValues",

@@ -8,14 +8,14 @@ from datetime import date, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from itertools import count
-from typing import Any
+from itertools import count, pairwise
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import decimal_fraction, finite_bounds, positive_count
+from dpselect.checks import decimal_fraction, finite_bounds, members_in_order, positive_count
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.summaries.dates import DAY_ZERO, are_dates, first_and_last
@@ -174,6 +174,67 @@ class PublicBins:
     def description(self) -> dict[str, Any]:
         """What a certificate says of the candidates."""
         return {"source": "bins", "lower": float(self.lower), "upper": float(self.upper), "count": self.count}
+
+
+@dataclass(frozen=True, slots=True)
+class PublicEdges:
+    """Bins between public numbers: each begins at one of them and ends before the next; the last holds its end, too.
+
+    Numbers below the first edge or above the last one are in no bin.
+
+    Attributes:
+        edges: in ascending order, at least two.
+
+    >>> PublicEdges.given([0, 18, 65]).tally(np.array([-1.0, 0.0, 17.9, 18.0, 65.0, 66.0])).tolist()
+    [2, 2]
+    """
+
+    edges: tuple[float, ...]
+
+    @classmethod
+    def given(cls, edges: object) -> PublicEdges:
+        """The bins between the numbers given by the caller.
+
+        Raises:
+            InvalidParameterError: `edges` is no list of 2 to 10,001 different finite numbers in ascending order.
+        """
+        expected = f"2 to {MOST_EDGES:,} different finite numbers in ascending order, such as [0, 18, 65]"
+        listed = cast("list[object]", members_in_order(edges, "bins", expected="a list of numbers"))
+        try:
+            exact = [decimal_fraction(each, "bins", expected=expected) for each in listed[: MOST_EDGES + 1]]
+        except InvalidParameterError:
+            raise InvalidParameterError("bins", Shown("<a list>"), expected) from None
+        found = tuple(map(float, exact))
+        if not 2 <= len(listed) <= MOST_EDGES or not all(one < next_one for one, next_one in pairwise(found)):
+            raise InvalidParameterError("bins", Shown(f"<{len(listed):,} numbers>"), expected)
+        if not math.isfinite(3.0 * max(abs(found[0]), abs(found[-1]))):
+            raise InvalidParameterError("bins", Shown("<numbers>"), "numbers far from the largest double")
+        return cls(found)
+
+    @property
+    def count(self) -> int:
+        """How many bins there are."""
+        return len(self.edges) - 1
+
+    @property
+    def domain(self) -> PublicDomain:
+        """Values are clipped far outside the bins, where they are in none."""
+        width = self.edges[-1] - self.edges[0]
+        return PublicDomain(self.edges[0] - width, self.edges[-1] + width)
+
+    def tally(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """How many of `values` are in each bin, shape ``(count,)``. Decided for each value alone."""
+        inside = values[(values >= self.edges[0]) & (values <= self.edges[-1])]
+        places = np.minimum(np.searchsorted(self.edges, inside, side="right") - 1, self.count - 1)
+        return np.bincount(places, minlength=self.count).astype(np.int64, copy=False)
+
+    def description(self) -> dict[str, Any]:
+        """What a certificate says of the candidates."""
+        ends = {"lower": self.edges[0], "upper": self.edges[-1]}
+        return {"source": "edges", **ends, "count": self.count, "edges": [*self.edges]}
+
+
+MOST_EDGES = 10_001
 
 
 @dataclass(frozen=True, slots=True)
