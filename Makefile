@@ -23,7 +23,7 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test test-slow lint bench house docs mutants sanitize address thread fuzz miri foreign paper readme pages wheel clean
+.PHONY: help demo test test-slow lint proofs bench house docs mutants sanitize address thread fuzz miri foreign paper readme pages wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo 'make test      Rust tests, Python tests, the examples in docstrings and documents'
 	@echo 'make test-slow the same with the rare and slow ones, all cases and more examples (EXAMPLES=1000: yet more)'
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
+	@echo 'make proofs    the theorems of proofs/rocq, and on what they rest (needs Coq 8.16 and mathcomp; a minute)'
 	@echo 'make bench     ratios against peers, into docs/benchmarks.md, eight of them into README.md (BIG=1: also 10^8 scores)'
 	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
 	@echo 'make mutants   break the code on purpose where privacy is decided, one line at a time, and see that the tests notice'
@@ -66,6 +67,10 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy --strict --follow-imports silent tests/answer_types.py
 	$(CARGO) fmt --manifest-path rust/Cargo.toml --check
 	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets --features python -- -D warnings
+
+# Needs no environment: proofs/rocq/check says what to install.
+proofs:
+	@proofs/rocq/check
 
 bench: $(BENCH)/.bench
 	$(BENCH)/bin/python -m benchmarks $(if $(BIG),--big)
@@ -209,7 +214,7 @@ wheel: $(WHEEL)/.wheel
 	@ls -l dist
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(WHEEL) dist rust/target docs/_build src/dpselect/_native/_core*.so
+	rm -rf $(VENV) $(BENCH) $(WHEEL) dist rust/target docs/_build proofs/rocq/_build src/dpselect/_native/_core*.so
 
 # --- set-up: every stamp below names what makes it stale --------------------------------------------------------------
 

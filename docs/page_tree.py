@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ROOT = "docs/index"
 
 PATTERNS = [
-    *("docs/*.md", "docs/api/*.md", "docs/tasks/*.md", "docs/decisions/*.md", "proofs/*.md"),
+    *("docs/*.md", "docs/api/*.md", "docs/tasks/*.md", "docs/decisions/*.md", "proofs/*.md", "proofs/rocq/*.md"),
     *(
         "examples/paper/README.md",
         "examples/densities/README.md",
@@ -98,7 +98,7 @@ BELOW: Mapping[str, Sequence[str]] = {
             *("planning", "accounting", "ledger", "certificates", "auditing", "sklearn", "recipes", "charts", "errors"),
         )
     ],
-    "proofs/README": ["proofs/*"],
+    "proofs/README": ["proofs/*", "proofs/rocq/README"],
 }
 """Pages below a page; a star stands for all others of a folder."""
 

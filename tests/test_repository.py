@@ -25,7 +25,7 @@ from tests.house import circle, imports
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".ci", "benchmarks", "docs", "examples", "proofs", "rust", "src", "tests", "tools")
-SUFFIXES = {".md", ".py", ".pyi", ".rs", ".toml", ".cff", ".bib", ".yml", ".json", ".ipynb", ".css"}
+SUFFIXES = {".md", ".py", ".pyi", ".rs", ".toml", ".cff", ".bib", ".yml", ".json", ".ipynb", ".css", ".v"}
 GENERATED = {"target", "_build", "__pycache__"}
 
 POINTER = re.compile(r"(?<![\w/.-])((?:\.ci|benchmarks|docs|examples|proofs|rust|src|tests|tools)/[\w./-]*\w)")
