@@ -26,6 +26,7 @@ from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.charging import refusal, scaled, sure_share
+from dpselect.ledger.store import AccountRow
 from dpselect.mechanisms import plan_top_k
 from tests.slow import crossed
 
@@ -34,14 +35,20 @@ def top_k_event(k: int, *, epsilon: float, delta: float) -> ComposedEvent:
     return plan_top_k(1000, k, epsilon=epsilon, delta=delta, sensitivity=1, monotonic=True).event
 
 
-def account(epsilon: float, delta: float, spent: float = 0.0) -> tuple[AccountTerms, State]:
+def account(epsilon: float, delta: float, spent: float = 0.0) -> AccountRow:
     limit = Fraction(epsilon)
     neighbours = Neighbours.ADD_REMOVE
     terms = AccountTerms.new(
         epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0), number=1, name="a", neighbours=neighbours
     )
     state = State.opened(terms, epsilon=limit, unit=None)
-    return terms, state.charged(terms.cost(PureEvent(epsilon=spent)), unit=None) if spent else state
+    if spent:
+        state = state.charged(terms.cost(PureEvent(epsilon=spent)), unit=None)
+    return AccountRow(terms, terms.to_text(), state, "")
+
+
+def fits(row: AccountRow, event: Event) -> bool:
+    return row.terms.allow(row.state.epsilon, row.state.total + row.terms.cost(event))
 
 
 @pytest.mark.parametrize("k", [5, 10, 20, 50, 100])
@@ -96,11 +103,11 @@ def test_only_what_comes_first_is_charged_as_it_was_planned(ledger: Ledger) -> N
 @pytest.mark.parametrize(("delta", "k"), crossed([1e-4, 1e-6, 1e-9], [3, 10, 100]))
 @pytest.mark.parametrize(("asked", "limit"), crossed([0.25, 1.0, 4.0, 16.0], [0.5, 2.0]))
 def test_a_top_k_at_the_share_that_is_told_fits(delta: float, k: int, asked: float, limit: float) -> None:
-    terms, state = account(limit, 1e-6, spent=limit / 4)
+    row = account(limit, 1e-6, spent=limit / 4)
     event = top_k_event(k, epsilon=asked, delta=delta)
-    if terms.allow(state.epsilon, state.total + terms.cost(event)):
+    if fits(row, event):
         return
-    share = sure_share(event, terms, state)
+    share = sure_share(event, row)
     assert share < 1.0
     if share == 0.0:
         assert asked > 20 * limit  # far from the mark
@@ -108,7 +115,7 @@ def test_a_top_k_at_the_share_that_is_told_fits(delta: float, k: int, asked: flo
     smaller = top_k_event(k, epsilon=share * asked, delta=delta)
     if type(smaller) is not type(event):
         return  # at that epsilon the rule takes another plan, which has a price of its own
-    assert terms.allow(state.epsilon, state.total + terms.cost(smaller))
+    assert fits(row, smaller)
 
 
 singles = st.builds(BoundedRangeEvent, epsilon=st.floats(0.01, 50)) | st.builds(PureEvent, epsilon=st.floats(0.01, 50))
@@ -117,12 +124,12 @@ events = singles | st.builds(ComposedEvent, event=singles, count=st.integers(1, 
 
 @given(events, st.sampled_from([0.0, 1e-6]))
 def test_the_share_fits_and_much_more_does_not(event: Event, spent: float) -> None:
-    terms, state = account(1.0, 1e-6, spent)
-    share = Fraction(str(sure_share(event, terms, state)))
+    row = account(1.0, 1e-6, spent)
+    share = Fraction(str(sure_share(event, row)))
     if share:
-        assert terms.allow(state.epsilon, state.total + terms.cost(scaled(event, share)))
+        assert fits(row, scaled(event, share))
     if isinstance(event, (BoundedRangeEvent, PureEvent)) and event.epsilon > 1.01:
-        assert not terms.allow(state.epsilon, state.total + terms.cost(scaled(event, share + Fraction(2, 1000))))
+        assert not fits(row, scaled(event, share + Fraction(2, 1000)))
 
 
 def test_a_question_with_a_number_of_units_fits_at_what_is_said(tmp_path: Path) -> None:
@@ -150,9 +157,9 @@ def test_every_part_of_a_group_is_scaled() -> None:
 
 
 def test_nothing_is_advised_where_nothing_fits() -> None:
-    terms, state = account(1.0, 1e-6, spent=1.0)
+    row = account(1.0, 1e-6, spent=1.0)
     event = PureEvent(epsilon=5e-324)
-    text = refusal(event, terms.cost(event), terms, state, ledger="a").what
+    text = refusal(event, row.terms.cost(event), row, ledger="a").what
     assert "would fit" not in text
     assert "has epsilon=0.0 left of 1.0; this would cost 5e-324. Nothing was" in text
 

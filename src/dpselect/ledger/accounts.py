@@ -16,14 +16,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from dpselect.accounting.filter import Cost, Limits, Order
-from dpselect.errors import LedgerDamagedError, LedgerError, SelectionError
 from dpselect.privacy import Neighbours
 
 FIRST = "0" * 64
@@ -85,51 +82,6 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()
 
 
-_TEXTS = ("body", "hash")
-_TEXTS_OR_NONE = ("request", "release", "release_hash")
-_UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
-
-
-def damaged_account(ledger: str, name: str) -> LedgerDamagedError:
-    """The error for an account whose row is not the one that the ledger wrote."""
-    text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
-    return LedgerDamagedError(ledger, text)
-
-
-def damaged_entry(ledger: str, account: str, place: object) -> LedgerDamagedError:
-    """The error for an entry that no ledger wrote."""
-    place = place if isinstance(place, int) else "?"
-    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
-
-
-def damaged_text(ledger: str) -> LedgerDamagedError:
-    """The error for a file whose description of its own tables is not text."""
-    text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
-    return LedgerDamagedError(ledger, text)
-
-
-def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
-    """Check the types in rows of entries, because SQLite stores anything in any column."""
-    for row in rows:
-        texts = all(isinstance(row[name], str) for name in _TEXTS)
-        texts_or_none = all(isinstance(row[name], (str, type(None))) for name in _TEXTS_OR_NONE)
-        pair = (row["release"] is None) == (row["release_hash"] is None)
-        if not (texts and texts_or_none and pair and isinstance(row["sequence"], int)):
-            raise damaged_entry(ledger, account, row["sequence"])
-        yield row
-
-
-@contextmanager
-def readable(ledger: str, account: str, place: object) -> Generator[None]:
-    """A block in which the text of an entry is read: if no ledger wrote it, whatever it raises becomes damage."""
-    try:
-        yield
-    except LedgerError:
-        raise
-    except _UNREADABLE:
-        raise damaged_entry(ledger, account, place) from None
-
-
 def cost_from(held: list[str]) -> Cost:
     """What `Cost.to_list` wrote."""
     pure, delta, renyi = held
@@ -143,13 +95,10 @@ class AccountTerms(Limits):
     number: int
     name: str
     neighbours: Neighbours
-    _texts: list[str] = field(default_factory=list[str], init=False, repr=False, compare=False)
 
     def to_text(self) -> str:
         """The text that the ledger stores: exact, and the same for equal terms."""
-        if self._texts:
-            return self._texts[0]
-        text = canonical(
+        return canonical(
             {
                 "number": self.number,
                 "name": self.name,
@@ -159,8 +108,6 @@ class AccountTerms(Limits):
                 "orders": [[repr(each.order), str(each.share)] for each in self.orders],
             }
         )
-        self._texts.append(text)
-        return text
 
     @staticmethod
     @functools.lru_cache(maxsize=256)
@@ -206,21 +153,11 @@ class State:
 
     def charged(self, total: Cost, *, unit: str | None) -> State:
         """The state after a charge that brings the total to `total`."""
-        return State(
-            epsilon=self.epsilon,
-            unit=self.unit or unit,
-            is_open=self.is_open,
-            entries=self.entries + 1,
-            total=total,
-        )
+        return self.next(total=total, unit=self.unit or unit)
 
-    def limited(self, epsilon: Fraction) -> State:
-        """The state after a change of the limit."""
-        return replace(self, epsilon=epsilon, entries=self.entries + 1)
-
-    def closed(self) -> State:
-        """The state after the account is closed."""
-        return replace(self, is_open=False, entries=self.entries + 1)
+    def next(self, **changes: Any) -> State:
+        """The state after one more entry, which changes these fields."""
+        return replace(self, entries=self.entries + 1, **changes)
 
     def to_text(self) -> str:
         """The text that the ledger stores: exact, and the same for equal states."""

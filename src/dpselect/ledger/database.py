@@ -22,8 +22,13 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
-from dpselect.errors import LedgerBusyError, LedgerError, LedgerUnavailableError, MissingExtraError
-from dpselect.ledger.accounts import damaged_text
+from dpselect.errors import (
+    LedgerBusyError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerUnavailableError,
+    MissingExtraError,
+)
 from dpselect.ledger.arguments import Address
 from dpselect.ledger.sqlite_file import (
     FileConnection,
@@ -111,6 +116,7 @@ if hasattr(os, "register_at_fork"):  # Windows has no forks
 
 _CROWDED = "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
 _NO_ROOM = "no file can be made in the folder for temporary files (TMPDIR). Nothing was written."
+_UNNAMED = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
 _DURABLE = (
     "PRAGMA synchronous=EXTRA",  # FULL, and for a file without a write-ahead log its folder too
     "PRAGMA fullfsync=ON",  # macOS: an fsync alone stops at the disk's own memory; elsewhere these two change nothing
@@ -216,7 +222,7 @@ class SqliteDatabase:
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise translated(error, self.shown) from None
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
-            raise damaged_text(self.shown) from None
+            raise LedgerDamagedError(self.shown, _UNNAMED) from None
 
     def _open(self) -> FileConnection:
         found = identity_of(self._path, ledger=self.shown)

@@ -1,11 +1,11 @@
-"""The frozen values that a ledger returns (accounts, entries, receipts), and how they are read from rows."""
+"""The frozen values that a ledger returns: accounts, entries, receipts; and the one reader of entries."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, cast
@@ -13,7 +13,7 @@ from typing import Any, cast
 from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.ledger.accounts import FIRST, AccountTerms, State, canonical, fraction_of, readable
+from dpselect.ledger.accounts import fraction_of
 from dpselect.privacy import Neighbours
 
 _DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
@@ -56,6 +56,7 @@ class Head:
     """How far an account had come.
 
     Attributes:
+        ledger: id of the ledger.
         account: its name.
         sequence: of its last entry.
         hash: of that entry and all before it.
@@ -63,6 +64,7 @@ class Head:
         seal: of the account's row then, which covers its terms, too.
     """
 
+    ledger: str
     account: str
     sequence: int
     hash: str
@@ -163,23 +165,6 @@ class Account:
         }
 
 
-def described(terms: AccountTerms, state: State, head: str) -> Account:
-    """The account as callers see it."""
-    return Account(
-        name=terms.name,
-        unit=state.unit,
-        neighbours=terms.neighbours,
-        epsilon=state.epsilon,
-        delta=terms.delta,
-        set_aside=terms.set_aside,
-        spent=terms.spent(state.total),
-        set_aside_spent=state.total.delta,
-        is_open=state.is_open,
-        entries=state.entries,
-        head=head,
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of an account's history.
@@ -248,21 +233,17 @@ def as_written(exact: Fraction) -> float:
     return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)
 
 
-def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
-    """The entry of a row of the entries."""
-    with readable(ledger, account, row["sequence"]):
-        return _entry_of(row)
-
-
-def _entry_of(row: Mapping[Any, Any]) -> Entry:
-    body = _body(row)
-    epsilon, delta, what = 0.0, 0.0, ""
+def entry_of(row: Mapping[Any, Any]) -> Entry:
+    """The entry of a row; raises whatever its text leads to, if no ledger wrote it."""
+    body = body_of(row)
+    epsilon, delta, what, receipt = 0.0, 0.0, "", None
     kind = "begin" if "begins" in body else _text(body["kind"])
     if kind == "charge":
         run = from_json(body["event"])
         event = run.event if isinstance(run, Run) else run
         epsilon, delta = event.epsilon, event.delta
         what = run.mechanism if isinstance(run, Run) else type(event).__name__
+        receipt = _receipt(row, body)
     elif kind in ("open", "limit"):
         epsilon = fraction_down(fraction_of(body["epsilon"]))
     elif kind == "begin":
@@ -281,13 +262,8 @@ def _entry_of(row: Mapping[Any, Any]) -> Entry:
         hash=row["hash"],
         body=body,
         release=row["release"],
-        receipt=_receipt(row, body) if kind == "charge" else None,
+        receipt=receipt,
     )
-
-
-def receipt_of(row: Mapping[Any, Any]) -> Receipt:
-    """The receipt of a charge, with its stored release if there is one."""
-    return replace(_receipt(row, _body(row)), release=row["release"])
 
 
 def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
@@ -304,23 +280,8 @@ def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
     )
 
 
-def question_of(row: Mapping[Any, Any]) -> str:
-    """The hash of the question under a charge's request id."""
-    return _text(_body(row)["asked"])
-
-
-def exported(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[str]:
-    """An account's entries as JSON, with all that each hash covers."""
-    previous = FIRST
-    for row in rows:
-        with readable(ledger, account, row["sequence"]):
-            held = {"entry": _body(row), "previous": previous, "hash": row["hash"]}
-            line = canonical(held if row["release"] is None else held | {"release": row["release"]})
-        yield line
-        previous = row["hash"]
-
-
-def _body(row: Mapping[Any, Any]) -> dict[str, Any]:
+def body_of(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """What an entry says."""
     body = json.loads(row["body"])
     if not isinstance(body, dict):
         raise TypeError("not an entry")

@@ -27,7 +27,6 @@ from dpselect.errors import (
     AnswerNotStoredWarning,
     InvalidCertificateError,
     LedgerBusyError,
-    LedgerDamagedError,
     LedgerError,
     LedgerFullError,
     LedgerReadOnlyError,
@@ -37,10 +36,10 @@ from dpselect.errors import (
     SelectionError,
     Shown,
 )
-from dpselect.ledger import store
-from dpselect.ledger.accounts import readable, release_hash
+from dpselect.ledger.accounts import release_hash
 from dpselect.ledger.charging import ChargeRequest
-from dpselect.ledger.records import Receipt, question_of, receipt_of
+from dpselect.ledger.records import Head, Receipt
+from dpselect.ledger.store import AccountRow, Book
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
 """Errors that may pass, and that do not put earlier commits in doubt."""
@@ -96,7 +95,6 @@ class Attempt:
     Attributes:
         place: the ledger's identity in this process.
         charge: the requested charge.
-        note: its note.
         receipt: receipt of the charge whose commit was started and not confirmed, or None.
         entry: number and hash of the entry that this commit writes: of the charge, or one that begins its draw.
         process: the process that remembers it.
@@ -104,7 +102,6 @@ class Attempt:
 
     place: sa.URL
     charge: ChargeRequest
-    note: str
     receipt: Receipt | None = None
     entry: tuple[int, str] = (0, "")
     process: int = 0
@@ -112,37 +109,31 @@ class Attempt:
     _failed: LedgerError | None = None
 
     @classmethod
-    def new(cls, place: sa.URL, charge: ChargeRequest, *, note: str, time: str | None) -> Attempt:
+    def new(cls, place: sa.URL, charge: ChargeRequest, *, time: str | None) -> Attempt:
         """A new attempt, or the remembered one at the same charge, if its receipt has this time or `time` is None."""
-        for each in list(_attempts):
-            same = (each.place, each.charge, each.note, each.process) == (place, charge, note, os.getpid())
-            if same and each.receipt is not None and time in (None, each.receipt.time):
+        for each in _remembered(place):
+            if each.charge == charge and each.receipt is not None and time in (None, each.receipt.time):
                 try:
                     _attempts.remove(each)
                 except ValueError:  # another thread was faster
                     continue
-                return cls(place, charge, note, each.receipt, each.entry)
-        return cls(place, charge, note)
+                return cls(place, charge, each.receipt, each.entry)
+        return cls(place, charge)
 
-    def commits(self, receipt: Receipt, entry: tuple[int, str]) -> Receipt:
+    def commits(self, receipt: Receipt, entry: Head) -> Receipt:
         """Say that the commit of this entry starts now; returns the receipt."""
-        self.receipt, self.entry = receipt, entry
+        self.receipt, self.entry = receipt, (entry.sequence, entry.hash)
         _last.receipt = receipt
         return receipt
 
-    def standing(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> Receipt | None:
+    def standing(self, book: Book, row: AccountRow) -> Receipt | None:
         """The receipt of the entry whose commit failed, if it was recorded. The transaction has locked the account."""
-        if self.receipt is None or self.is_in(connection, row, ledger=ledger):
+        if self.receipt is None or book.has(row, *self.entry):
             return self.receipt
         self.receipt = None
         if self._commits >= _COMMITS and self._failed is not None:
             raise self._failed
         return None
-
-    def is_in(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> bool:
-        """Whether the entry whose commit was started is in the ledger."""
-        found = store.entry_at(connection, row.terms, self.entry[0], ledger=ledger)
-        return found is not None and found["hash"] == self.entry[1]
 
     def settled(self, act: Callable[[], Receipt], *, wait: float, ledger: str) -> Receipt:
         """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
@@ -173,6 +164,10 @@ class Attempt:
             raise
 
 
+def _remembered(place: sa.URL) -> list[Attempt]:
+    return [each for each in list(_attempts) if (each.place, each.process) == (place, os.getpid())]
+
+
 def _being_recorded(receipt: Receipt) -> str:
     return (
         f"entry {receipt.sequence} of account {receipt.account!r} was being recorded, and whether it was cannot be"
@@ -199,15 +194,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_storing.clear)  # only the thread that forks goes on in the child
 
 
-def is_paid(
-    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, place: sa.URL, ledger: str
-) -> bool:
-    """Whether the charge would use a recorded entry that this process remembers."""
-    charge = replace(charge, certificate_hash=None)
-    for each in list(_attempts):
-        same = (each.place, replace(each.charge, certificate_hash=None), each.process) == (place, charge, os.getpid())
-        if same and each.receipt is not None:
-            return each.is_in(connection, row, ledger=ledger)
+def is_paid(book: Book, row: AccountRow, charge: ChargeRequest, *, place: sa.URL) -> bool:
+    """Whether the charge, of whatever certificate and note, would use a recorded entry that this process remembers."""
+    for each in _remembered(place):
+        if replace(each.charge, certificate_hash=None, note="") == charge:
+            return book.has(row, *each.entry)
     return False
 
 
@@ -273,63 +264,43 @@ def _warn(receipt: Receipt, why: str, *, ledger: str) -> None:
     warnings.warn(AnswerNotStoredWarning(ledger, receipt.account, receipt.sequence, why), stacklevel=2)
 
 
-def answered(
-    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, wait_for_others: bool, ledger: str
-) -> Receipt | None:
+def answered(book: Book, row: AccountRow, charge: ChargeRequest, *, wait_for_others: bool) -> Receipt | None:
     """The receipt with the answer of the request, stored or still kept by this process; None if there is no answer.
 
-    Args:
-        connection: to the ledger.
-        row: the account.
-        charge: the request.
-        wait_for_others: refuse an answer that another thread is storing at this moment.
-        ledger: the ledger's address in messages.
+    With `wait_for_others` an answer is refused that another thread is storing at this moment.
 
     Warns:
         AnswerNotStoredWarning: the answer is not stored yet.
     """
     if charge.request is None:
         return None
-    name = row.terms.name
-    held = store.entries_under(connection, row, charge.request, ledger=ledger)
+    held = book.under(row, charge.request)
+    if any(entry.body.get("asked") != charge.request_hash for entry in held):
+        shown, hint = Shown(repr(charge.request)), "Nothing was charged. Use another id for another question."
+        raise RequestReusedError("request", shown, "an id not used for another question", hint)
     for entry in held:
-        with readable(ledger, name, entry["sequence"]):
-            known = question_of(entry)
-        if known != charge.request_hash:
-            shown, hint = Shown(repr(charge.request)), "Nothing was charged. Use another id for another question."
-            raise RequestReusedError("request", shown, "an id not used for another question", hint)
-    found = [entry for entry in held if entry["release"] is not None]
-    for entry in found:
-        if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
-            text = f"the release for request {charge.request!r} was changed after it was stored."
-            raise LedgerDamagedError(ledger, text)
-    for entry in found or [entry for entry in held if entry["hash"] in _answers]:
-        with readable(ledger, name, entry["sequence"]):
-            receipt = receipt_of(entry)
-        if found:
-            return receipt
+        if entry.receipt is not None and entry.release is not None:
+            return replace(entry.receipt, release=entry.release)
+    for receipt in [entry.receipt for entry in held if entry.receipt is not None and entry.hash in _answers]:
         done, kept = _storing.get(receipt.hash), _answers.get(receipt.hash)
         if done is not None and wait_for_others:
             raise ElsewhereError(done)
         if kept is not None:
             why = "another thread has not been able to, so far" if done else "another try just now failed as well"
-            _warn(receipt, why, ledger=ledger)
+            _warn(receipt, why, ledger=book.ledger)
             return replace(receipt, release=kept.release)
         if wait_for_others:
             raise ElsewhereError  # it was stored since the entries were read
     return None
 
 
-def stored_release(
-    connection: sa.Connection, row: store.AccountRow, receipt: Receipt, release: str, *, ledger: str
-) -> str:
+def stored_release(book: Book, row: AccountRow, receipt: Receipt, release: str) -> str:
     """`release`, now stored for the charge of `receipt`; or the release that its request had already."""
-    held = store.entries_under(connection, row, str(receipt.request), ledger=ledger)
-    if receipt.hash not in [entry["hash"] for entry in held if entry["sequence"] == receipt.sequence]:
+    held = book.under(row, str(receipt.request))
+    if (receipt.sequence, receipt.hash) not in [(entry.sequence, entry.hash) for entry in held]:
         raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
     for entry in held:
-        if entry["release"] is not None:
-            return str(entry["release"])
-    digest = release_hash(receipt.hash, release)
-    store.insert_release(connection, row.terms.number, receipt.sequence, body=release, digest=digest)
+        if entry.release is not None:
+            return entry.release
+    book.insert_release(row, receipt.sequence, release, release_hash(receipt.hash, release))
     return release

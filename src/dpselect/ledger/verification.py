@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -14,7 +13,6 @@ from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.filter import Cost
 from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
-from dpselect.ledger import store
 from dpselect.ledger.accounts import (
     FIRST,
     AccountTerms,
@@ -22,16 +20,11 @@ from dpselect.ledger.accounts import (
     account_seal,
     canonical,
     cost_from,
-    damaged_account,
     entry_hash,
     fraction_of,
-    readable,
-    release_hash,
 )
-from dpselect.ledger.anchor import FileAnchor
-from dpselect.ledger.arguments import short_text
-from dpselect.ledger.records import Head, Verified
-from dpselect.ledger.store import accounts, entries, ledger_id, releases
+from dpselect.ledger.records import Head, Verified, body_of
+from dpselect.ledger.store import AccountRow, Book, accounts, entries, releases
 
 _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
@@ -52,92 +45,63 @@ _BESIDE = (
 )
 
 
-class Expected(NamedTuple):
-    """An entry that is known from elsewhere."""
-
-    account: str
-    sequence: int
-    hash: str
-
-
-def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head | None, *, ledger: str) -> None:
+def refuse_behind(book: Book, row: AccountRow, noted: Head | None) -> None:
     """Compare an account with the head that was noted of it."""
     if noted is None:
         return
+    name = row.terms.name
     if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
         if noted.state != row.state.to_text():
-            text = f"account {row.terms.name!r} differs from its anchor: {_BESIDE}"
-            raise LedgerForkedError(ledger, text)
+            raise LedgerForkedError(book.ledger, f"account {name!r} differs from its anchor: {_BESIDE}")
         return  # nearly always: no entry has to be read
-    refuse_unless_there(connection, row, [Expected(noted.account, noted.sequence, noted.hash)], ledger=ledger)
-    with readable(ledger, noted.account, noted.sequence):
+    refuse_unless_there(book, row, noted.sequence, noted.hash)
+    with book.readable(name, noted.sequence):
         known = State.from_text(noted.state)
         has_spent_less = not row.state.total.covers(known.total)
     if has_spent_less:
-        raise LedgerRolledBackError(
-            ledger, f"account {row.terms.name!r} has spent less than its anchor says: {_BEHIND}"
-        )
+        raise LedgerRolledBackError(book.ledger, f"account {name!r} has spent less than its anchor says: {_BEHIND}")
 
 
-def refuse_unless_there(
-    connection: sa.Connection, row: store.AccountRow, expected: Iterable[Expected], *, ledger: str
-) -> None:
-    """Look up entries of one account that are known from elsewhere."""
-    name = row.terms.name
-    for each in expected:
-        if each.sequence >= row.state.entries:
-            last = row.state.entries - 1
-            text = f"account {name!r} ends at entry {last}, and once had entry {each.sequence}: {_BEHIND}"
-            raise LedgerRolledBackError(ledger, text)
-        found = store.entry_at(connection, row.terms, each.sequence, ledger=ledger)
-        if found is None or found["hash"] != each.hash:
-            raise LedgerForkedError(ledger, f"entry {each.sequence} of account {name!r} is a different one: {_BESIDE}")
+def refuse_unless_there(book: Book, row: AccountRow, sequence: int, digest: str) -> None:
+    """Look up an entry that is known from elsewhere."""
+    name, last = row.terms.name, row.state.entries - 1
+    if sequence > last:
+        text = f"account {name!r} ends at entry {last}, and once had entry {sequence}: {_BEHIND}"
+        raise LedgerRolledBackError(book.ledger, text)
+    if not book.has(row, sequence, digest):
+        raise LedgerForkedError(book.ledger, f"entry {sequence} of account {name!r} is a different one: {_BESIDE}")
 
 
-def refuse_missing_accounts(held: Iterable[str], noted: Iterable[str], *, ledger: str) -> None:
+def refuse_missing_accounts(book: Book, held: Iterable[str], noted: Iterable[str]) -> None:
     """Accounts that are known from elsewhere have to be there."""
-    there = set(held)
-    missing = sorted(name for name in noted if name not in there)
+    missing = sorted({*noted} - {*held})
     if missing:
-        raise LedgerRolledBackError(ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
+        raise LedgerRolledBackError(book.ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
 
 
 class _WrongEntryError(Exception):
     """The message says what is wrong with the current entry."""
 
 
-def verified(
-    connection: sa.Connection,
-    name: str | None,
-    *,
-    ledger: str,
-    noted: Mapping[str, Head],
-    anchor: FileAnchor | None,
-    only_new: bool,
-) -> list[Verified]:
-    """Check one account, or all and that none is missing, also against the heads that the anchor has `noted`."""
-    if not only_new:
-        refuse_unsound_file(connection, ledger=ledger)
-        _refuse_orphans(connection, ledger=ledger)
-    held = store.account_names(connection, ledger=ledger)
-    if not held:
-        raise LedgerDamagedError(ledger, "there is no account in it, and so nothing to verify.")
-    names = held if name is None else [short_text(name, "account")]
-    numbers = list(connection.scalars(sa.select(accounts.c.number).order_by(accounts.c.number)))
-    if numbers != list(range(1, len(numbers) + 1)):
-        raise LedgerDamagedError(ledger, "an account is missing.")
-    refuse_missing_accounts(held, noted, ledger=ledger)
-    own_id = ledger_id(connection, ledger=ledger)
-    found: list[Verified] = []
-    for each in names:
-        head = noted.get(each)
-        verified, once = _verified_account(
-            connection, each, ledger=ledger, noted=head, only_new=only_new, own_id=own_id
-        )
-        if anchor is not None and head is not None and once > head.sequence:
-            raise anchor.cut_back(head, once)
-        found.append(verified)
-    return found
+def refuse_unsound(book: Book) -> None:
+    """Check the whole ledger: its pages and indexes, and that no account and no charge of a release is missing."""
+    refuse_unsound_file(book.connection, ledger=book.ledger)
+    number = book.connection.scalar(sa.select(entries.c.account).where(entries.c.account.not_in(_NUMBERS)).limit(1))
+    if number is not None:
+        raise LedgerDamagedError(book.ledger, "an account is missing: its entries are there.")
+    if book.connection.execute(_WITHOUT_CHARGE.limit(1)).first() is not None:
+        raise LedgerDamagedError(book.ledger, "an entry is missing: the release stored for it is there.")
+
+
+def account_names(book: Book, noted: Iterable[str]) -> list[str]:
+    """The names of all accounts, after a look that none is missing, also of those that the anchor has `noted`."""
+    names = book.names()
+    if not names:
+        raise LedgerDamagedError(book.ledger, "there is no account in it, and so nothing to verify.")
+    if list(book.connection.scalars(_NUMBERS.order_by(accounts.c.number))) != list(range(1, len(names) + 1)):
+        raise LedgerDamagedError(book.ledger, "an account is missing.")
+    refuse_missing_accounts(book, names, noted)
+    return names
 
 
 def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
@@ -153,35 +117,28 @@ def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
         raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
 
 
-def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
-    """Refuse entries whose account is missing, and stored releases whose charge is missing."""
-    entry = connection.scalar(sa.select(entries.c.account).where(entries.c.account.not_in(_NUMBERS)).limit(1))
-    if entry is not None:
-        raise LedgerDamagedError(ledger, "an account is missing: its entries are there.")
-    release = connection.execute(_WITHOUT_CHARGE.limit(1)).first()
-    if release is not None:
-        raise LedgerDamagedError(ledger, "an entry is missing: the release stored for it is there.")
+def verified(book: Book, name: str, noted: Head | None, *, only_new: bool) -> tuple[Verified, int]:
+    """The account, followed from its opening, and the largest number that its entries say that an anchor had noted.
 
-
-def _verified_account(
-    connection: sa.Connection, name: str, *, ledger: str, noted: Head | None, only_new: bool, own_id: str
-) -> tuple[Verified, int]:
-    """The account, and the largest number that its entries say that an anchor had noted."""
-    row = store.account_row(connection, name, ledger=ledger)
-    refuse_behind(connection, row, noted, ledger=ledger)
+    With `only_new` it is followed from the state that the anchor noted, whose seal shows that the terms are the same.
+    """
+    row = book.account(name)
+    refuse_behind(book, row, noted)
     state: State | None = None
     head, place, after, once = FIRST, 0, None, -1
     if only_new and noted is not None:
-        state = _state_of(noted, row.terms, ledger=ledger)
+        if account_seal(row.terms.number, name, row.text, noted.state, noted.hash) != noted.seal:
+            raise book.damaged_account(name)
+        with book.readable(name, noted.sequence):
+            state = State.from_text(noted.state)
         head, place, after = noted.hash, noted.sequence + 1, noted.sequence
     try:
-        for found in store.entry_rows(connection, row.terms, ledger=ledger, after=after):
+        for found in book.rows(row, after=after):
             if found["sequence"] < 0:
-                raise LedgerDamagedError(
-                    ledger, f"account {name!r} has an entry {found['sequence']}, before its first."
-                )
-            with readable(ledger, name, place):
-                state, known = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=own_id)
+                text = f"account {name!r} has an entry {found['sequence']}, before its first."
+                raise LedgerDamagedError(book.ledger, text)
+            with book.readable(name, place):
+                state, known = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=book.id)
             once = max(once, known)
             head, place = found["hash"], place + 1
         if place < row.state.entries:
@@ -189,41 +146,25 @@ def _verified_account(
         if place > row.state.entries or state != row.state or head != row.head:
             raise _WrongEntryError("does not follow from the ones before it")
     except _WrongEntryError as wrong:
-        raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
+        raise LedgerDamagedError(book.ledger, f"entry {place} of account {name!r} {wrong}.") from None
     return Verified(account=name, entries=place, head=head), once
 
 
-def _state_of(noted: Head, terms: AccountTerms, *, ledger: str) -> State:
-    """The account's state at that head. The seal shows that the terms were the same."""
-    if account_seal(terms.number, terms.name, terms.to_text(), noted.state, noted.hash) != noted.seal:
-        raise damaged_account(ledger, terms.name)
-    with readable(ledger, terms.name, noted.sequence):
-        return State.from_text(noted.state)
-
-
 def _followed(
-    found: Mapping[Any, Any],
-    state: State | None,
-    *,
-    terms: AccountTerms,
-    place: int,
-    previous: str,
-    own_id: str,
+    found: Mapping[Any, Any], state: State | None, *, terms: AccountTerms, place: int, previous: str, own_id: str
 ) -> tuple[State, int]:
     """The state after the entry at `place`, which is checked completely, and the number that it says was noted."""
     if found["sequence"] != place:
         raise _WrongEntryError("is missing")
     if entry_hash(previous, found["body"]) != found["hash"]:
         raise _WrongEntryError("was changed, or one before it")
-    body: dict[str, Any] = json.loads(found["body"])
+    body = body_of(found)
     if canonical(body) != found["body"]:
         raise _WrongEntryError("is not written as entries are")
     if (body["account"], body["sequence"], body.get("request")) != (terms.name, place, found["request"]):
         raise _WrongEntryError("belongs elsewhere")
     if body["ledger"] != own_id:
         raise _WrongEntryError("belongs to another ledger")
-    if found["release"] is not None and release_hash(found["hash"], found["release"]) != found["release_hash"]:
-        raise _WrongEntryError("has another release than was stored")
     noted = body.get("noted", -1)
     if type(noted) is not int or not -1 <= noted < max(place, 0):
         raise _WrongEntryError("says what no anchor noted")
@@ -243,9 +184,9 @@ def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) ->
         case "charge":
             return _charged(body, state, terms)
         case "limit":
-            limited = state.limited(fraction_of(body["epsilon"]))
+            limited = state.next(epsilon=fraction_of(body["epsilon"]))
         case "close":
-            limited = state.closed()
+            limited = state.next(is_open=False)
         case _:
             raise _WrongEntryError("is of an unknown kind")
     if not terms.allow(limited.epsilon, limited.total):
