@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 import sqlalchemy as sa
 
@@ -187,7 +187,7 @@ class Ledger(ManagedLedger):
                 return
             prices, _ = self._allowed(row, *(charge for charge, _ in unpaid))
             for (charge, time), cost in zip(unpaid, prices, strict=True):
-                row = _appended(book, row, charge, cost, time=as_utc_text(time), **{AHEAD: True})
+                row = _appended(book, row, charge, cost, time=as_utc_text(time), ahead=True)
 
     def _charged(self, attempt: Attempt, hour: str | None, *, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
@@ -317,12 +317,12 @@ def _appended(
     *,
     time: str,
     now: datetime | None = None,
-    **others: Any,
+    ahead: bool = False,
 ) -> AccountRow:
     """The account after the entry of a charge with this public time."""
     after = row.state.charged(row.state.total + cost, unit=charge.unit)
-    fields = {**charge.entry_fields, "cost": cost.to_list(), "public_time": time}
-    return book.append(row, after, "charge", now, **fields, **others)
+    fields = {**charge.entry_fields, "cost": cost.to_list(), "public_time": time} | ({AHEAD: True} if ahead else {})
+    return book.append(row, after, "charge", now, **fields)
 
 
 class _Looking(Protocol[Found]):

@@ -68,7 +68,7 @@ FOREIGN = (LedgerDamagedError, "its tables are not those of a ledger. Nothing wa
 """Faults that servers have as well."""
 
 _DAMAGED = (LedgerDamagedError, "this is not an intact SQLite file. Nothing was written; restore it and verify it.")
-_CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
+CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
 _BROKEN = (LedgerUnavailableError, "the disk or the connection failed. A charge may have been recorded; none was used.")
 
 _SQLITE = {
@@ -82,8 +82,8 @@ _SQLITE = {
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_CONSTRAINT: TAMPERED,
     sqlite3.SQLITE_MISMATCH: TAMPERED,
-    sqlite3.SQLITE_CANTOPEN: _CLOSED,
-    sqlite3.SQLITE_AUTH: _CLOSED,
+    sqlite3.SQLITE_CANTOPEN: CLOSED,
+    sqlite3.SQLITE_AUTH: CLOSED,
     sqlite3.SQLITE_IOERR: _BROKEN,
 }
 
