@@ -10,12 +10,11 @@ if TYPE_CHECKING:
     from dpselect.ledger.records import Entry as Entry
     from dpselect.ledger.records import Head as Head
     from dpselect.ledger.records import Receipt as Receipt
-    from dpselect.ledger.records import Verified as Verified
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
             "dpselect.ledger.ledger": "Ledger",
-            "dpselect.ledger.records": "Account Entry Head Receipt Verified",
+            "dpselect.ledger.records": "Account Entry Head Receipt",
         },
     )

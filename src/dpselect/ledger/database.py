@@ -234,8 +234,7 @@ class SqliteDatabase:
             with _guard, suppress(FileExistsError):
                 os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except OSError:
-            kind, text = CLOSED
-            raise kind(self.shown, text) from None
+            raise CLOSED.of(self.shown) from None
         with self._connected() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import cast
 
 import sqlalchemy as sa
 
@@ -33,8 +33,6 @@ from dpselect.ledger.requests import (
 from dpselect.ledger.store import AccountRow, Book
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
-
-Found = TypeVar("Found", covariant=True)
 
 
 class Ledger(ManagedLedger):
@@ -129,11 +127,7 @@ class Ledger(ManagedLedger):
         hour = None if shown is None else as_utc_text(shown)
         store_remembered(self._place, self._stored_release)
         attempt = Attempt.new(self._place, charge, time=hour)
-        patience = Patience(self._wait)
-
-        def act() -> Receipt:
-            return _after_others(partial(self._charged, attempt, hour), patience)
-
+        act = partial(self._charged, attempt, hour)
         return attempt.settled(act, wait=self._wait, ledger=self._database.shown)
 
     def charge_ahead(self, account: str, questions: Sequence[tuple[Run, str, str, str, datetime]]) -> None:
@@ -166,21 +160,18 @@ class Ledger(ManagedLedger):
         patience = Patience(self._wait)
         while True:
             try:
-                return _after_others(partial(self._charged_ahead, account, charges), patience)
+                return self._charged_ahead(account, charges)
             except PASSING:  # if the commit took effect all the same, the next attempt finds its entries
                 if not patience.lasts():
                     raise
 
-    def _charged_ahead(
-        self, account: str, charges: Sequence[tuple[ChargeRequest, datetime]], *, wait_for_others: bool
-    ) -> None:
+    def _charged_ahead(self, account: str, charges: Sequence[tuple[ChargeRequest, datetime]]) -> None:
         with self._writing() as book:
             row = self._locked(book, account, only_open=False)
             unpaid = [
                 (charge, time)
                 for charge, time in charges
-                if answered(book, row, charge, wait_for_others=wait_for_others) is None
-                and not charged_ahead(book, row, charge)[0]
+                if answered(book, row, charge) is None and not charged_ahead(book, row, charge)[0]
             ]
             if not unpaid:
                 book.heads[account] = row.to_head(book.id)
@@ -189,11 +180,11 @@ class Ledger(ManagedLedger):
             for (charge, time), cost in zip(unpaid, prices, strict=True):
                 row = _appended(book, row, charge, cost, time=as_utc_text(time), ahead=True)
 
-    def _charged(self, attempt: Attempt, hour: str | None, *, wait_for_others: bool) -> Receipt:
+    def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
         with self._writing() as book:
             row = self._locked(book, charge.account, only_open=False)
-            known = answered(book, row, charge, wait_for_others=wait_for_others)
+            known = answered(book, row, charge)
             if known is not None:
                 return known
             standing = attempt.standing(book, row)
@@ -243,15 +234,11 @@ class Ledger(ManagedLedger):
             for what, request, question in tuples_of(questions, "questions", 3)
         ]
         store_remembered(self._place, self._stored_release)
-        return _after_others(partial(self._looked, account, charges), Patience(self._wait))
-
-    def _looked(self, account: str, charges: Sequence[ChargeRequest], *, wait_for_others: bool) -> list[Receipt | None]:
         with self._reading() as book:
             row = book.account(account)
             self._refuse_behind(book, row)
             known = [
-                answered(book, row, charge, wait_for_others=wait_for_others)
-                or next(iter(charged_ahead(book, row, charge)[0]), None)
+                answered(book, row, charge) or next(iter(charged_ahead(book, row, charge)[0]), None)
                 for charge in charges
             ]
             unpaid = [
@@ -323,22 +310,6 @@ def _appended(
     after = row.state.charged(row.state.total + cost, unit=charge.unit)
     fields = {**charge.entry_fields, "cost": cost.to_list(), "public_time": time} | ({AHEAD: True} if ahead else {})
     return book.append(row, after, "charge", now, **fields)
-
-
-class _Looking(Protocol[Found]):
-    """A transaction that raises `ElsewhereError`, if it is to wait for others and somebody else is at work."""
-
-    def __call__(self, *, wait_for_others: bool) -> Found: ...
-
-
-def _after_others(act: _Looking[Found], patience: Patience) -> Found:
-    """The result of `act`, after those who are at work on the same answer are done, or there is no more patience."""
-    while True:
-        try:
-            return act(wait_for_others=True)
-        except ElsewhereError as elsewhere:
-            if not patience.until(elsewhere.done):
-                return act(wait_for_others=False)
 
 
 def _opened(url: sa.URL, wait: float, anchor: Path | None = None) -> Ledger:

@@ -19,7 +19,7 @@ from dpselect.ledger.accounts import FIRST, AccountTerms, State, canonical
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
 from dpselect.ledger.database import database_at
-from dpselect.ledger.records import Account, Entry, Head, Verified, body_of
+from dpselect.ledger.records import Account, Entry, Head, body_of
 from dpselect.ledger.sqlite_file import copy_of, new_place
 from dpselect.ledger.store import AccountRow, Book, accounts, create, names
 from dpselect.ledger.verification import (
@@ -112,7 +112,7 @@ class ManagedLedger:
 
     def verify(
         self, name: str | None = None, *, expected: Iterable[tuple[str, int, str]] = (), only_new: bool = False
-    ) -> list[Verified]:
+    ) -> list[Account]:
         """Check that the entries of one or all accounts are those that were written, and that limits were kept.
 
         A ledger alone cannot show that its whole chain was rewritten, or that an older copy took its place. The anchor
@@ -146,7 +146,7 @@ class ManagedLedger:
             if not only_new:
                 refuse_unsound(book)
             held = account_names(book, noted)
-            found: list[Verified] = []
+            found: list[Account] = []
             for each in held if wanted is None else [wanted]:
                 one, once = verified(book, each, noted.get(each), only_new=only_new)
                 if self._anchor is not None and once > noted[each].sequence:
@@ -166,7 +166,7 @@ class ManagedLedger:
                     yield line
                     previous = row["hash"]
 
-    def backup(self, to: str | Path) -> list[Verified]:
+    def backup(self, to: str | Path) -> list[Account]:
         """Copy the ledger, as it is now, into a new file, while others go on charging; then verify the copy.
 
         Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, cast
@@ -203,25 +203,6 @@ class Entry:
         """As plain Python values for JSON."""
         names = ("sequence", "kind", "time", "epsilon", "delta", "what", "request", "note", "hash")
         return {name: getattr(self, name) for name in names}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
-    """An account whose entries were all verified to be those that were written.
-
-    Attributes:
-        account: name of the account.
-        entries: number of entries, including the opening.
-        head: hash of the last entry. Only a note of it elsewhere shows later that no entry was cut off the end.
-    """
-
-    account: str
-    entries: int
-    head: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON."""
-        return asdict(self)
 
 
 def as_written(exact: Fraction) -> float:

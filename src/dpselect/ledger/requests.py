@@ -6,8 +6,8 @@ connection, with the account locked, so that a commit still in progress is waite
 because a draw begins only after its charge has returned. So an entry that is found may be used once, by this process
 alone.
 
-An answer that cannot be stored was charged, and may be shown. This process keeps it until it can be stored; another
-thread that asks for it meanwhile waits. Proof: ``proofs/ledger.md``.
+An answer that cannot be stored was charged, and may be shown. This process keeps it until it can be stored. Proof:
+``proofs/ledger.md``.
 """
 
 from __future__ import annotations
@@ -75,17 +75,9 @@ class Patience:
         self._pause = min(2 * self._pause, _LONGEST)
         return True
 
-    def until(self, done: threading.Event | None) -> bool:
-        """Whether `done` is set in time, which is waited for; without an event as `lasts`."""
-        return self.lasts() if done is None else done.wait(max(0.0, self._end - time.monotonic()))
-
 
 class ElsewhereError(Exception):
-    """Somebody else is at work on the answer to this question: look again after `done`, or after a pause."""
-
-    def __init__(self, done: threading.Event | None = None) -> None:
-        super().__init__()
-        self.done = done
+    """Somebody else is at work on the answer to this question: look again after a pause."""
 
 
 @dataclass(slots=True)
@@ -135,17 +127,20 @@ class Attempt:
             raise self._failed
         return None
 
-    def settled(self, act: Callable[[], Receipt], *, wait: float, ledger: str) -> Receipt:
+    def settled(self, act: Callable[[bool], Receipt], *, wait: float, ledger: str) -> Receipt:
         """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
 
+        Its argument is whether it may raise `ElsewhereError`, after which it is repeated, too.
         If it is still unknown after `wait` seconds whether the entry was recorded, the error names the entry, as any
         interrupt does, and this process remembers it in case the same question is asked again.
         """
-        patience = Patience(wait)
+        patience, may_wait = Patience(wait), True
         try:
             while True:
                 try:
-                    return act()
+                    return act(may_wait)
+                except ElsewhereError:
+                    may_wait = patience.lasts()
                 except PASSING as error:
                     if self.receipt is None:
                         raise
@@ -186,12 +181,8 @@ _attempts: list[Attempt] = []
 """Those that may be recorded, and for which nothing was drawn."""
 _answers: dict[str, Unstored] = {}
 """Answers that are not stored, by the hash of the charge's entry."""
-_storing: dict[str, threading.Event] = {}
-"""Of these a thread is storing the answer at this moment; the event is set when it has, or has given up."""
-
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_attempts.clear)  # otherwise both processes would draw for one charge
-    os.register_at_fork(after_in_child=_storing.clear)  # only the thread that forks goes on in the child
 
 
 def is_paid(book: Book, row: AccountRow, charge: ChargeRequest, *, place: sa.URL) -> bool:
@@ -219,20 +210,16 @@ class Unstored:
 
         A charge keeps its first answer, which is remembered until it is stored.
         """
-        held = _answers.setdefault(self.receipt.hash, self)
-        patience, done = Patience(wait), threading.Event()
-        _storing[self.receipt.hash] = done
-        try:
-            while True:
-                try:
-                    return held.stored(keep)
-                except NOT_STORED as error:
-                    if not (isinstance(error, PASSING) and patience.lasts()):
-                        _warn(self.receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
-                        return held.release
-        finally:
-            _storing.pop(self.receipt.hash, None)
-            done.set()
+        patience = Patience(wait)
+        while True:
+            held = _answers.get(self.receipt.hash, self)
+            try:
+                return held.stored(keep)
+            except NOT_STORED as error:
+                held = _answers.setdefault(self.receipt.hash, held)
+                if not (isinstance(error, PASSING) and patience.lasts()):
+                    _warn(self.receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
+                    return held.release
 
     def stored(self, keep: Store) -> str:
         """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
@@ -249,8 +236,7 @@ class Unstored:
 
 def store_remembered(place: sa.URL, keep: Store) -> None:
     """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
-    mine = [held for held in list(_answers.values()) if held.place == place and held.receipt.hash not in _storing]
-    for each in mine:
+    for each in [held for held in list(_answers.values()) if held.place == place]:
         try:
             each.stored(keep)
         except NOT_STORED:
@@ -264,10 +250,8 @@ def _warn(receipt: Receipt, why: str, *, ledger: str) -> None:
     warnings.warn(AnswerNotStoredWarning(ledger, receipt.account, receipt.sequence, why), stacklevel=2)
 
 
-def answered(book: Book, row: AccountRow, charge: ChargeRequest, *, wait_for_others: bool) -> Receipt | None:
+def answered(book: Book, row: AccountRow, charge: ChargeRequest) -> Receipt | None:
     """The receipt with the answer of the request, stored or still kept by this process; None if there is no answer.
-
-    With `wait_for_others` an answer is refused that another thread is storing at this moment.
 
     Warns:
         AnswerNotStoredWarning: the answer is not stored yet.
@@ -281,16 +265,11 @@ def answered(book: Book, row: AccountRow, charge: ChargeRequest, *, wait_for_oth
     for entry in held:
         if entry.receipt is not None and entry.release is not None:
             return replace(entry.receipt, release=entry.release)
-    for receipt in [entry.receipt for entry in held if entry.receipt is not None and entry.hash in _answers]:
-        done, kept = _storing.get(receipt.hash), _answers.get(receipt.hash)
-        if done is not None and wait_for_others:
-            raise ElsewhereError(done)
-        if kept is not None:
-            why = "another thread has not been able to, so far" if done else "another try just now failed as well"
-            _warn(receipt, why, ledger=book.ledger)
-            return replace(receipt, release=kept.release)
-        if wait_for_others:
-            raise ElsewhereError  # it was stored since the entries were read
+    for entry in held:
+        kept = _answers.get(entry.hash)
+        if entry.receipt is not None and kept is not None:
+            _warn(entry.receipt, "another try just now failed as well", ledger=book.ledger)
+            return replace(entry.receipt, release=kept.release)
     return None
 
 

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Self, cast
+from typing import NamedTuple, Self, cast
 from urllib.parse import quote, urlencode
 
 from sqlalchemy.exc import DBAPIError
@@ -60,16 +60,29 @@ def folder_to_disk(folder: Path) -> None:
             os.close(opened)
 
 
-BUSY = (LedgerBusyError, "another process holds its lock. Nothing was written; try again, or wait longer.")
-READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
-FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
-TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way. Nothing was written; verify it.")
-FOREIGN = (LedgerDamagedError, "its tables are not those of a ledger. Nothing was written.")
+class Fault(NamedTuple):
+    """What an error says of any ledger."""
+
+    text: str
+    kind: type[LedgerError] = LedgerUnavailableError
+
+    def of(self, ledger: str) -> LedgerError:
+        """The error for this ledger."""
+        return self.kind(ledger, self.text)
+
+
+BUSY = Fault("another process holds its lock. Nothing was written; try again, or wait longer.", LedgerBusyError)
+READ_ONLY = Fault("it cannot be written to, only read. Nothing was written.", LedgerReadOnlyError)
+FULL = Fault("there is no room left on its disk. Nothing was written.", LedgerFullError)
+TAMPERED = Fault("its rows are not as written: one is in the way. Nothing was written; verify it.", LedgerDamagedError)
+FOREIGN = Fault("its tables are not those of a ledger. Nothing was written.", LedgerDamagedError)
 """Faults that servers have as well."""
 
-_DAMAGED = (LedgerDamagedError, "this is not an intact SQLite file. Nothing was written; restore it and verify it.")
-CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
-_BROKEN = (LedgerUnavailableError, "the disk or the connection failed. A charge may have been recorded; none was used.")
+_DAMAGED = Fault(
+    "this is not an intact SQLite file. Nothing was written; restore it and verify it.", LedgerDamagedError
+)
+CLOSED = Fault("it cannot be opened: no such place, or no permission. Nothing was written.")
+_BROKEN = Fault("the disk or the connection failed. A charge may have been recorded; none was used.")
 
 _SQLITE = {
     sqlite3.SQLITE_ERROR: FOREIGN,
@@ -91,12 +104,8 @@ _SQLITE = {
 def translated(error: Exception, ledger: str) -> LedgerError:
     """The error to raise instead. It never quotes the driver's text, which contains statements and their values."""
     cause: object = error.orig if isinstance(error, DBAPIError) else error
-    if not isinstance(cause, sqlite3.Error):
-        kind, text = _BROKEN
-        return kind(ledger, text)
-    primary = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR)) & 0xFF
-    kind, text = _SQLITE.get(primary, _BROKEN)
-    return kind(ledger, text)
+    code = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR))
+    return _SQLITE.get(code & 0xFF, _BROKEN).of(ledger)
 
 
 Identity = tuple[int, int]

@@ -23,7 +23,7 @@ from dpselect.ledger.accounts import (
     entry_hash,
     fraction_of,
 )
-from dpselect.ledger.records import Head, Verified, body_of
+from dpselect.ledger.records import Account, Head, body_of
 from dpselect.ledger.store import AccountRow, Book, accounts, entries, releases
 
 _BITS = 36
@@ -117,7 +117,7 @@ def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
         raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
 
 
-def verified(book: Book, name: str, noted: Head | None, *, only_new: bool) -> tuple[Verified, int]:
+def verified(book: Book, name: str, noted: Head | None, *, only_new: bool) -> tuple[Account, int]:
     """The account, followed from its opening, and the largest number that its entries say that an anchor had noted.
 
     With `only_new` it is followed from the state that the anchor noted, whose seal shows that the terms are the same.
@@ -147,7 +147,7 @@ def verified(book: Book, name: str, noted: Head | None, *, only_new: bool) -> tu
             raise _WrongEntryError("does not follow from the ones before it")
     except _WrongEntryError as wrong:
         raise LedgerDamagedError(book.ledger, f"entry {place} of account {name!r} {wrong}.") from None
-    return Verified(account=name, entries=place, head=head), once
+    return row.to_account(), once
 
 
 def _followed(
