@@ -41,15 +41,6 @@ def to_disk(file: int) -> None:
         getattr(os, "fdatasync", os.fsync)(file)
 
 
-def file_to_disk(path: Path) -> None:
-    """Flush the file at `path` to disk."""
-    opened = os.open(path, os.O_RDWR)
-    try:
-        to_disk(opened)
-    finally:
-        os.close(opened)
-
-
 def folder_to_disk(folder: Path) -> None:
     """Flush the names in a folder to disk; Windows does this by itself."""
     if hasattr(os, "O_DIRECTORY"):
@@ -310,11 +301,14 @@ def new_place(to: object, name: str) -> Path:
 def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
     """Copy a SQLite ledger, with its log, as it is now, while others go on charging."""
     try:
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        with closing(sqlite3.connect(place)) as copy:
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE")  # a single file that is complete wherever it is moved
-        file_to_disk(place)
+        file = os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        try:
+            with closing(sqlite3.connect(place)) as copy:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")  # a single file that is complete wherever it is moved
+            to_disk(file)
+        finally:
+            os.close(file)
         folder_to_disk(place.parent)
     except (OSError, sqlite3.Error):
         raise LedgerUnavailableError(ledger, "the copy cannot be written: no permission, or no room.") from None

@@ -151,11 +151,6 @@ _MOVE_ON = (
 )
 _INSERT_ENTRY, _INSERT_RELEASE = entries.insert().inline(), releases.insert().inline()
 
-_CACHED_ACCOUNTS = 256
-_written: dict[str, tuple[tuple[object, ...], State]] = {}
-"""By the text of an account's terms: its row as this process last wrote it, and the state in it. If nobody else charged
-meanwhile, the row is still the same. Comparing it is as strict as checking the seal, and saves parsing it."""
-
 
 @dataclass(frozen=True, slots=True)
 class AccountRow:
@@ -195,6 +190,11 @@ class AccountRow:
         )
 
 
+_COLUMNS = ("number", "name", "terms", "state", "head", "seal")
+_written: dict[tuple[object, ...], AccountRow] = {}
+"""The accounts that this process wrote, by what their rows hold. If nobody else charged meanwhile, a row is still the
+same. Comparing it is as strict as checking the seal, and saves parsing it."""
+_CACHED_ACCOUNTS = 256
 _UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -256,10 +256,9 @@ class Book:
             raise InvalidAccountError("account", typed(name), "the name of an account of this ledger", hint)
         row = found[0]
         self._check_version(row["version"])
-        held = row["number"], row["name"], row["terms"], row["state"], row["head"], row["seal"]
-        written = _written.get(row["terms"])
-        if written is not None and written[0] == held:
-            return AccountRow(AccountTerms.from_text(row["terms"]), row["terms"], written[1], row["head"])
+        held = tuple([row[column] for column in _COLUMNS])
+        if held in _written:
+            return _written[held]
         number, *texts, seal = held
         if not all(isinstance(text, str) for text in texts) or seal != account_seal(number, *texts):
             raise self.damaged_account(row["name"])
@@ -354,7 +353,8 @@ class Book:
         self._do(_MOVE_ON, {"account_key": number, **moved})
         if len(_written) >= _CACHED_ACCOUNTS:
             _written.clear()
-        _written[row.text] = (number, row.terms.name, row.text, head.state, head.hash, head.seal), after
+        held = (number, row.terms.name, row.text, head.state, head.hash, head.seal)
+        _written[held] = replace(new, noted=None)
         self.heads[row.terms.name] = head
         return new
 
@@ -371,8 +371,8 @@ class Book:
         if self.connection.dialect.name != "sqlite":
             found = self.connection.execute(statement, values)
             return [*found.mappings()] if found.returns_rows else []
-        text, parameters, fixed = _compiled(statement, tuple(values))
-        given = [values[name] if name in values else fixed[name] for name in parameters]
+        text, parameters = _compiled(statement, tuple(values))
+        given = [values[name] for name in parameters]
         rows = raw_of(self.connection).execute(text, given).fetchall()  # all, so that the statement is finished
         columns = statement.selected_columns.keys() if isinstance(statement, sa.Select) else ()
         return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -404,8 +404,8 @@ _DIALECT = sqlite.dialect()  # type: ignore[no-untyped-call]
 @functools.lru_cache(maxsize=16)
 def _compiled(
     statement: sa.Insert | sa.Update | sa.Select[Any], columns: tuple[str, ...]
-) -> tuple[str, tuple[str, ...], Mapping[str, Any]]:
-    """The text for SQLite, the names of its parameters in order, and the values of those that are fixed."""
+) -> tuple[str, tuple[str, ...]]:
+    """The text for SQLite, and the names of its parameters in order."""
     keys = list(columns) if isinstance(statement, sa.Insert) else None
     compiled = cast(Any, statement.compile(dialect=_DIALECT, column_keys=keys))
-    return str(compiled), tuple(compiled.positiontup), compiled.params
+    return str(compiled), tuple(compiled.positiontup)
