@@ -22,11 +22,11 @@ from dpselect.accounting import (
     SequenceEvent,
     compose,
 )
+from dpselect.accounting.filter import Limits
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import AccountTerms, State
+from dpselect.ledger.accounts import Account
 from dpselect.ledger.charging import refusal, scaled, sure_share
-from dpselect.ledger.store import AccountRow
 from dpselect.mechanisms import plan_top_k
 from tests.slow import crossed
 
@@ -35,20 +35,15 @@ def top_k_event(k: int, *, epsilon: float, delta: float) -> ComposedEvent:
     return plan_top_k(1000, k, epsilon=epsilon, delta=delta, sensitivity=1, monotonic=True).event
 
 
-def account(epsilon: float, delta: float, spent: float = 0.0) -> AccountRow:
+def account(epsilon: float, delta: float, spent: float = 0.0) -> Account:
     limit = Fraction(epsilon)
-    neighbours = Neighbours.ADD_REMOVE
-    terms = AccountTerms.new(
-        epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0), number=1, name="a", neighbours=neighbours
-    )
-    state = State.opened(terms, epsilon=limit, unit=None)
-    if spent:
-        state = state.charged(terms.cost(PureEvent(epsilon=spent)), unit=None)
-    return AccountRow(terms, terms.to_text(), state, "")
+    limits = Limits.new(epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
+    new = Account.new("a", 1, neighbours=Neighbours.ADD_REMOVE, limits=limits, epsilon=limit, unit=None).next()
+    return new.charged(limits.cost(PureEvent(epsilon=spent)), unit=None) if spent else new
 
 
-def fits(row: AccountRow, event: Event) -> bool:
-    return row.terms.allow(row.state.epsilon, row.state.total + row.terms.cost(event))
+def fits(row: Account, event: Event) -> bool:
+    return row.allows(row.total + row.limits.cost(event))
 
 
 @pytest.mark.parametrize("k", [5, 10, 20, 50, 100])
@@ -159,7 +154,7 @@ def test_every_part_of_a_group_is_scaled() -> None:
 def test_nothing_is_advised_where_nothing_fits() -> None:
     row = account(1.0, 1e-6, spent=1.0)
     event = PureEvent(epsilon=5e-324)
-    text = refusal(event, row.terms.cost(event), row, ledger="a").what
+    text = refusal(event, row.limits.cost(event), row, ledger="a").what
     assert "would fit" not in text
     assert "has epsilon=0.0 left of 1.0; this would cost 5e-324. Nothing was" in text
 

@@ -23,9 +23,8 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import State, anchor_check, canonical
+from dpselect.ledger.accounts import UNREADABLE, Head, anchor_check, canonical, is_state
 from dpselect.ledger.arguments import names_a_server
-from dpselect.ledger.records import Head
 from dpselect.ledger.sqlite_file import folder_to_disk, to_disk
 from dpselect.server_urls import HIDDEN
 
@@ -38,7 +37,6 @@ EXPECTED = "the path of a file"
 _START = b'{"account":"'
 _BLOCK = 1 << 20
 _PAUSE = 0.005
-_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 _MOMENTARY = {
     errno.EMFILE,
     errno.ENFILE,
@@ -227,7 +225,7 @@ class FileAnchor:
                 self._read += len(line) + 1
         self._check_rest(rest)
         for account, head in self._heads.items():
-            if head is not known.get(account) and not _is_canonical(head.state):
+            if head is not known.get(account) and not is_state(head.state):
                 place = self._read
                 self._forget()
                 raise self._damaged(place)
@@ -260,7 +258,7 @@ class FileAnchor:
     def _parsed(self, line: bytes) -> Head:
         try:
             return head_of_line(line.decode())
-        except _UNREADABLE:
+        except UNREADABLE:
             raise self._damaged(self._read) from None
 
 
@@ -285,7 +283,7 @@ def head_of_line(line: str) -> Head:
 def _may_follow(head: Head, known: Head) -> bool:
     try:
         return head.sequence <= known.sequence or _covers(head.state, known.state)
-    except _UNREADABLE:
+    except UNREADABLE:
         return False
 
 
@@ -297,14 +295,6 @@ def _covers(new: str, old: str) -> bool:
     )
     units = zip(mine[5].split(), theirs[5].split(), strict=True)
     return fractions and (mine[5] == theirs[5] or all(int(now) >= int(before) for now, before in units))
-
-
-def _is_canonical(state: str) -> bool:
-    """Whether it is the text of a state as a ledger writes it, of which `_covers` read the true totals."""
-    try:
-        return State.from_text(state).to_text() == state
-    except _UNREADABLE:
-        return False
 
 
 def _is_complete(rest: bytes) -> bool:

@@ -31,10 +31,10 @@ from dpselect.accounting.events import (
 from dpselect.accounting.filter import Cost
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError
-from dpselect.ledger.accounts import AccountTerms, State, question_digest
+from dpselect.ledger.accounts import Account, as_written, question_digest
 from dpselect.ledger.arguments import any_text, hash_text, short_text
-from dpselect.ledger.records import Head, Receipt, as_written, epsilon_left, with_few_digits
-from dpselect.ledger.store import AccountRow, Book
+from dpselect.ledger.records import Receipt, epsilon_left, with_few_digits
+from dpselect.ledger.store import Book
 from dpselect.privacy import Neighbours
 
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
@@ -104,29 +104,30 @@ class ChargeRequest:
         optional["note"] = self.note or None
         return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
 
-    def receipt(self, head: Head, time: str, *, ledger: str) -> Receipt:
-        """The receipt of the entry that records the charge."""
+    def receipt(self, after: Account, time: str, *, ledger: str) -> Receipt:
+        """The receipt of the entry that records the charge, the account's last one."""
         return Receipt(
             account=self.account,
-            sequence=head.sequence,
-            hash=head.hash,
+            sequence=after.entries - 1,
+            hash=after.head,
             time=time,
             request=self.request,
             question=self.certificate_hash,
             ledger=ledger,
         )
 
-    def check_for(self, terms: AccountTerms, state: State) -> None:
+    def check_for(self, account: Account) -> None:
         """Refuse an account that protects another unit, or under another neighbouring relation."""
-        if self.neighbours is not None and self.neighbours is not terms.neighbours:
-            expected = f"{str(terms.neighbours)!r}, which account {terms.name!r} protects against"
+        name, relation = account.name, account.neighbours
+        if self.neighbours is not None and self.neighbours is not relation:
+            expected = f"{str(relation)!r}, which account {name!r} protects against"
             raise WrongAccountError("neighbours", Shown(repr(str(self.neighbours))), expected, "Nothing was charged.")
-        if terms.neighbours is Neighbours.REPLACE_ONE and has_direction(self.event):
+        if relation is Neighbours.REPLACE_ONE and has_direction(self.event):
             expected = "one that also holds when a unit is replaced"
-            hint = f"Account {terms.name!r} protects against that. Nothing was charged."
+            hint = f"Account {name!r} protects against that. Nothing was charged."
             raise WrongAccountError("event", Shown("LossIntervalEvent"), expected, hint)
-        if None not in (self.unit, state.unit) and self.unit != state.unit:
-            expected = f"{state.unit!r}, whom account {terms.name!r} protects"
+        if None not in (self.unit, account.unit) and self.unit != account.unit:
+            expected = f"{account.unit!r}, whom account {name!r} protects"
             raise WrongAccountError("unit", Shown(repr(self.unit)), expected, "Nothing was charged.")
 
 
@@ -134,14 +135,14 @@ AHEAD, BEGINS = "ahead", "begins"
 """Fields of entries: of a charge that was made ahead, and of one that begins the draw for it, with its number."""
 
 
-def charged_ahead(book: Book, row: AccountRow, charge: ChargeRequest) -> tuple[list[Receipt], list[Receipt]]:
+def charged_ahead(book: Book, account: Account, charge: ChargeRequest) -> tuple[list[Receipt], list[Receipt]]:
     """The receipts of charges ahead for this question under its request: those not drawn for, and those begun.
 
     The hash of a certificate is not compared if the charge has none.
     """
     waiting: dict[int, Receipt] = {}
     begun: list[Receipt] = []
-    for entry in [] if charge.request is None else book.under(row, charge.request):
+    for entry in [] if charge.request is None else book.under(account, charge.request):
         if entry.body.get("asked") != charge.request_hash:
             continue
         if BEGINS in entry.body:
@@ -164,40 +165,40 @@ _FEW = Context(prec=5, rounding=ROUND_CEILING)
 """For a sum of divergences, whose last digits mean nothing to a reader."""
 
 
-def refusal(event: Event, cost: Cost, row: AccountRow, *, ledger: str) -> ChargeRefusedError:
+def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> ChargeRefusedError:
     """The error for `event`, which costs `cost` and does not fit."""
-    terms, account = row.terms, row.to_account()
-    total = row.state.total + cost
-    if event.delta and total.delta > terms.set_aside:
-        text = _no_delta(event.delta, terms, account.set_aside_left)
+    limits, total = account.limits, account.total + cost
+    if event.delta and total.delta > limits.set_aside:
+        text = _no_delta(event.delta, account)
     else:
         left = epsilon_left(account.left, equals="=")
-        text = f"account {terms.name!r} has {left} left of {as_written(account.epsilon)!r}; "
+        text = f"account {account.name!r} has {left} left of {as_written(account.epsilon)!r}; "
         rounds = isinstance(event, (ComposedEvent, SequenceEvent, NonAdaptiveEvent))
-        if terms.orders and rounds:
-            text += f"with this, {_shown(terms.spent(total), _FEW)} would be spent"
+        if limits.orders and rounds:
+            text += f"with this, {_shown(limits.spent(total), _FEW)} would be spent"
         else:
             text += f"this would cost {_shown(cost.pure)}"
             text += f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if rounds else ""
-        share = sure_share(event, row) if terms.orders else 0.0
+        share = sure_share(event, account) if limits.orders else 0.0
         whose = "each of its epsilons" if isinstance(event, SequenceEvent) else "its epsilon"
         text += f". At {share!r} times {whose} it would fit" if share else ""
     return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
 
 
-def _no_delta(delta: float, terms: AccountTerms, left: float) -> str:
+def _no_delta(delta: float, account: Account) -> str:
     """What is left of the delta that is set aside, and how to get more."""
+    name, left = account.name, account.set_aside_left
     how = "an account is opened with a delta and a part of it set aside (set_aside, --set-aside)"
-    if not terms.set_aside:
-        return f"account {terms.name!r} has no delta set aside for questions that have one of their own: for them {how}"
-    aside = f"{as_written(terms.set_aside)!r} that it sets aside for questions that have a delta of their own"
-    text = f"account {terms.name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
+    if not account.set_aside:
+        return f"account {name!r} has no delta set aside for questions that have one of their own: for them {how}"
+    aside = f"{as_written(account.set_aside)!r} that it sets aside for questions that have a delta of their own"
+    text = f"account {name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
     if left > 0:
         text += "Ask with a smaller delta. "
     return f"{text}To set more aside, open another account: {how}, and what both accounts spend adds up"
 
 
-def sure_share(event: Event, row: AccountRow) -> float:
+def sure_share(event: Event, account: Account) -> float:
     """The largest fraction, below 1, of the question's epsilon that would fit; 0 if unknown.
 
     The search scales the epsilons of the event. The epsilon of a question of several rounds with a delta falls faster
@@ -207,7 +208,7 @@ def sure_share(event: Event, row: AccountRow) -> float:
     numbers of units are single ones, as they were asked for: scaled by the fraction itself.
     """
     thousandths = range(1, _FINEST)
-    fits = bisect_left(thousandths, True, key=lambda part: not _allows(row, event, Fraction(part, _FINEST)))
+    fits = bisect_left(thousandths, True, key=lambda part: not _allows(account, event, Fraction(part, _FINEST)))
     if not _has_rounds(event):
         return fits / _FINEST
     return max(0, fits * fits // _FINEST - 1) / _FINEST
@@ -219,13 +220,12 @@ def _has_rounds(event: Event) -> bool:
     return isinstance(event, ComposedEvent | NonAdaptiveEvent)
 
 
-def _allows(row: AccountRow, event: Event, factor: Fraction) -> bool:
+def _allows(account: Account, event: Event, factor: Fraction) -> bool:
     try:
         smaller = scaled(event, factor)
     except InvalidParameterError:  # too small for a double
         return False
-    limit = row.state.epsilon
-    return row.terms.allow(limit, row.terms.charged(limit, row.state.total, [smaller])[1])
+    return account.allows(account.limits.charged(account.epsilon, account.total, [smaller])[1])
 
 
 def scaled(event: Event, factor: Fraction) -> Event:

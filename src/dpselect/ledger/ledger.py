@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.accounting.filter import Cost
 from dpselect.errors import InvalidParameterError, Shown
+from dpselect.ledger.accounts import Account
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
 from dpselect.ledger.charging import AHEAD, ChargeRequest, beginning, charged_ahead, refusal
 from dpselect.ledger.managed import ManagedLedger, refuse_closed
@@ -30,7 +31,6 @@ from dpselect.ledger.requests import (
     store_remembered,
     stored_release,
 )
-from dpselect.ledger.store import AccountRow, Book
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
 
@@ -165,44 +165,45 @@ class Ledger(ManagedLedger):
                 if not patience.lasts():
                     raise
 
-    def _charged_ahead(self, account: str, charges: Sequence[tuple[ChargeRequest, datetime]]) -> None:
+    def _charged_ahead(self, name: str, charges: Sequence[tuple[ChargeRequest, datetime]]) -> None:
         with self._writing() as book:
-            row = self._locked(book, account, only_open=False)
+            account = self._locked(book, name)
             unpaid = [
                 (charge, time)
                 for charge, time in charges
-                if answered(book, row, charge) is None and not charged_ahead(book, row, charge)[0]
+                if answered(book, account, charge) is None and not charged_ahead(book, account, charge)[0]
             ]
             if not unpaid:
-                book.heads[account] = row.to_head(book.id)
+                book.head = account.to_head(book.id)
                 return
-            prices, _ = self._allowed(row, *(charge for charge, _ in unpaid))
+            prices = self._allowed(account, *(charge for charge, _ in unpaid))
             for (charge, time), cost in zip(unpaid, prices, strict=True):
-                row = _appended(book, row, charge, cost, time=as_utc_text(time), ahead=True)
+                fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": as_utc_text(time), AHEAD: True}
+                account = book.append(account.charged(cost, unit=charge.unit), "charge", **fields)
 
     def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
         with self._writing() as book:
-            row = self._locked(book, charge.account, only_open=False)
-            known = answered(book, row, charge)
+            account = self._locked(book, charge.account)
+            known = answered(book, account, charge)
             if known is not None:
                 return known
-            standing = attempt.standing(book, row)
+            standing = attempt.standing(book, account)
             if standing is not None:
-                book.heads[charge.account] = row.to_head(book.id)
+                book.head = account.to_head(book.id)
                 return standing
-            waiting, begun = charged_ahead(book, row, charge)
+            waiting, begun = charged_ahead(book, account, charge)
             if waiting:
-                after = row.state.charged(row.state.total, unit=None)
-                begins = book.append(row, after, "charge", **beginning(charge, waiting[0]))
-                return attempt.commits(waiting[0], begins.to_head(book.id))
+                account = book.append(account.next(), "charge", **beginning(charge, waiting[0]))
+                return attempt.commits(waiting[0], account)
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
-            (cost,), _ = self._allowed(row, charge)
+            (cost,) = self._allowed(account, charge)
             now = datetime.now(UTC)
             time = hour or day_text(now.date())
-            head = _appended(book, row, charge, cost, time=time, now=now).to_head(book.id)
-            return attempt.commits(charge.receipt(head, time, ledger=book.id), head)
+            fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": time}
+            account = book.append(account.charged(cost, unit=charge.unit), "charge", now, **fields)
+            return attempt.commits(charge.receipt(account, time, ledger=book.id), account)
 
     def look(
         self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
@@ -235,19 +236,19 @@ class Ledger(ManagedLedger):
         ]
         store_remembered(self._place, self._stored_release)
         with self._reading() as book:
-            row = book.account(account)
-            self._refuse_behind(book, row)
+            held = book.account(account)
+            self._refuse_behind(book, held)
             known = [
-                answered(book, row, charge) or next(iter(charged_ahead(book, row, charge)[0]), None)
+                answered(book, held, charge) or next(iter(charged_ahead(book, held, charge)[0]), None)
                 for charge in charges
             ]
             unpaid = [
                 charge
                 for charge, answer in zip(charges, known, strict=True)
-                if answer is None and not is_paid(book, row, charge, place=self._place)
+                if answer is None and not is_paid(book, held, charge, place=self._place)
             ]
             if unpaid:
-                self._allowed(row, *unpaid)
+                self._allowed(held, *unpaid)
         return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
@@ -280,36 +281,19 @@ class Ledger(ManagedLedger):
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:
         with self._writing() as book:
-            row = self._locked(book, receipt.account, only_open=False)
-            return stored_release(book, row, receipt, release)
+            return stored_release(book, self._locked(book, receipt.account), receipt, release)
 
-    def _allowed(self, row: AccountRow, *charges: ChargeRequest) -> tuple[list[Cost], Cost]:
-        """What the charges cost, one after another, and the total with them, if the account allows all of them."""
-        refuse_closed(row)
+    def _allowed(self, account: Account, *charges: ChargeRequest) -> list[Cost]:
+        """What the charges cost, one after another, if the account allows all of them."""
+        refuse_closed(account)
         for charge in charges:
-            charge.check_for(row.terms, row.state)
+            charge.check_for(account)
         events = tuple(charge.event for charge in charges)
-        prices, total = row.terms.charged(row.state.epsilon, row.state.total, events)
-        if not row.terms.allow(row.state.epsilon, total):
+        prices, total = account.limits.charged(account.epsilon, account.total, events)
+        if not account.allows(total):
             event = SequenceEvent(events=events) if events[1:] else events[0]
-            raise refusal(event, sum(prices, row.terms.nothing), row, ledger=self._database.shown)
-        return prices, total
-
-
-def _appended(
-    book: Book,
-    row: AccountRow,
-    charge: ChargeRequest,
-    cost: Cost,
-    *,
-    time: str,
-    now: datetime | None = None,
-    ahead: bool = False,
-) -> AccountRow:
-    """The account after the entry of a charge with this public time."""
-    after = row.state.charged(row.state.total + cost, unit=charge.unit)
-    fields = {**charge.entry_fields, "cost": cost.to_list(), "public_time": time} | ({AHEAD: True} if ahead else {})
-    return book.append(row, after, "charge", now, **fields)
+            raise refusal(event, sum(prices, account.limits.nothing), account, ledger=self._database.shown)
+        return prices
 
 
 def _opened(url: sa.URL, wait: float, anchor: Path | None = None) -> Ledger:

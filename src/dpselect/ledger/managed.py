@@ -6,22 +6,22 @@ import os
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Self, cast
 
 import sqlalchemy as sa
 
+from dpselect.accounting.filter import Limits
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import boolean, positive_count
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import FIRST, AccountTerms, State, canonical
+from dpselect.ledger.accounts import FIRST, Account, Head, canonical
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
 from dpselect.ledger.database import database_at
-from dpselect.ledger.records import Account, Entry, Head, body_of
+from dpselect.ledger.records import Entry, body_of
 from dpselect.ledger.sqlite_file import copy_of, new_place
-from dpselect.ledger.store import AccountRow, Book, accounts, create, names
+from dpselect.ledger.store import Book, accounts, create, names
 from dpselect.ledger.verification import (
     account_names,
     refuse_behind,
@@ -68,12 +68,12 @@ class ManagedLedger:
             InvalidAccountError: there is no account of this name.
         """
         with self._reading() as book:
-            return book.account(short_text(name, "account")).to_account()
+            return book.account(short_text(name, "account"))
 
     def accounts(self) -> list[Account]:
         """All accounts, in the order in which they were opened."""
         with self._reading() as book:
-            return [book.account(name).to_account() for name in book.names()]
+            return [book.account(name) for name in book.names()]
 
     def remaining(self, name: str) -> float:
         """The largest sum of epsilons that is certainly accepted, rounded down; see `Account.left`."""
@@ -93,9 +93,9 @@ class ManagedLedger:
         name = short_text(name, "account")
         last = None if last is None else positive_count(last, "last")
         with self._reading() as book:
-            row = book.account(name)
-            after = None if last is None else max(row.state.entries - 1 - last, -1)
-            yield from book.entries(row, after=after)
+            account = book.account(name)
+            after = None if last is None else max(account.entries - 1 - last, -1)
+            yield from book.entries(account, after=after)
 
     def under(self, account: str, request: str) -> list[Entry]:
         """The entries of the account under a request id, in order."""
@@ -194,15 +194,15 @@ class ManagedLedger:
         """The heads in the anchor, by account."""
         return {} if self._anchor is None else self._anchor.heads(self._id)
 
-    def _refuse_behind(self, book: Book, row: AccountRow) -> Head | None:
-        """Compare the account with the anchor, if there is one, and return its head; the anchor has to know it."""
+    def _refuse_behind(self, book: Book, account: Account) -> int | None:
+        """Compare the account with the anchor, if there is one, which has to know it; the number that it noted."""
         if self._anchor is None:
             return None
-        noted = self._noted().get(row.terms.name)
+        noted = self._noted().get(account.name)
         if noted is None:
-            raise self._anchor.unknown(row.terms.name)
-        refuse_behind(book, row, noted)
-        return noted
+            raise self._anchor.unknown(account.name)
+        refuse_behind(book, account, noted)
+        return noted.sequence
 
     def open_account(
         self,
@@ -250,12 +250,11 @@ class ManagedLedger:
             if name in noted:
                 refuse_missing_accounts(book, [], [name])
             number = 1 + (book.connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
-            terms = AccountTerms.new(
-                epsilon=limit, delta=whole, set_aside=own, number=number, name=name, neighbours=relation
-            )
-            row = book.open(terms, State.opened(terms, epsilon=limit, unit=unit))
+            limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
+            new = Account.new(name, number, neighbours=relation, limits=limits, epsilon=limit, unit=unit)
+            account = book.open(new)
         self._database.checkpoint()
-        return row.to_account()
+        return account
 
     def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:
         """Raise or lower the limit, by an entry of its own.
@@ -276,14 +275,13 @@ class ManagedLedger:
         name, limit = short_text(name, "account"), exact_fraction(epsilon, "epsilon")
         reason = short_text(reason, "reason", empty=True)
         with self._writing() as book:
-            row = self._locked(book, name)
-            spent = row.terms.spent(row.state.total)
-            if spent > limit:
-                expected = f"at least {fraction_up(spent)!r}, what is spent"
+            account = self._locked(book, name)
+            refuse_closed(account)
+            if account.spent > limit:
+                expected = f"at least {fraction_up(account.spent)!r}, what is spent"
                 raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
             note = {"note": reason} if reason else {}
-            row = book.append(row, row.state.next(epsilon=limit), "limit", epsilon=str(limit), **note)
-        return row.to_account()
+            return book.append(account.next(epsilon=limit), "limit", epsilon=str(limit), **note)
 
     def close(self, name: str) -> Account:
         """Close the account for ever: no more charges. Its history stays.
@@ -292,9 +290,9 @@ class ManagedLedger:
             InvalidAccountError: no such account, or it is closed already.
         """
         with self._writing() as book:
-            row = self._locked(book, short_text(name, "account"))
-            row = book.append(row, row.state.next(is_open=False), "close")
-        return row.to_account()
+            account = self._locked(book, short_text(name, "account"))
+            refuse_closed(account)
+            return book.append(account.next(is_open=False), "close")
 
     def anchor(self, to: str | Path) -> list[Head]:
         """Note the latest entry of every account in an anchor, once. ``Ledger(anchor=)`` does so after each charge.
@@ -311,9 +309,9 @@ class ManagedLedger:
             known, names, found = anchor.heads(self._id), book.names(), list[Head]()
             refuse_missing_accounts(book, names, known)
             for name in names:
-                row = book.account(name)
-                refuse_behind(book, row, known.get(name))
-                found.append(row.to_head(self._id))
+                account = book.account(name)
+                refuse_behind(book, account, known.get(name))
+                found.append(account.to_head(self._id))
                 if name not in known or known[name].sequence < found[-1].sequence:
                     anchor.note(found[-1])
             return found
@@ -331,24 +329,20 @@ class ManagedLedger:
         with self._database.writing() as connection:
             book = Book(connection, self._database.shown, self._id)
             yield book
-        if self._anchor is not None:
-            noted = [self._anchor.noted(head) for head in book.heads.values()]
-            others = [head for head in noted if head != book.heads[head.account]]
-            if others:  # someone else charged meanwhile: to this ledger, or to a copy of it
+        if self._anchor is not None and book.head is not None:
+            noted = self._anchor.noted(book.head)
+            if noted != book.head:  # someone else charged meanwhile: to this ledger, or to a copy of it
                 with self._reading() as book:
-                    for head in others:
-                        refuse_behind(book, book.account(head.account), head)
+                    refuse_behind(book, book.account(noted.account), noted)
 
-    def _locked(self, book: Book, name: str, *, only_open: bool = True) -> AccountRow:
+    def _locked(self, book: Book, name: str) -> Account:
         """The account, which nobody else changes until the transaction ends."""
-        row = book.account(name, lock=True)
-        noted = self._refuse_behind(book, row)
-        if only_open:
-            refuse_closed(row)
-        return row if noted is None else replace(row, noted=noted.sequence)
+        account = book.account(name, lock=True)
+        book.noted = self._refuse_behind(book, account)
+        return account
 
 
-def refuse_closed(row: AccountRow) -> None:
+def refuse_closed(account: Account) -> None:
     """Refuse an account to which nothing is added any more."""
-    if not row.state.is_open:
-        raise InvalidAccountError("account", Shown(repr(row.terms.name)), "an open account; this one is closed")
+    if not account.is_open:
+        raise InvalidAccountError("account", Shown(repr(account.name)), "an open account; this one is closed")

@@ -7,14 +7,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from fractions import Fraction
 from typing import Any, cast
 
 from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.ledger.accounts import fraction_of
-from dpselect.privacy import Neighbours
 
 _DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
 
@@ -51,27 +49,6 @@ class Receipt:
         return held | {name: value for name, value in optional.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """How far an account had come.
-
-    Attributes:
-        ledger: id of the ledger.
-        account: its name.
-        sequence: of its last entry.
-        hash: of that entry and all before it.
-        state: what the account said then, as the ledger writes it: its limit and all that is spent.
-        seal: of the account's row then, which covers its terms, too.
-    """
-
-    ledger: str
-    account: str
-    sequence: int
-    hash: str
-    state: str
-    seal: str
-
-
 _HARDLY_ANYTHING = 1e-9
 
 
@@ -100,69 +77,6 @@ def with_few_digits(epsilon: float, *, up: bool) -> float:
         return epsilon
     rounded = float((_UP if up else _DOWN).create_decimal(repr(float(epsilon))))
     return rounded if math.isfinite(rounded) else epsilon
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """An account at one moment.
-
-    Attributes:
-        name: name of the account.
-        unit: who is protected; None until the first charge that names a unit.
-        neighbours: which data sets the guarantee compares.
-        epsilon: the limit, exactly.
-        delta: the limit of the probability with which epsilon may fail, exactly.
-        set_aside: how much of `delta` is reserved for mechanisms that have a delta of their own.
-        spent: the smallest epsilon that is proved, at `delta`, for all charges so far, exactly.
-        set_aside_spent: the sum of those mechanisms' deltas.
-        is_open: whether more can be charged.
-        entries: number of entries, including the opening.
-        head: hash of the last entry.
-    """
-
-    name: str
-    unit: str | None
-    neighbours: Neighbours
-    epsilon: Fraction
-    delta: Fraction
-    set_aside: Fraction
-    spent: Fraction
-    set_aside_spent: Fraction
-    is_open: bool
-    entries: int
-    head: str
-
-    @property
-    def left(self) -> float:
-        """The largest epsilon that is certainly accepted, rounded down; 0 for a closed account.
-
-        It is compared with the sum of the epsilons of all rounds. For a question with a delta (``top_k``) this sum is
-        more than the epsilon it was asked with. An account with a delta may accept more: see ``docs/ledger.md``.
-        """
-        return fraction_down(self.epsilon - self.spent) if self.is_open else 0.0
-
-    @property
-    def set_aside_left(self) -> float:
-        """The largest delta of a question that the account still accepts, rounded down; 0 for a closed account."""
-        return fraction_down(self.set_aside - self.set_aside_spent) if self.is_open else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON, with numbers rounded to doubles on the safe side."""
-        return {
-            "account": self.name,
-            "unit": self.unit,
-            "neighbours": str(self.neighbours),
-            "epsilon": as_written(self.epsilon),
-            "delta": as_written(self.delta),
-            "spent": fraction_up(self.spent),
-            "left": self.left,
-            "set_aside": as_written(self.set_aside),
-            "set_aside_spent": fraction_up(self.set_aside_spent),
-            "set_aside_left": self.set_aside_left,
-            "open": self.is_open,
-            "entries": self.entries,
-            "head": self.head,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,15 +117,6 @@ class Entry:
         """As plain Python values for JSON."""
         names = ("sequence", "kind", "time", "epsilon", "delta", "what", "request", "note", "hash")
         return {name: getattr(self, name) for name in names}
-
-
-def as_written(exact: Fraction) -> float:
-    """A limit as the double that prints as exactly this limit, if there is one; else rounded down."""
-    try:
-        nearest = exact.numerator / exact.denominator
-    except OverflowError:
-        return fraction_down(exact)
-    return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)
 
 
 def entry_of(row: Mapping[Any, Any]) -> Entry:

@@ -36,10 +36,10 @@ from dpselect.errors import (
     SelectionError,
     Shown,
 )
-from dpselect.ledger.accounts import release_hash
+from dpselect.ledger.accounts import Account, release_hash
 from dpselect.ledger.charging import ChargeRequest
-from dpselect.ledger.records import Head, Receipt
-from dpselect.ledger.store import AccountRow, Book
+from dpselect.ledger.records import Receipt
+from dpselect.ledger.store import Book
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
 """Errors that may pass, and that do not put earlier commits in doubt."""
@@ -112,15 +112,15 @@ class Attempt:
                 return cls(place, charge, each.receipt, each.entry)
         return cls(place, charge)
 
-    def commits(self, receipt: Receipt, entry: Head) -> Receipt:
-        """Say that the commit of this entry starts now; returns the receipt."""
-        self.receipt, self.entry = receipt, (entry.sequence, entry.hash)
+    def commits(self, receipt: Receipt, after: Account) -> Receipt:
+        """Say that the commit of the account's last entry starts now; returns the receipt."""
+        self.receipt, self.entry = receipt, (after.entries - 1, after.head)
         _last.receipt = receipt
         return receipt
 
-    def standing(self, book: Book, row: AccountRow) -> Receipt | None:
+    def standing(self, book: Book, account: Account) -> Receipt | None:
         """The receipt of the entry whose commit failed, if it was recorded. The transaction has locked the account."""
-        if self.receipt is None or book.has(row, *self.entry):
+        if self.receipt is None or book.has(account, *self.entry):
             return self.receipt
         self.receipt = None
         if self._commits >= _COMMITS and self._failed is not None:
@@ -185,11 +185,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_attempts.clear)  # otherwise both processes would draw for one charge
 
 
-def is_paid(book: Book, row: AccountRow, charge: ChargeRequest, *, place: sa.URL) -> bool:
+def is_paid(book: Book, account: Account, charge: ChargeRequest, *, place: sa.URL) -> bool:
     """Whether the charge, of whatever certificate and note, would use a recorded entry that this process remembers."""
     for each in _remembered(place):
         if replace(each.charge, certificate_hash=None, note="") == charge:
-            return book.has(row, *each.entry)
+            return book.has(account, *each.entry)
     return False
 
 
@@ -250,7 +250,7 @@ def _warn(receipt: Receipt, why: str, *, ledger: str) -> None:
     warnings.warn(AnswerNotStoredWarning(ledger, receipt.account, receipt.sequence, why), stacklevel=2)
 
 
-def answered(book: Book, row: AccountRow, charge: ChargeRequest) -> Receipt | None:
+def answered(book: Book, account: Account, charge: ChargeRequest) -> Receipt | None:
     """The receipt with the answer of the request, stored or still kept by this process; None if there is no answer.
 
     Warns:
@@ -258,7 +258,7 @@ def answered(book: Book, row: AccountRow, charge: ChargeRequest) -> Receipt | No
     """
     if charge.request is None:
         return None
-    held = book.under(row, charge.request)
+    held = book.under(account, charge.request)
     if any(entry.body.get("asked") != charge.request_hash for entry in held):
         shown, hint = Shown(repr(charge.request)), "Nothing was charged. Use another id for another question."
         raise RequestReusedError("request", shown, "an id not used for another question", hint)
@@ -273,13 +273,13 @@ def answered(book: Book, row: AccountRow, charge: ChargeRequest) -> Receipt | No
     return None
 
 
-def stored_release(book: Book, row: AccountRow, receipt: Receipt, release: str) -> str:
+def stored_release(book: Book, account: Account, receipt: Receipt, release: str) -> str:
     """`release`, now stored for the charge of `receipt`; or the release that its request had already."""
-    held = book.under(row, str(receipt.request))
+    held = book.under(account, str(receipt.request))
     if (receipt.sequence, receipt.hash) not in [(entry.sequence, entry.hash) for entry in held]:
         raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
     for entry in held:
         if entry.release is not None:
             return entry.release
-    book.insert_release(row, receipt.sequence, release, release_hash(receipt.hash, release))
+    book.insert_release(account, receipt.sequence, release, release_hash(receipt.hash, release))
     return release

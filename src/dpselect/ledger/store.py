@@ -6,7 +6,7 @@ import functools
 import secrets
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,21 +18,20 @@ from dpselect.errors import (
     LedgerDamagedError,
     LedgerError,
     LedgerVersionError,
-    SelectionError,
     did_you_mean,
     typed,
 )
 from dpselect.ledger.accounts import (
-    FIRST,
-    AccountTerms,
-    State,
+    UNREADABLE,
+    Account,
+    Head,
     account_seal,
     canonical,
     entry_hash,
     release_hash,
 )
 from dpselect.ledger.database import has_table, raw_of, schema_of
-from dpselect.ledger.records import Account, Entry, Head, entry_of
+from dpselect.ledger.records import Entry, entry_of
 
 if TYPE_CHECKING:
     from dpselect.ledger.database import SqliteDatabase
@@ -152,50 +151,11 @@ _MOVE_ON = (
 _INSERT_ENTRY, _INSERT_RELEASE = entries.insert().inline(), releases.insert().inline()
 
 
-@dataclass(frozen=True, slots=True)
-class AccountRow:
-    """An account as it is in the database, with its seal checked.
-
-    `noted` is the number of its entry that the anchor knew when the account was locked; entries contain it, so that an
-    anchor that was cut back is noticed.
-    """
-
-    terms: AccountTerms
-    text: str
-    state: State
-    head: str
-    noted: int | None = None
-
-    def to_head(self, ledger: str) -> Head:
-        """How far the account has come, in the ledger of this id."""
-        name, sequence, state = self.terms.name, self.state.entries - 1, self.state.to_text()
-        seal = account_seal(self.terms.number, name, self.text, state, self.head)
-        return Head(ledger=ledger, account=name, sequence=sequence, hash=self.head, state=state, seal=seal)
-
-    def to_account(self) -> Account:
-        """The account as callers see it."""
-        terms, state = self.terms, self.state
-        return Account(
-            name=terms.name,
-            unit=state.unit,
-            neighbours=terms.neighbours,
-            epsilon=state.epsilon,
-            delta=terms.delta,
-            set_aside=terms.set_aside,
-            spent=terms.spent(state.total),
-            set_aside_spent=state.total.delta,
-            is_open=state.is_open,
-            entries=state.entries,
-            head=self.head,
-        )
-
-
 _COLUMNS = ("number", "name", "terms", "state", "head", "seal")
-_written: dict[tuple[object, ...], AccountRow] = {}
+_written: dict[tuple[object, ...], Account] = {}
 """The accounts that this process wrote, by what their rows hold. If nobody else charged meanwhile, a row is still the
 same. Comparing it is as strict as checking the seal, and saves parsing it."""
 _CACHED_ACCOUNTS = 256
-_UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 
 
 @dataclass(slots=True)
@@ -206,13 +166,16 @@ class Book:
         connection: to the database, in a transaction.
         ledger: the ledger's address in messages.
         id: the ledger's id, once it is known.
-        heads: the new head of each account that was changed.
+        noted: the number of the account's entry that the anchor knew when the account was locked; entries contain it,
+            so that an anchor that was cut back is noticed.
+        head: the head to note in the anchor after the commit, or None.
     """
 
     connection: sa.Connection
     ledger: str
     id: str = ""
-    heads: dict[str, Head] = field(default_factory=dict[str, Head])
+    noted: int | None = None
+    head: Head | None = None
 
     def identify(self) -> None:
         """Read the ledger's id, if its tables are there and of this version."""
@@ -248,7 +211,7 @@ class Book:
                 raise LedgerDamagedError(self.ledger, f"the name of its account number {place} cannot be read.")
         return found
 
-    def account(self, name: str, *, lock: bool = False) -> AccountRow:
+    def account(self, name: str, *, lock: bool = False) -> Account:
         """The account called `name`; with `lock`, nobody else may change it until the transaction ends."""
         found = self._do(_LOCKED if lock else _ACCOUNT, {"account_key": name})
         if not found:
@@ -259,108 +222,104 @@ class Book:
         held = tuple([row[column] for column in _COLUMNS])
         if held in _written:
             return _written[held]
-        number, *texts, seal = held
-        if not all(isinstance(text, str) for text in texts) or seal != account_seal(number, *texts):
-            raise self.damaged_account(row["name"])
+        number, name, terms, state, head, seal = held
         try:
-            terms, state = AccountTerms.from_text(row["terms"]), State.from_text(row["state"])
-        except _UNREADABLE:
-            raise self.damaged_account(row["name"]) from None
-        return AccountRow(terms, row["terms"], state, row["head"])
+            if seal != account_seal(number, name, terms, state, head):
+                raise ValueError("another seal")
+            return Account.of_texts(terms, state, head)
+        except UNREADABLE:
+            raise self.damaged_account(name) from None
 
-    def rows(self, row: AccountRow, *, after: int | None = None) -> Iterator[Mapping[Any, Any]]:
+    def rows(self, account: Account, *, after: int | None = None) -> Iterator[Mapping[Any, Any]]:
         """The rows of an account's entries with their stored releases, in order, a thousand at a time.
 
         Args:
-            row: the account.
+            account: the account.
             after: return only entries after this number; None: all, even those with negative numbers.
         """
-        page = self._entries(_FIRST_PAGE if after is None else _PAGE, row, after=after)
+        page = self._entries(_FIRST_PAGE if after is None else _PAGE, account, after=after)
         while page:
-            yield from self._sound(page, row)
-            page = self._entries(_PAGE, row, after=page[-1]["sequence"])
+            yield from self._sound(page, account)
+            page = self._entries(_PAGE, account, after=page[-1]["sequence"])
 
-    def entries(self, row: AccountRow, *, after: int | None = None) -> Iterator[Entry]:
+    def entries(self, account: Account, *, after: int | None = None) -> Iterator[Entry]:
         """The entries of an account, in order; arguments as of `rows`."""
-        for each in self.rows(row, after=after):
-            yield self._read(each, row)
+        for each in self.rows(account, after=after):
+            yield self._read(each, account)
 
-    def under(self, row: AccountRow, request: str) -> list[Entry]:
+    def under(self, account: Account, request: str) -> list[Entry]:
         """The entries of an account under a request id, in order.
 
         Only those that the account counts: any other was never charged.
         """
-        found = self._entries(_UNDER_REQUEST, row, request_id=request)
-        counted = [each for each in found if 0 <= each["sequence"] < row.state.entries]
-        return [self._read(each, row) for each in self._sound(counted, row)]
+        found = self._entries(_UNDER_REQUEST, account, request_id=request)
+        counted = [each for each in found if 0 <= each["sequence"] < account.entries]
+        return [self._read(each, account) for each in self._sound(counted, account)]
 
-    def at(self, row: AccountRow, sequence: int) -> Entry | None:
+    def at(self, account: Account, sequence: int) -> Entry | None:
         """One entry of an account, or None."""
-        found = self._sound(self._entries(_AT, row, place=sequence), row)
-        return next((self._read(each, row) for each in found), None)
+        found = self._sound(self._entries(_AT, account, place=sequence), account)
+        return next((self._read(each, account) for each in found), None)
 
-    def has(self, row: AccountRow, sequence: int, digest: str) -> bool:
+    def has(self, account: Account, sequence: int, digest: str) -> bool:
         """Whether the entry of this number has this hash."""
-        return [each["hash"] for each in self._sound(self._entries(_AT, row, place=sequence), row)] == [digest]
+        found = self._sound(self._entries(_AT, account, place=sequence), account)
+        return [each["hash"] for each in found] == [digest]
 
-    def _entries(self, statement: sa.Select[Any], row: AccountRow, **values: Any) -> list[Mapping[Any, Any]]:
-        found = self.connection.execute(statement, {"account_key": row.terms.number, **values})
+    def _entries(self, statement: sa.Select[Any], account: Account, **values: Any) -> list[Mapping[Any, Any]]:
+        found = self.connection.execute(statement, {"account_key": account.number, **values})
         return cast("list[Mapping[Any, Any]]", [*found.mappings()])
 
-    def _sound(self, rows: Iterable[Mapping[Any, Any]], row: AccountRow) -> Iterator[Mapping[Any, Any]]:
+    def _sound(self, rows: Iterable[Mapping[Any, Any]], account: Account) -> Iterator[Mapping[Any, Any]]:
         """Check the types in rows of entries, because SQLite stores anything in any column; and stored releases."""
         for each in rows:
             texts = isinstance(each["body"], str) and isinstance(each["hash"], str)
             others = all(isinstance(each[name], str | None) for name in ("request", "release", "release_hash"))
             if not (texts and others and isinstance(each["sequence"], int)):
-                raise self.damaged_entry(row.terms.name, each["sequence"])
+                raise self._damaged_entry(account.name, each["sequence"])
             digest = None if each["release"] is None else release_hash(each["hash"], each["release"])
             if digest != each["release_hash"]:
-                place = f"entry {each['sequence']} of account {row.terms.name!r}"
+                place = f"entry {each['sequence']} of account {account.name!r}"
                 raise LedgerDamagedError(self.ledger, f"{place} has another release than was stored.")
             yield each
 
-    def _read(self, found: Mapping[Any, Any], row: AccountRow) -> Entry:
-        with self.readable(row.terms.name, found["sequence"]):
-            return entry_of(found)
+    def _read(self, row: Mapping[Any, Any], account: Account) -> Entry:
+        with self.readable(account.name, row["sequence"]):
+            return entry_of(row)
 
-    def open(self, terms: AccountTerms, state: State) -> AccountRow:
-        """Write a new account, whose state is `state` after its opening."""
-        row = AccountRow(terms, terms.to_text(), replace(state, entries=0), FIRST)
-        head = row.to_head(self.id)
-        held = {"number": terms.number, "name": terms.name, "terms": row.text, "state": head.state}
+    def open(self, account: Account) -> Account:
+        """Write a new account, and its opening."""
+        head = account.to_head(self.id)
+        held = {"number": account.number, "name": account.name, "terms": account.terms, "state": head.state}
         self.connection.execute(accounts.insert(), {**held, "head": head.hash, "seal": head.seal})
-        return self.append(row, state, "open", terms=row.text, epsilon=str(state.epsilon), unit=state.unit)
+        epsilon = str(account.epsilon)
+        return self.append(account.next(), "open", terms=account.terms, epsilon=epsilon, unit=account.unit)
 
-    def append(
-        self, row: AccountRow, after: State, kind: str, now: datetime | None = None, /, **fields: Any
-    ) -> AccountRow:
-        """Write the account's next entry, and the account as it is after it.
+    def append(self, after: Account, kind: str, now: datetime | None = None, /, **fields: Any) -> Account:
+        """Write the next entry of an account, given as it is `after` it but for the hash, and the account.
 
         The time in the entry is for the ledger's holder: nothing depends on the order of clocks. The nonce hides it
         from anyone who sees the entry's hash in a receipt and tries all milliseconds of a day.
         """
         time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
         stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), "ledger": self.id}
-        number, sequence = row.terms.number, row.state.entries
-        noted = {} if row.noted is None else {"noted": row.noted}
-        text = canonical({**stamp, **fields, **noted, "account": row.terms.name, "sequence": sequence})
-        new = replace(row, state=after, head=entry_hash(row.head, text))
-        head = new.to_head(self.id)
-        place = {"account": number, "sequence": sequence, "request": fields.get("request")}
+        noted = {} if self.noted is None else {"noted": self.noted}
+        sequence = after.entries - 1
+        text = canonical({**stamp, **fields, **noted, "account": after.name, "sequence": sequence})
+        new = replace(after, head=entry_hash(after.head, text))
+        self.head = head = new.to_head(self.id)
+        place = {"account": new.number, "sequence": sequence, "request": fields.get("request")}
         self._do(_INSERT_ENTRY, {**place, "body": text, "hash": head.hash})
         moved = {"new_state": head.state, "new_head": head.hash, "new_seal": head.seal}
-        self._do(_MOVE_ON, {"account_key": number, **moved})
+        self._do(_MOVE_ON, {"account_key": new.number, **moved})
         if len(_written) >= _CACHED_ACCOUNTS:
             _written.clear()
-        held = (number, row.terms.name, row.text, head.state, head.hash, head.seal)
-        _written[held] = replace(new, noted=None)
-        self.heads[row.terms.name] = head
+        _written[new.number, new.name, new.terms, head.state, head.hash, head.seal] = new
         return new
 
-    def insert_release(self, row: AccountRow, sequence: int, release: str, digest: str) -> None:
+    def insert_release(self, account: Account, sequence: int, release: str, digest: str) -> None:
         """Store the answer of a charge."""
-        self._do(_INSERT_RELEASE, {"account": row.terms.number, "sequence": sequence, "body": release, "hash": digest})
+        self._do(_INSERT_RELEASE, {"account": account.number, "sequence": sequence, "body": release, "hash": digest})
 
     def _do(self, statement: sa.Insert | sa.Update | sa.Select[Any], values: Mapping[str, Any]) -> list[Any]:
         """The rows that a statement finds, by the names of their columns.
@@ -382,7 +341,7 @@ class Book:
         text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
         return LedgerDamagedError(self.ledger, text)
 
-    def damaged_entry(self, account: str, place: object) -> LedgerDamagedError:
+    def _damaged_entry(self, account: str, place: object) -> LedgerDamagedError:
         """The error for an entry that no ledger wrote."""
         place = place if isinstance(place, int) else "?"
         return LedgerDamagedError(self.ledger, f"entry {place} of account {account!r} cannot be read.")
@@ -394,8 +353,8 @@ class Book:
             yield
         except LedgerError:
             raise
-        except _UNREADABLE:
-            raise self.damaged_entry(account, place) from None
+        except UNREADABLE:
+            raise self._damaged_entry(account, place) from None
 
 
 _DIALECT = sqlite.dialect()  # type: ignore[no-untyped-call]

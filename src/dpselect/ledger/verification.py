@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,16 +16,16 @@ from dpselect.accounting.filter import Cost
 from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
 from dpselect.ledger.accounts import (
     FIRST,
-    AccountTerms,
-    State,
+    Account,
+    Head,
     account_seal,
     canonical,
     cost_from,
     entry_hash,
     fraction_of,
 )
-from dpselect.ledger.records import Account, Head, body_of
-from dpselect.ledger.store import AccountRow, Book, accounts, entries, releases
+from dpselect.ledger.records import body_of
+from dpselect.ledger.store import Book, accounts, entries, releases
 
 _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
@@ -45,30 +46,30 @@ _BESIDE = (
 )
 
 
-def refuse_behind(book: Book, row: AccountRow, noted: Head | None) -> None:
+def refuse_behind(book: Book, account: Account, noted: Head | None) -> None:
     """Compare an account with the head that was noted of it."""
     if noted is None:
         return
-    name = row.terms.name
-    if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
-        if noted.state != row.state.to_text():
+    name = account.name
+    if noted.sequence == account.entries - 1 and noted.hash == account.head:
+        if noted.state != account.state:
             raise LedgerForkedError(book.ledger, f"account {name!r} differs from its anchor: {_BESIDE}")
         return  # nearly always: no entry has to be read
-    refuse_unless_there(book, row, noted.sequence, noted.hash)
+    refuse_unless_there(book, account, noted.sequence, noted.hash)
     with book.readable(name, noted.sequence):
-        known = State.from_text(noted.state)
-        has_spent_less = not row.state.total.covers(known.total)
+        known = Account.of_texts(account.terms, noted.state, noted.hash)
+        has_spent_less = not account.total.covers(known.total)
     if has_spent_less:
         raise LedgerRolledBackError(book.ledger, f"account {name!r} has spent less than its anchor says: {_BEHIND}")
 
 
-def refuse_unless_there(book: Book, row: AccountRow, sequence: int, digest: str) -> None:
+def refuse_unless_there(book: Book, account: Account, sequence: int, digest: str) -> None:
     """Look up an entry that is known from elsewhere."""
-    name, last = row.terms.name, row.state.entries - 1
+    name, last = account.name, account.entries - 1
     if sequence > last:
         text = f"account {name!r} ends at entry {last}, and once had entry {sequence}: {_BEHIND}"
         raise LedgerRolledBackError(book.ledger, text)
-    if not book.has(row, sequence, digest):
+    if not book.has(account, sequence, digest):
         raise LedgerForkedError(book.ledger, f"entry {sequence} of account {name!r} is a different one: {_BESIDE}")
 
 
@@ -122,97 +123,95 @@ def verified(book: Book, name: str, noted: Head | None, *, only_new: bool) -> tu
 
     With `only_new` it is followed from the state that the anchor noted, whose seal shows that the terms are the same.
     """
-    row = book.account(name)
-    refuse_behind(book, row, noted)
-    state: State | None = None
-    head, place, after, once = FIRST, 0, None, -1
+    account = book.account(name)
+    refuse_behind(book, account, noted)
+    followed: Account | None = None
+    place, once = 0, -1
     if only_new and noted is not None:
-        if account_seal(row.terms.number, name, row.text, noted.state, noted.hash) != noted.seal:
+        if account_seal(account.number, name, account.terms, noted.state, noted.hash) != noted.seal:
             raise book.damaged_account(name)
         with book.readable(name, noted.sequence):
-            state = State.from_text(noted.state)
-        head, place, after = noted.hash, noted.sequence + 1, noted.sequence
+            followed = Account.of_texts(account.terms, noted.state, noted.hash)
+        place = noted.sequence + 1
     try:
-        for found in book.rows(row, after=after):
-            if found["sequence"] < 0:
-                text = f"account {name!r} has an entry {found['sequence']}, before its first."
+        for row in book.rows(account, after=place - 1 if place else None):
+            if row["sequence"] < 0:
+                text = f"account {name!r} has an entry {row['sequence']}, before its first."
                 raise LedgerDamagedError(book.ledger, text)
             with book.readable(name, place):
-                state, known = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=book.id)
-            once = max(once, known)
-            head, place = found["hash"], place + 1
-        if place < row.state.entries:
+                followed, known = _followed(row, followed, account, place=place, own_id=book.id)
+            place, once = place + 1, max(once, known)
+        if place < account.entries:
             raise _WrongEntryError("is missing")
-        if place > row.state.entries or state != row.state or head != row.head:
+        if followed != account:
             raise _WrongEntryError("does not follow from the ones before it")
     except _WrongEntryError as wrong:
         raise LedgerDamagedError(book.ledger, f"entry {place} of account {name!r} {wrong}.") from None
-    return row.to_account(), once
+    return account, once
 
 
 def _followed(
-    found: Mapping[Any, Any], state: State | None, *, terms: AccountTerms, place: int, previous: str, own_id: str
-) -> tuple[State, int]:
-    """The state after the entry at `place`, which is checked completely, and the number that it says was noted."""
-    if found["sequence"] != place:
+    row: Mapping[Any, Any], before: Account | None, account: Account, *, place: int, own_id: str
+) -> tuple[Account, int]:
+    """The account after the entry at `place`, which is checked completely, and the number that it says was noted."""
+    if row["sequence"] != place:
         raise _WrongEntryError("is missing")
-    if entry_hash(previous, found["body"]) != found["hash"]:
+    if entry_hash(FIRST if before is None else before.head, row["body"]) != row["hash"]:
         raise _WrongEntryError("was changed, or one before it")
-    body = body_of(found)
-    if canonical(body) != found["body"]:
+    body = body_of(row)
+    if canonical(body) != row["body"]:
         raise _WrongEntryError("is not written as entries are")
-    if (body["account"], body["sequence"], body.get("request")) != (terms.name, place, found["request"]):
+    if (body["account"], body["sequence"], body.get("request")) != (account.name, place, row["request"]):
         raise _WrongEntryError("belongs elsewhere")
     if body["ledger"] != own_id:
         raise _WrongEntryError("belongs to another ledger")
     noted = body.get("noted", -1)
     if type(noted) is not int or not -1 <= noted < max(place, 0):
         raise _WrongEntryError("says what no anchor noted")
-    return _after(body, state, terms), noted
+    if before is not None:
+        return replace(_after(body, before), head=row["hash"]), noted
+    if body["kind"] != "open" or body["terms"] != account.terms:
+        raise _WrongEntryError("does not open the account on its terms")
+    opened = Account.opened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
+    return replace(opened, head=row["hash"]), noted
 
 
-def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) -> State:
-    if state is None:
-        if body["kind"] != "open" or body["terms"] != terms.to_text():
-            raise _WrongEntryError("does not open the account on its terms")
-        return State.opened(terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
-    if not state.is_open:
+def _after(body: Mapping[str, Any], before: Account) -> Account:
+    if not before.is_open:
         raise _WrongEntryError("comes after the account was closed")
     match body["kind"]:
-        case "charge" if "begins" in body:
-            return _begun(body, state)
+        case "charge" if "begins" in body:  # the draw for a charge that was made ahead: nothing is spent
+            begins = body["begins"]
+            if type(begins) is not int or not 0 < begins < before.entries or {"event", "cost"} & body.keys():
+                raise _WrongEntryError("begins no draw")
+            return before.next()
         case "charge":
-            return _charged(body, state, terms)
+            return _charged(body, before)
         case "limit":
-            limited = state.next(epsilon=fraction_of(body["epsilon"]))
+            limited = before.next(epsilon=fraction_of(body["epsilon"]))
         case "close":
-            limited = state.next(is_open=False)
+            limited = before.next(is_open=False)
         case _:
             raise _WrongEntryError("is of an unknown kind")
-    if not terms.allow(limited.epsilon, limited.total):
+    if not limited.allows(limited.total):
         raise _WrongEntryError("sets a limit below what was spent")
     return limited
 
 
-def _begun(body: Mapping[str, Any], state: State) -> State:
-    """The state after a draw begins for a charge that was made ahead: nothing is spent."""
-    if type(body["begins"]) is not int or not 0 < body["begins"] < state.entries or {"event", "cost"} & body.keys():
-        raise _WrongEntryError("begins no draw")
-    return state.charged(state.total, unit=None)
-
-
-def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
+def _charged(body: Mapping[str, Any], before: Account) -> Account:
     run = from_json(body["event"])
     event = run.event if isinstance(run, Run) else run
-    cost, true = cost_from(body["cost"]), terms.cost(event)
-    if not (_is_at_least(cost, true) or (not state.total.pure and _is_planned(cost, terms.planned_cost(event)))):
+    cost, true = cost_from(body["cost"]), before.limits.cost(event)
+    is_first = not before.total.pure
+    if not (_is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))):
         raise _WrongEntryError("costs less than its event")
-    total = state.total + cost
-    if not terms.allow(state.epsilon, total):
+    if not before.allows(before.total + cost):
         raise _WrongEntryError("passes the limit")
-    if isinstance(run, Run) and (run.neighbours is not terms.neighbours or state.unit not in (None, run.unit)):
+    if not isinstance(run, Run):
+        return before.charged(cost, unit=None)
+    if run.neighbours is not before.neighbours or before.unit not in (None, run.unit):
         raise _WrongEntryError("is about another unit or relation")
-    return state.charged(total, unit=run.unit if isinstance(run, Run) else None)
+    return before.charged(cost, unit=run.unit)
 
 
 def _is_at_least(cost: Cost, true: Cost) -> bool:
