@@ -35,9 +35,6 @@ from dpselect.ledger.sqlite_file import (
     Identity,
     identity_of,
     refuse_lost,
-    refuse_lost_log,
-    refuse_moved,
-    refuse_replaced,
     size_of,
     standing_still,
     translated,
@@ -133,12 +130,12 @@ class SqliteDatabase:
         with self._connected() as connection:
             raw = raw_of(connection)
             connection.exec_driver_sql("BEGIN")
-            refuse_replaced(self._path, raw, ledger=self.shown)
+            raw.refuse_replaced()
             try:
                 yield connection
             finally:
-                refuse_moved(raw, ledger=self.shown)  # also where what was read looked damaged
-            refuse_lost_log(raw, ledger=self.shown)
+                raw.refuse_moved()  # also where what was read looked damaged
+            raw.refuse_lost_log()
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
@@ -151,11 +148,11 @@ class SqliteDatabase:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
                     raise LedgerBusyError(self.shown, _CROWDED)
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
-                refuse_replaced(self._path, raw, ledger=self.shown)  # while it is certain that nothing is written
+                raw.refuse_replaced()  # while it is certain that nothing is written
                 yield connection
-                refuse_replaced(self._path, raw, ledger=self.shown)
+                raw.refuse_replaced()
                 connection.commit()
-                refuse_lost_log(raw, ledger=self.shown)
+                raw.refuse_lost_log()
             except BaseException:
                 raw.release()  # before it is another's turn
                 raise
@@ -220,7 +217,7 @@ class SqliteDatabase:
             check_same_thread=False,
             factory=FileConnection,
         )
-        connection.opened(self._path, self._opened, still).text_factory = _text
+        connection.opened(self._path, self.shown, self._opened, still).text_factory = _text
         for setting in _DURABLE:
             connection.execute(setting)
         connection.execute("PRAGMA foreign_keys=ON")
