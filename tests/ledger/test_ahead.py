@@ -7,16 +7,25 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpselect import Neighbours
 from dpselect.accounting import PureEvent, Run
-from dpselect.errors import ChargeRefusedError, InvalidParameterError, LedgerUnavailableError, RequestReusedError
+from dpselect.errors import (
+    ChargeRefusedError,
+    InvalidParameterError,
+    LedgerDamagedError,
+    LedgerUnavailableError,
+    RequestReusedError,
+)
 from dpselect.ledger import Ledger, requests
+from dpselect.mechanisms import plan_top_k
 from dpselect.testing import seeded
 from tests.ledger.granted import Granted
+from tests.ledger.tampering import by_hand
 
 DAY = datetime(2026, 11, 25, tzinfo=UTC)
 QUARTER = Run(event=PureEvent(epsilon=0.25), mechanism="m", neighbours=Neighbours.ADD_REMOVE, unit="person")
@@ -156,3 +165,65 @@ def test_who_may_charge_may_charge_ahead(granted: Granted) -> None:
         assert charger.history("clicks")[-1].kind == "begin"
         assert charger.store_release(receipt, "answer") == "answer"
         charger.verify()
+
+
+PLANNED = Run(
+    event=plan_top_k(1000, 2, epsilon=1.0, delta=0.05, sensitivity=1, monotonic=True).event,
+    mechanism="m",
+    neighbours=Neighbours.ADD_REMOVE,
+    unit="person",
+)
+"""Its rounds add up to more than 1; planned together they are (1, .05)-DP."""
+
+
+@pytest.mark.parametrize("is_ahead", [True, False], ids=["ahead", "at once"])
+def test_an_account_whose_first_charge_was_planned_is_followed_and_verified(
+    ledger: Ledger, tmp_path: Path, is_ahead: bool
+) -> None:
+    """Every entry after it, too: the draw that begins, a limit, an entry that the anchor knew of, the end."""
+    asked: dict[str, Any] = {"request": "a", "question": "ages", "certificate": "1" * 64, "time": DAY}
+    anchor = tmp_path / "anchor"
+    ledger.open_account("plans", epsilon=1, delta=0.05, unit="person")
+    if is_ahead:
+        with pytest.raises(ChargeRefusedError):
+            ledger.charge_ahead("plans", [(PLANNED, "a", "ages", "1" * 64, DAY), TWO[1]])
+        ledger.charge_ahead("plans", [(PLANNED, "a", "ages", "1" * 64, DAY)])
+        assert ledger.verify()[0].entries == 2
+    receipt = ledger.charge("plans", PLANNED, **asked)
+    assert kinds(ledger) == ["open", "charge", "begin"][: 3 if is_ahead else 2]
+    assert ledger.store_release(receipt, "answer") == "answer"
+    spent = ledger.account("plans").spent
+    assert 0.99 < spent <= 1 < PLANNED.event.epsilon
+    ledger.anchor(anchor)
+    with Ledger(ledger._url, anchor=anchor) as anchored:  # pyright: ignore
+        with pytest.raises(ChargeRefusedError):
+            anchored.charge("plans", QUARTER)
+        anchored.set_limit("plans", epsilon=2)
+        anchored.charge("plans", QUARTER)
+        anchored.close("plans")
+        for only_new in (False, True):
+            (verified,) = anchored.verify(only_new=only_new)
+            assert verified == ledger.account("plans")
+            assert verified.spent == spent + Fraction(1, 4)
+    first = next(each for each in ledger.history("plans") if each.kind == "charge")
+    pure, delta, _ = first.body["cost"]
+    assert (Fraction(pure), delta) == (spent, "0")
+    by_hand(
+        ledger._url.render_as_string(hide_password=False),  # pyright: ignore
+        f"""UPDATE dpselect_entries SET body = replace(body, '"{pure}"', '"1/2"') WHERE sequence = 1""",
+    )
+    with pytest.raises(LedgerDamagedError, match="entry 1 of account 'plans' was changed"):
+        ledger.verify()
+
+
+def test_a_planned_cost_is_for_the_first_charge_alone(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that charged a later one as it was planned would be found out."""
+    ledger.open_account("plans", epsilon=2, delta=0.05, unit="person")
+    ledger.charge("plans", PureEvent(epsilon=2.0**-40))
+    planned = ledger.account("plans").limits.planned_cost(PLANNED.event)
+    assert planned is not None
+    monkeypatch.setattr(Ledger, "_allowed", lambda *_: [planned])
+    ledger.charge("plans", PLANNED)
+    monkeypatch.undo()
+    with pytest.raises(LedgerDamagedError, match="entry 2 of account 'plans' costs less than its event"):
+        ledger.verify()

@@ -54,9 +54,9 @@ def test_of_two_copies_that_charge_at_once_one_is_refused(
     together = threading.Barrier(2)
     note = FileAnchor.note
 
-    def late(self: FileAnchor, ledger: str, head: Head) -> None:
+    def late(self: FileAnchor, head: Head) -> None:
         together.wait(60)
-        note(self, ledger, head)
+        note(self, head)
 
     monkeypatch.setattr(FileAnchor, "note", late)
 
@@ -144,7 +144,7 @@ def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str,
         "two totals": replace(old, sequence=known.sequence + 1, state=known.state[:-1] + "," + old.state[1:]),
     }[harm]
     with suppress(AnchorError):  # its own writer looks at what it wrote
-        FileAnchor(anchor).note(identity, forged)
+        FileAnchor(anchor).note(forged)
     with Ledger(older, anchor=anchor) as rolled_back:
         with pytest.raises((AnchorError, LedgerRolledBackError, LedgerForkedError)):
             rolled_back.charge("clicks", EIGHTH)
@@ -307,7 +307,7 @@ def test_a_long_anchor_is_read_in_blocks(place: Path, anchor: str, monkeypatch: 
     writer = FileAnchor(anchor)
     head = writer.heads(identity)["clicks"]
     for number in range(3, 40):
-        writer.note(identity, replace(head, account=f"account {number % 7}", sequence=number))
+        writer.note(replace(head, account=f"account {number % 7}", sequence=number))
     known = writer.heads(identity)
     assert [known[f"account {rest}"].sequence for rest in range(7)] == [35, 36, 37, 38, 39, 33, 34]
     for size in (1, 100, 1000, 4096):

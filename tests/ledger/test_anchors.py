@@ -282,7 +282,7 @@ def meaning(place: Path, anchor: Path) -> Meaning:
     with Ledger(f"sqlite:///{place}?mode=ro", anchor=anchor) as ledger:
         try:
             told = ledger.verify()
-            return [(each.account, each.entries, each.head, str(ledger.account(each.account).spent)) for each in told]
+            return [(each.name, each.entries, each.head, str(ledger.account(each.name).spent)) for each in told]
         except (LedgerError, AnchorError):
             return None
         finally:

@@ -1,9 +1,8 @@
-"""An answer that another thread is storing at this moment is waited for, and is none that could not be stored."""
+"""Threads of one process are to each other as processes: each pays, and the answer that is stored first is given."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,123 +10,69 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerNotStoredWarning, LedgerVersionError
-from dpselect.ledger import Receipt, requests
+from dpselect.ledger import requests
 
-EVENT = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
+EVENT = dps.PermuteAndFlip(epsilon=0.25, sensitivity=1).event
 ASKED: dict[str, Any] = {"request": "november", "question": "top page"}
 LONG = 60
 """Seconds until a test that hangs fails."""
 
 
-def charged(ledger: dps.Ledger) -> Receipt | None:
-    return ledger.charge("a", EVENT, **ASKED)
-
-
-def looked(ledger: dps.Ledger) -> Receipt | None:
-    return ledger.look("a", EVENT, **ASKED)
-
-
-WAYS = [charged, looked]
-
-
 class Storing:
-    """A thread that stores an answer, held up in the midst of it until `goes_on` is set."""
+    """A thread that stores an answer, held up in the midst of it until it `ends`."""
 
-    def __init__(self, path: Path, patch: pytest.MonkeyPatch, *, wait: float = LONG, fails: bool = False) -> None:
-        self.ledger = dps.Ledger(path / "budget.db", wait=wait)
+    def __init__(self, path: Path, patch: pytest.MonkeyPatch, *, fails: bool = False) -> None:
+        self.ledger = dps.Ledger(path / "budget.db", wait=LONG)
         self.ledger.open_account("a", epsilon=1)
         receipt = self.ledger.charge("a", EVENT, **ASKED)
-        self.goes_on, self.warned = threading.Event(), list[str]()
-        begun, store = threading.Event(), dps.Ledger._stored_release  # pyright: ignore[reportPrivateUsage]
+        self.told = list[str]()
+        begun, store, self._goes_on = threading.Event(), dps.Ledger._stored_release, threading.Event()  # pyright: ignore
 
         def held_up(ledger: dps.Ledger, *given: Any) -> str:
-            if threading.current_thread() is not self._thread:
-                return store(ledger, *given)
-            begun.set()
-            assert self.goes_on.wait(LONG)
-            if fails:
-                raise LedgerVersionError("the ledger", "a later version.")
+            if threading.current_thread() is self._thread:
+                begun.set()
+                assert self._goes_on.wait(LONG)
+                if fails:
+                    raise LedgerVersionError("the ledger", "a later version.")
             return store(ledger, *given)
 
         def run() -> None:
             try:
-                self.ledger.store_release(receipt, "answer")
+                self.told.append(self.ledger.store_release(receipt, "first"))
             except AnswerNotStoredWarning as warning:  # warnings are errors in tests
-                self.warned.append(str(warning))
+                self.told.append(str(warning))
 
         patch.setattr(dps.Ledger, "_stored_release", held_up)
         self._thread = threading.Thread(target=run)
         self._thread.start()
         assert begun.wait(LONG)
 
-    def ends(self) -> None:
-        self.goes_on.set()
+    def ends(self) -> str:
+        self._goes_on.set()
         self._thread.join(LONG)
+        return self.told[0]
 
 
-def going_on_when_waited_for(held: Storing, patch: pytest.MonkeyPatch) -> list[str]:
-    """Lets the thread go on as soon as another one waits for it, and notes that it does."""
-    until, waits = requests.Patience.until, list[str]()
-
-    def noted(patience: requests.Patience, done: threading.Event | None) -> bool:
-        assert done is not None
-        waits.append("waits")
-        held.goes_on.set()
-        return until(patience, done)
-
-    patch.setattr(requests.Patience, "until", noted)
-    return waits
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_an_answer_that_is_being_stored_is_waited_for(
-    way: Callable[[dps.Ledger], Receipt | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_who_asks_while_an_answer_is_being_stored_pays_and_both_give_one_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is no answer that could not be stored: nobody is warned."""
     held = Storing(tmp_path, monkeypatch)
-    waits = going_on_when_waited_for(held, monkeypatch)
-    found = way(held.ledger)
-    held.ends()
-    assert (waits, held.warned) == (["waits"], [])
-    assert found is not None
-    assert found.release == "answer"
-    assert held.ledger.account("a").entries == 2
+    assert held.ledger.look("a", EVENT, **ASKED) is None
+    second = held.ledger.charge("a", EVENT, **ASKED)
+    assert (second.sequence, second.release) == (2, None)
+    assert held.ledger.store_release(second, "second") == "second"
+    assert held.ends() == "second"
+    third = held.ledger.charge("a", EVENT, **ASKED)
+    assert (third.sequence, third.release, held.ledger.remaining("a")) == (2, "second", 0.5)
+    assert not requests._answers  # pyright: ignore[reportPrivateUsage]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_an_answer_that_then_cannot_be_stored_is_given_with_a_warning(
-    way: Callable[[dps.Ledger], Receipt | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_answer_that_a_thread_could_not_store_is_stored_by_who_asks_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Storing(tmp_path, monkeypatch, fails=True)
-    waits = going_on_when_waited_for(held, monkeypatch)
-    with pytest.warns(AnswerNotStoredWarning) as warned:  # of both threads
-        found = way(held.ledger)
-    held.ends()
-    said = " ".join(str(each.message) for each in warned)
-    assert (waits, len(warned)) == (["waits"], 2)
-    assert "another dpselect wrote it meanwhile" in said
-    assert "another try just now failed as well" in said
-    assert found is not None
-    assert found.release == "answer"
-    again = looked(held.ledger)  # whoever asks next stores it
-    assert again is not None
-    assert held.ledger.history("a")[1].release == "answer"
-
-
-def test_nobody_waits_for_longer_than_for_a_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Storing(tmp_path, monkeypatch)
-    impatient = dps.Ledger(tmp_path / "budget.db", wait=0)
-    with pytest.warns(AnswerNotStoredWarning, match="another thread has not been able to, so far"):
-        found = looked(impatient)
-    assert found is not None
-    assert found.release == "answer"
-    held.ends()
-    assert held.ledger.history("a")[1].release == "answer"
-
-
-def test_what_was_stored_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Storing(tmp_path, monkeypatch)
-    held.ends()
-    waits = going_on_when_waited_for(held, monkeypatch)
-    assert charged(held.ledger) == looked(held.ledger)
-    assert not waits
-    assert not requests._storing  # pyright: ignore[reportPrivateUsage]
+    assert "another dpselect wrote it meanwhile" in held.ends()
+    again = held.ledger.charge("a", EVENT, **ASKED)
+    assert (again.sequence, again.release) == (1, "first")
+    assert [entry.release for entry in held.ledger.history("a")] == [None, "first"]

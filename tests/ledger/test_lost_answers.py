@@ -247,7 +247,7 @@ def test_an_interrupted_commit_is_no_lost_budget(opened: Path, tmp_path: Path, m
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
-            patch.setattr(database, "refuse_lost_log", interrupted)  # right after the commit
+            patch.setattr(FileConnection, "refuse_lost_log", interrupted)  # right after the commit
             with pytest.raises(KeyboardInterrupt) as caught:
                 ledger.charge("clicks", half)
         assert "entry 2 of account 'clicks' was being recorded" in caught.value.__notes__[0]

@@ -7,13 +7,13 @@ import fcntl
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-import dpselect as dps
 from dpselect.accounting import PureEvent
 from dpselect.errors import (
     AnchorError,
@@ -213,7 +213,7 @@ def test_a_long_anchor_takes_little_work(ledger: Ledger, anchor: Path) -> None:
     receipt = ledger.charge("clicks", EIGHTH)
     head = FileAnchor(anchor).heads(str(receipt.ledger))["clicks"]
     with open(anchor, "a") as file:
-        file.writelines(f"{line_of(renumbered(head, number))}\n" for number in range(2, 302))
+        file.writelines(f"{line_of(replace(head, sequence=number))}\n" for number in range(2, 302))
     entered = 0
 
     def count(_frame: object, event: str, _argument: object) -> None:
@@ -229,7 +229,3 @@ def test_a_long_anchor_takes_little_work(ledger: Ledger, anchor: Path) -> None:
         sys.setprofile(profiled)
     assert heads["clicks"].sequence == 301
     assert entered < 20 * 300
-
-
-def renumbered(head: dps.ledger.Head, number: int) -> dps.ledger.Head:
-    return dps.ledger.Head(account=head.account, sequence=number, hash=head.hash, state=head.state, seal=head.seal)

@@ -70,13 +70,6 @@ def test_permissions_given_later_are_kept_and_inherited(tmp_path: Path) -> None:
         assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o660}
 
 
-def test_no_ledger_is_made_where_no_temporary_file_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with pytest.raises(LedgerUnavailableError, match="TMPDIR"):
-        Ledger(tmp_path / "budget.db").open_account("clicks", epsilon=1)
-    assert not any(tmp_path.iterdir())
-
-
 def audit(path: str) -> None:
     """What somebody finds who may write nothing in that folder; the superuser may, and becomes nobody first."""
     if os.geteuid() == 0:

@@ -22,9 +22,10 @@ from dpselect.accounting import (
     SequenceEvent,
     compose,
 )
+from dpselect.accounting.filter import Limits
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import AccountTerms, State
+from dpselect.ledger.accounts import Account
 from dpselect.ledger.charging import refusal, scaled, sure_share
 from dpselect.mechanisms import plan_top_k
 from tests.slow import crossed
@@ -34,14 +35,15 @@ def top_k_event(k: int, *, epsilon: float, delta: float) -> ComposedEvent:
     return plan_top_k(1000, k, epsilon=epsilon, delta=delta, sensitivity=1, monotonic=True).event
 
 
-def account(epsilon: float, delta: float, spent: float = 0.0) -> tuple[AccountTerms, State]:
+def account(epsilon: float, delta: float, spent: float = 0.0) -> Account:
     limit = Fraction(epsilon)
-    neighbours = Neighbours.ADD_REMOVE
-    terms = AccountTerms.new(
-        epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0), number=1, name="a", neighbours=neighbours
-    )
-    state = State.opened(terms, epsilon=limit, unit=None)
-    return terms, state.charged(terms.cost(PureEvent(epsilon=spent)), unit=None) if spent else state
+    limits = Limits.new(epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
+    new = Account.new("a", 1, neighbours=Neighbours.ADD_REMOVE, limits=limits, epsilon=limit, unit=None).next()
+    return new.charged(limits.cost(PureEvent(epsilon=spent)), unit=None) if spent else new
+
+
+def fits(row: Account, event: Event) -> bool:
+    return row.allows(row.total + row.limits.cost(event))
 
 
 @pytest.mark.parametrize("k", [5, 10, 20, 50, 100])
@@ -96,11 +98,11 @@ def test_only_what_comes_first_is_charged_as_it_was_planned(ledger: Ledger) -> N
 @pytest.mark.parametrize(("delta", "k"), crossed([1e-4, 1e-6, 1e-9], [3, 10, 100]))
 @pytest.mark.parametrize(("asked", "limit"), crossed([0.25, 1.0, 4.0, 16.0], [0.5, 2.0]))
 def test_a_top_k_at_the_share_that_is_told_fits(delta: float, k: int, asked: float, limit: float) -> None:
-    terms, state = account(limit, 1e-6, spent=limit / 4)
+    row = account(limit, 1e-6, spent=limit / 4)
     event = top_k_event(k, epsilon=asked, delta=delta)
-    if terms.allow(state.epsilon, state.total + terms.cost(event)):
+    if fits(row, event):
         return
-    share = sure_share(event, terms, state)
+    share = sure_share(event, row)
     assert share < 1.0
     if share == 0.0:
         assert asked > 20 * limit  # far from the mark
@@ -108,7 +110,7 @@ def test_a_top_k_at_the_share_that_is_told_fits(delta: float, k: int, asked: flo
     smaller = top_k_event(k, epsilon=share * asked, delta=delta)
     if type(smaller) is not type(event):
         return  # at that epsilon the rule takes another plan, which has a price of its own
-    assert terms.allow(state.epsilon, state.total + terms.cost(smaller))
+    assert fits(row, smaller)
 
 
 singles = st.builds(BoundedRangeEvent, epsilon=st.floats(0.01, 50)) | st.builds(PureEvent, epsilon=st.floats(0.01, 50))
@@ -117,12 +119,12 @@ events = singles | st.builds(ComposedEvent, event=singles, count=st.integers(1, 
 
 @given(events, st.sampled_from([0.0, 1e-6]))
 def test_the_share_fits_and_much_more_does_not(event: Event, spent: float) -> None:
-    terms, state = account(1.0, 1e-6, spent)
-    share = Fraction(str(sure_share(event, terms, state)))
+    row = account(1.0, 1e-6, spent)
+    share = Fraction(str(sure_share(event, row)))
     if share:
-        assert terms.allow(state.epsilon, state.total + terms.cost(scaled(event, share)))
+        assert fits(row, scaled(event, share))
     if isinstance(event, (BoundedRangeEvent, PureEvent)) and event.epsilon > 1.01:
-        assert not terms.allow(state.epsilon, state.total + terms.cost(scaled(event, share + Fraction(2, 1000))))
+        assert not fits(row, scaled(event, share + Fraction(2, 1000)))
 
 
 def test_a_question_with_a_number_of_units_fits_at_what_is_said(tmp_path: Path) -> None:
@@ -150,9 +152,9 @@ def test_every_part_of_a_group_is_scaled() -> None:
 
 
 def test_nothing_is_advised_where_nothing_fits() -> None:
-    terms, state = account(1.0, 1e-6, spent=1.0)
+    row = account(1.0, 1e-6, spent=1.0)
     event = PureEvent(epsilon=5e-324)
-    text = refusal(event, terms.cost(event), terms, state, ledger="a").what
+    text = refusal(event, row.limits.cost(event), row, ledger="a").what
     assert "would fit" not in text
     assert "has epsilon=0.0 left of 1.0; this would cost 5e-324. Nothing was" in text
 

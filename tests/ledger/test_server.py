@@ -55,9 +55,8 @@ def test_what_postgresql_reports_is_translated(
     """An error is the server's word that it did not commit; whatever ends the connection is not."""
     driver = type("DriverError", (psycopg.OperationalError,), {"sqlstate": state, "diag": _Diagnosis(severity)})
     cause = driver("row of Zoe, aged 41")
-    error = failed(
-        sa.exc.OperationalError("INSERT ...", {"body": "Zoe"}, cause), "postgresql://host/x", committing=committing
-    )
+    fault = failed(sa.exc.OperationalError("INSERT ...", {"body": "Zoe"}, cause), committing=committing)
+    error = fault.of("postgresql://host/x")
     assert type(error) is kind
     assert "Zoe" not in str(error)
     in_doubt = committing and severity != "ERROR"
@@ -96,12 +95,12 @@ _AT = 'connection to server at "127.0.0.1", port 5432 failed: '
     ],
 )
 def test_who_is_not_let_in_is_told_why(said: str, kind: type[LedgerError], expected: str) -> None:
-    error = refused(psycopg.OperationalError(_AT + said), "postgresql://host/x")
+    error = refused(psycopg.OperationalError(_AT + said)).of("postgresql://host/x")
     assert type(error) is kind
     assert expected in str(error)
     assert NOTHING in str(error)
     assert "zoe" not in str(error)
-    assert "did not answer" in str(refused(NoAnswerError(said), "postgresql://host/x"))
+    assert "did not answer" in str(refused(NoAnswerError(said)).of("postgresql://host/x"))
 
 
 def test_each_way_to_no_ledger_has_its_own_error(server_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

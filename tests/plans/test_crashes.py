@@ -35,8 +35,8 @@ class Steps:
             (dps.Ledger, "charge_ahead"),
             (dps.Ledger, "charge"),
             (dps.Ledger, "store_release"),
-            (store, "append"),
-            (store, "insert_release"),
+            (store.Book, "append"),
+            (store.Book, "insert_release"),
             (paying, "_drawn"),
         ):
             patch.setattr(owner, name, self._watched(name, getattr(owner, name)))

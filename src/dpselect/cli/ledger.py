@@ -17,7 +17,7 @@ from dpselect.errors import InvalidCertificateError, InvalidParameterError, Show
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
-    from dpselect.ledger import Account, Entry, Ledger, Verified
+    from dpselect.ledger import Account, Entry, Ledger
 
 Url = Annotated[str, Parameter(help="File or database of the ledger.")]
 Name = Annotated[str, Parameter(help="Name of the account.")]
@@ -286,12 +286,10 @@ def _line(entry: Entry) -> list[str]:
     return [str(entry.sequence), time, entry.kind, entry.what, epsilon, entry.request or "", entry.note]
 
 
-def _show_verified(found: Sequence[Verified], as_json: bool) -> None:
+def _show_verified(found: Sequence[Account], as_json: bool) -> None:
     if as_json:
         return _objects(account.to_dict() for account in found)
-    return _table(
-        ["account", "entries", "intact up to"], [[each.account, str(each.entries), each.head] for each in found]
-    )
+    return _table(["account", "entries", "intact up to"], [[each.name, str(each.entries), each.head] for each in found])
 
 
 def _objects(held: Iterable[Mapping[str, Any]]) -> None:

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
+    from dpselect.ledger.accounts import Account as Account
+    from dpselect.ledger.accounts import Head as Head
     from dpselect.ledger.ledger import Ledger as Ledger
-    from dpselect.ledger.records import Account as Account
     from dpselect.ledger.records import Entry as Entry
-    from dpselect.ledger.records import Head as Head
     from dpselect.ledger.records import Receipt as Receipt
-    from dpselect.ledger.records import Verified as Verified
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
             "dpselect.ledger.ledger": "Ledger",
-            "dpselect.ledger.records": "Account Entry Head Receipt Verified",
+            "dpselect.ledger.accounts": "Account Head",
+            "dpselect.ledger.records": "Entry Receipt",
         },
     )

@@ -1,4 +1,4 @@
-"""An account in a ledger: its terms, its state, their texts, and the chain of hashes that shows what was changed.
+"""An account of a ledger, its texts, and the chain of hashes that shows what was changed.
 
 What events cost an account, and whether one more charge fits, `dpselect.accounting.filter` decides.
 
@@ -16,14 +16,14 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from dpselect.accounting.filter import Cost, Limits, Order
-from dpselect.errors import LedgerDamagedError, LedgerError, SelectionError
+from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.errors import SelectionError
 from dpselect.privacy import Neighbours
 
 FIRST = "0" * 64
@@ -36,6 +36,9 @@ def canonical(held: dict[str, Any]) -> str:
     """JSON that is the same text for equal objects: one line, keys sorted."""
     return _ENCODER.encode(held)
 
+
+UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a text leads to, if no ledger wrote it."""
 
 _FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _LONGEST = 8000
@@ -85,51 +88,6 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()
 
 
-_TEXTS = ("body", "hash")
-_TEXTS_OR_NONE = ("request", "release", "release_hash")
-_UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
-
-
-def damaged_account(ledger: str, name: str) -> LedgerDamagedError:
-    """The error for an account whose row is not the one that the ledger wrote."""
-    text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
-    return LedgerDamagedError(ledger, text)
-
-
-def damaged_entry(ledger: str, account: str, place: object) -> LedgerDamagedError:
-    """The error for an entry that no ledger wrote."""
-    place = place if isinstance(place, int) else "?"
-    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
-
-
-def damaged_text(ledger: str) -> LedgerDamagedError:
-    """The error for a file whose description of its own tables is not text."""
-    text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
-    return LedgerDamagedError(ledger, text)
-
-
-def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
-    """Check the types in rows of entries, because SQLite stores anything in any column."""
-    for row in rows:
-        texts = all(isinstance(row[name], str) for name in _TEXTS)
-        texts_or_none = all(isinstance(row[name], (str, type(None))) for name in _TEXTS_OR_NONE)
-        pair = (row["release"] is None) == (row["release_hash"] is None)
-        if not (texts and texts_or_none and pair and isinstance(row["sequence"], int)):
-            raise damaged_entry(ledger, account, row["sequence"])
-        yield row
-
-
-@contextmanager
-def readable(ledger: str, account: str, place: object) -> Generator[None]:
-    """A block in which the text of an entry is read: if no ledger wrote it, whatever it raises becomes damage."""
-    try:
-        yield
-    except LedgerError:
-        raise
-    except _UNREADABLE:
-        raise damaged_entry(ledger, account, place) from None
-
-
 def cost_from(held: list[str]) -> Cost:
     """What `Cost.to_list` wrote."""
     pure, delta, renyi = held
@@ -137,115 +95,216 @@ def cost_from(held: list[str]) -> Cost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountTerms(Limits):
-    """The fixed terms that an account was opened with. Fields with the same names as in `Account` mean the same."""
+class Head:
+    """How far an account had come.
 
-    number: int
-    name: str
-    neighbours: Neighbours
-    _texts: list[str] = field(default_factory=list[str], init=False, repr=False, compare=False)
+    Attributes:
+        ledger: id of the ledger.
+        account: its name.
+        sequence: of its last entry.
+        hash: of that entry and all before it.
+        state: what the account said then, as the ledger writes it: its limit and all that is spent.
+        seal: of the account's row then, which covers its terms, too.
+    """
 
-    def to_text(self) -> str:
-        """The text that the ledger stores: exact, and the same for equal terms."""
-        if self._texts:
-            return self._texts[0]
-        text = canonical(
-            {
-                "number": self.number,
-                "name": self.name,
-                "neighbours": str(self.neighbours),
-                "delta": str(self.delta),
-                "set_aside": str(self.set_aside),
-                "orders": [[repr(each.order), str(each.share)] for each in self.orders],
-            }
-        )
-        self._texts.append(text)
-        return text
-
-    @staticmethod
-    @functools.lru_cache(maxsize=256)
-    def from_text(text: str) -> AccountTerms:
-        """What `to_text` wrote."""
-        held = json.loads(text)
-        terms = AccountTerms(
-            number=held["number"],
-            name=held["name"],
-            neighbours=Neighbours(held["neighbours"]),
-            delta=fraction_of(held["delta"]),
-            set_aside=fraction_of(held["set_aside"]),
-            orders=tuple(Order(float(order), fraction_of(share)) for order, share in held["orders"]),
-        )
-        terms._check()
-        return terms
-
-    def _check(self) -> None:
-        """Shares of delta add up to at most 1, and each order is > 1: ``proofs/ledger.md`` assumes this."""
-        shares = [each.share for each in self.orders]
-        fits = all(share > 0 for share in shares) and sum(shares) <= 1
-        orders = all(1.0 < each.order < math.inf for each in self.orders)
-        deltas = 0 <= self.set_aside <= self.delta < 1 and not (self.orders and self.delta == self.set_aside)
-        known = (type(self.number), type(self.name)) == (int, str)
-        if not (fits and orders and deltas and known):
-            raise ValueError("not the terms of an account")
+    ledger: str
+    account: str
+    sequence: int
+    hash: str
+    state: str
+    seal: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """The state of an account after its last entry."""
+class Account:
+    """An account at one moment.
 
+    Attributes:
+        name: name of the account.
+        number: the accounts of a ledger are numbered from 1.
+        neighbours: which data sets the guarantee compares.
+        limits: what decides, beside `epsilon`, whether a charge fits; fixed when the account was opened.
+        epsilon: the limit, exactly.
+        unit: who is protected; None until the first charge that names a unit.
+        is_open: whether more can be charged.
+        entries: number of entries, including the opening.
+        total: what all charges so far cost together, exactly.
+        head: hash of the last entry.
+        terms: the text that the ledger stores of what is fixed.
+    """
+
+    name: str
+    number: int
+    neighbours: Neighbours
+    limits: Limits
     epsilon: Fraction
     unit: str | None
     is_open: bool
     entries: int
     total: Cost
+    head: str
+    terms: str = field(repr=False)
 
     @classmethod
-    def opened(cls, terms: AccountTerms, *, epsilon: Fraction, unit: str | None) -> State:
-        """The state after the opening."""
-        return cls(epsilon=epsilon, unit=unit, is_open=True, entries=1, total=terms.nothing)
-
-    def charged(self, total: Cost, *, unit: str | None) -> State:
-        """The state after a charge that brings the total to `total`."""
-        return State(
-            epsilon=self.epsilon,
-            unit=self.unit or unit,
-            is_open=self.is_open,
-            entries=self.entries + 1,
-            total=total,
-        )
-
-    def limited(self, epsilon: Fraction) -> State:
-        """The state after a change of the limit."""
-        return replace(self, epsilon=epsilon, entries=self.entries + 1)
-
-    def closed(self) -> State:
-        """The state after the account is closed."""
-        return replace(self, is_open=False, entries=self.entries + 1)
-
-    def to_text(self) -> str:
-        """The text that the ledger stores: exact, and the same for equal states."""
-        return canonical(
+    def new(
+        cls, name: str, number: int, *, neighbours: Neighbours, limits: Limits, epsilon: Fraction, unit: str | None
+    ) -> Self:
+        """An account of no entries yet."""
+        terms = canonical(
             {
-                "epsilon": str(self.epsilon),
-                "unit": self.unit,
-                "open": self.is_open,
-                "entries": self.entries,
-                "total": self.total.to_list(),
+                "number": number,
+                "name": name,
+                "neighbours": str(neighbours),
+                "delta": str(limits.delta),
+                "set_aside": str(limits.set_aside),
+                "orders": [[repr(each.order), str(each.share)] for each in limits.orders],
             }
         )
+        return cls.opened(terms, epsilon=epsilon, unit=unit).next(entries=0, head=FIRST)
 
     @classmethod
-    def from_text(cls, text: str) -> State:
-        """What `to_text` wrote."""
-        held: dict[str, Any] = json.loads(text)
-        count, unit = held["entries"], held["unit"]
-        is_count = isinstance(count, int) and not isinstance(count, bool)
-        if not (is_count and isinstance(held["open"], bool) and (unit is None or isinstance(unit, str))):
-            raise ValueError("not the state of an account")
-        return cls(
-            epsilon=fraction_of(held["epsilon"]),
-            unit=held["unit"],
-            is_open=held["open"],
-            entries=held["entries"],
-            total=cost_from(held["total"]),
-        )
+    def opened(cls, terms: str, *, epsilon: Fraction, unit: str | None) -> Self:
+        """The account on these terms after its opening, but for the hash."""
+        fixed = _terms_of(terms)
+        total = fixed["limits"].nothing
+        return cls(**fixed, epsilon=epsilon, unit=unit, is_open=True, entries=1, total=total, head=FIRST)
+
+    @classmethod
+    def of_texts(cls, terms: str, state: str, head: str) -> Self:
+        """The account of which the ledger stores these texts.
+
+        Raises:
+            ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError: no ledger wrote them.
+        """
+        return cls(**_terms_of(terms), **_state_of(state), head=head)
+
+    def next(self, **changes: Any) -> Self:
+        """The account after one more entry, which changes these fields."""
+        return replace(self, **{"entries": self.entries + 1, **changes})
+
+    def charged(self, cost: Cost, *, unit: str | None, **changes: Any) -> Self:
+        """The account after a charge of this cost."""
+        return self.next(total=self.total + cost, unit=self.unit or unit, **changes)
+
+    def allows(self, total: Cost) -> bool:
+        """Whether the limits allow this total."""
+        return self.limits.allow(self.epsilon, total)
+
+    @property
+    def state(self) -> str:
+        """The text that the ledger stores of what changes."""
+        return _state_text(self.epsilon, self.unit, self.is_open, self.entries, self.total)
+
+    def to_head(self, ledger: str) -> Head:
+        """How far the account has come, in the ledger of this id."""
+        state = self.state
+        seal = account_seal(self.number, self.name, self.terms, state, self.head)
+        return Head(ledger=ledger, account=self.name, sequence=self.entries - 1, hash=self.head, state=state, seal=seal)
+
+    @property
+    def delta(self) -> Fraction:
+        """The limit of the probability with which epsilon may fail, exactly."""
+        return self.limits.delta
+
+    @property
+    def set_aside(self) -> Fraction:
+        """How much of `delta` is reserved for mechanisms that have a delta of their own."""
+        return self.limits.set_aside
+
+    @property
+    def spent(self) -> Fraction:
+        """The smallest epsilon that is proved, at `delta`, for all charges so far, exactly."""
+        return self.limits.spent(self.total)
+
+    @property
+    def set_aside_spent(self) -> Fraction:
+        """The sum of the deltas of mechanisms that have one of their own."""
+        return self.total.delta
+
+    @property
+    def left(self) -> float:
+        """The largest epsilon that is certainly accepted, rounded down; 0 for a closed account.
+
+        It is compared with the sum of the epsilons of all rounds. For a question with a delta (``top_k``) this sum is
+        more than the epsilon it was asked with. An account with a delta may accept more: see ``docs/ledger.md``.
+        """
+        return fraction_down(self.epsilon - self.spent) if self.is_open else 0.0
+
+    @property
+    def set_aside_left(self) -> float:
+        """The largest delta of a question that the account still accepts, rounded down; 0 for a closed account."""
+        return fraction_down(self.set_aside - self.set_aside_spent) if self.is_open else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain Python values for JSON, with numbers rounded to doubles on the safe side."""
+        return {
+            "account": self.name,
+            "unit": self.unit,
+            "neighbours": str(self.neighbours),
+            "epsilon": as_written(self.epsilon),
+            "delta": as_written(self.delta),
+            "spent": fraction_up(self.spent),
+            "left": self.left,
+            "set_aside": as_written(self.set_aside),
+            "set_aside_spent": fraction_up(self.set_aside_spent),
+            "set_aside_left": self.set_aside_left,
+            "open": self.is_open,
+            "entries": self.entries,
+            "head": self.head,
+        }
+
+
+def as_written(exact: Fraction) -> float:
+    """A limit as the double that prints as exactly this limit, if there is one; else rounded down."""
+    try:
+        nearest = exact.numerator / exact.denominator
+    except OverflowError:
+        return fraction_down(exact)
+    return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)
+
+
+def _state_text(epsilon: Fraction, unit: str | None, is_open: bool, entries: int, total: Cost) -> str:
+    held = {"epsilon": str(epsilon), "unit": unit, "open": is_open, "entries": entries, "total": total.to_list()}
+    return canonical(held)
+
+
+def _state_of(text: str) -> dict[str, Any]:
+    """The fields of an account that change, from the text that the ledger stores of them."""
+    held: dict[str, Any] = json.loads(text)
+    count, unit = held["entries"], held["unit"]
+    is_count = isinstance(count, int) and not isinstance(count, bool)
+    if not (is_count and isinstance(held["open"], bool) and (unit is None or isinstance(unit, str))):
+        raise ValueError("not the state of an account")
+    epsilon, total = fraction_of(held["epsilon"]), cost_from(held["total"])
+    return {"epsilon": epsilon, "unit": unit, "is_open": held["open"], "entries": count, "total": total}
+
+
+def is_state(text: str) -> bool:
+    """Whether it is the text of a state as a ledger writes it."""
+    try:
+        return _state_text(**_state_of(text)) == text
+    except UNREADABLE:
+        return False
+
+
+@functools.lru_cache(maxsize=256)
+def _terms_of(text: str) -> Mapping[str, Any]:
+    """The fixed fields of an account, from the text that the ledger stores of them.
+
+    Shares of delta add up to at most 1, and each order is > 1: ``proofs/ledger.md`` assumes this.
+    """
+    held = json.loads(text)
+    delta, set_aside = fraction_of(held["delta"]), fraction_of(held["set_aside"])
+    orders = tuple(Order(float(order), fraction_of(share)) for order, share in held["orders"])
+    valid = all(each.share > 0 and 1.0 < each.order < math.inf for each in orders)
+    fits = valid and sum(each.share for each in orders) <= 1
+    deltas = 0 <= set_aside <= delta < 1 and not (orders and delta == set_aside)
+    if not (fits and deltas and (type(held["number"]), type(held["name"])) == (int, str)):
+        raise ValueError("not the terms of an account")
+    return {
+        "terms": text,
+        "number": held["number"],
+        "name": held["name"],
+        "neighbours": Neighbours(held["neighbours"]),
+        "limits": Limits(delta=delta, set_aside=set_aside, orders=orders),
+    }

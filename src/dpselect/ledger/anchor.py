@@ -1,8 +1,8 @@
 """The anchor: a file that remembers how far each account had come, so that an older copy of a ledger is noticed.
 
 A ledger cannot prove its own age. Its anchor can: it only ever moves forward, and lies where whoever restores, loses or
-rewrites the ledger does not restore, lose or rewrite it with it. The file is only appended to. Its first line names the
-ledger, each other one is a head with a hash of its own. Proof: ``proofs/ledger.md``.
+rewrites the ledger does not restore, lose or rewrite it with it. The file is only appended to; each line is a head with
+a hash of its own. Proof: ``proofs/ledger.md``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import stat
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, cast
@@ -22,9 +23,8 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import State, anchor_check, canonical
+from dpselect.ledger.accounts import UNREADABLE, Head, anchor_check, canonical, is_state
 from dpselect.ledger.arguments import names_a_server
-from dpselect.ledger.records import Head
 from dpselect.ledger.sqlite_file import folder_to_disk, to_disk
 from dpselect.server_urls import HIDDEN
 
@@ -34,11 +34,9 @@ except ImportError:  # on Windows
     fcntl = None
 
 EXPECTED = "the path of a file"
-_FORMAT = "dpselect anchor 1"
-_START = b'{"format":"dpselect anchor 1","ledger":"'
+_START = b'{"account":"'
 _BLOCK = 1 << 20
 _PAUSE = 0.005
-_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 _MOMENTARY = {
     errno.EMFILE,
     errno.ENFILE,
@@ -50,6 +48,7 @@ _MOMENTARY = {
     errno.ESTALE,
 }
 """Failures after which the next attempt may succeed."""
+_NOTES = "`dpselect ledger anchor` notes what the ledger has now, and cannot show what was lost before."
 _TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?","((?:\d+ ?)*)"\]', re.ASCII)
 """What is spent, in the text of a state: epsilon, delta, and the divergences."""
 
@@ -80,7 +79,7 @@ def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> FileAnchor | Non
 class FileAnchor:
     """The heads of one ledger in a file, for all processes that reach it. Safe to use from several threads.
 
-    A last line that a crash cut off is no damage: nothing was drawn after it.
+    A last line that lacks its end was cut off by a crash, and is no note: nothing was drawn after it.
 
     Args:
         path: of the file; it is made when the first head is noted.
@@ -91,58 +90,48 @@ class FileAnchor:
         AnchorError: by each method, if it cannot be at all, is damaged, or belongs to another ledger.
     """
 
-    __slots__ = ("_heads", "_identity", "_is_unended", "_ledger", "_lock", "_path", "_read", "_wait")
+    __slots__ = ("_heads", "_identity", "_ledger", "_lock", "_read", "_wait", "path")
 
     def __init__(self, path: str | Path, *, wait: float = 30.0) -> None:
-        self._path, self._wait = Path(os.path.abspath(path)), wait
+        self.path, self._wait = Path(os.path.abspath(path)), wait
         self._lock = threading.Lock()
         self._forget()
 
     def __str__(self) -> str:
-        return str(self._path)
-
-    @property
-    def path(self) -> Path:
-        """The path of the file."""
-        return self._path
+        return str(self.path)
 
     def heads(self, ledger: str) -> dict[str, Head]:
         """The head of each account of the ledger of this id: the first that was noted of the largest number."""
         with self._lock, self._opened(os.O_RDONLY) as file:
             if file is not None:
-                self._catch_up(file)
-            self._refuse_another(ledger)
+                self._catch_up(file, ledger)
             return dict(self._heads)
 
-    def note(self, ledger: str, head: Head) -> None:
+    def note(self, head: Head) -> None:
         """Keep one more head; when this returns it will be found after any crash."""
         new = 0 if self._read else os.O_CREAT  # one that was read before is not made anew
-        with self._lock, self._opened(os.O_RDWR | os.O_APPEND | new) as file:
-            if file is None:
-                raise AnchorError(str(self), "it cannot be written to.")
-            self._catch_up(file)
-            self._refuse_another(ledger)
+        with self._lock, self._opened(os.O_RDWR | os.O_APPEND | new) as opened:
+            file = cast(int, opened)
+            self._catch_up(file, head.ledger)
             if os.fstat(file).st_size > self._read:
                 os.ftruncate(file, self._read)  # what a crash left of a line
-            lines = [] if self._ledger else [canonical({"format": _FORMAT, "ledger": ledger})]
-            start = "\n" if self._is_unended else ""
-            text = (start + "".join(f"{line}\n" for line in [*lines, line_of(head)])).encode()
+            text = f"{line_of(head)}\n".encode()
             if os.write(file, text) != len(text):
                 raise AnchorError(str(self), "there is no room for another line.")
             to_disk(file)
-            if not self._ledger:
-                folder_to_disk(self._path.parent)
-            self._catch_up(file)
+            if not self._read:
+                folder_to_disk(self.path.parent)
+            self._catch_up(file, head.ledger)
 
-    def noted(self, ledger: str, head: Head) -> Head:
+    def noted(self, head: Head) -> Head:
         """Note the head of what was committed. Only when this returns may anything be drawn.
 
         Returns:
             The head that the anchor has now: another one if somebody else noted one that comes later, or came first.
         """
         try:
-            self.note(ledger, head)
-            now = self.heads(ledger)[head.account]
+            self.note(head)
+            now = self.heads(head.ledger)[head.account]
             if now.sequence < head.sequence:
                 raise AnchorError(str(self), "it did not keep the note.")
             return now
@@ -160,8 +149,7 @@ class FileAnchor:
         """The error for an anchor that is missing or empty, or was not there when the account was opened."""
         text = (
             f"it knows nothing of account {account!r}: it is missing, was emptied, is another one, or the process that"
-            " opened the account ended before it was noted. Nothing was charged. Put the right one back; `dpselect"
-            " ledger anchor` notes what the ledger has now, and cannot show what was lost before."
+            f" opened the account ended before it was noted. Nothing was charged. Put the right one back; {_NOTES}"
         )
         return AnchorError(str(self), text)
 
@@ -169,19 +157,14 @@ class FileAnchor:
         """The error for an anchor whose last head of an account is older than one that it had noted `once`."""
         text = (
             f"it ends at entry {head.sequence} of account {head.account!r}, and had noted entry {once}: it was cut off,"
-            " or an older copy was put in its place. Put the whole file back; `dpselect ledger anchor` notes what the"
-            " ledger has now, and cannot show what was lost before."
+            f" or an older copy was put in its place. Put the whole file back; {_NOTES}"
         )
         return AnchorError(str(self), text)
 
     def _forget(self) -> None:
         self._identity: tuple[int, int] | None = None
-        self._ledger, self._read, self._is_unended = "", 0, False
+        self._ledger, self._read = "", 0
         self._heads: dict[str, Head] = {}
-
-    def _refuse_another(self, ledger: str) -> None:
-        if self._ledger not in ("", ledger):
-            raise AnchorError(str(self), "it belongs to another ledger. Give each ledger an anchor of its own.")
 
     def _damaged(self, place: int) -> AnchorError:
         text = f"its entry at {place} is damaged. Keep the damaged anchor, and restore it from a copy."
@@ -189,10 +172,10 @@ class FileAnchor:
 
     @contextmanager
     def _opened(self, flags: int) -> Generator[int | None]:
-        """The file, locked against other processes; None if there is none and `flags` do not make one."""
+        """The file, locked against other processes; None if it is only to be read, and was never there."""
         flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
-            file = os.open(self._path, flags, 0o600)
+            file = os.open(self.path, flags, 0o600)
         except FileNotFoundError:
             if self._read:
                 raise AnchorError(str(self), "the file is gone: put it back.") from None
@@ -229,77 +212,59 @@ class FileAnchor:
                 raise AnchorUnavailableError(str(self), "another process holds its lock: try again, or wait longer.")
             sleep(_PAUSE)
 
-    def _catch_up(self, file: int) -> None:
-        """Read what was appended since the last look."""
-        size = os.fstat(file).st_size
-        if size < self._read:
+    def _catch_up(self, file: int, ledger: str) -> None:
+        """Read the lines that were appended since the last look."""
+        if os.fstat(file).st_size < self._read:
             raise AnchorError(str(self), "it has become shorter: put back the whole file.")
-        if not self._ledger and size:
-            self._begin(_read_from(file, 0, min(size, 1000)))
-        block, known = _BLOCK, dict(self._heads)
-        while self._read < size:
-            end = min(size, self._read + block)
-            lines = self._take_lines(_read_from(file, self._read, end), is_all=end == size)
-            if end == size:
-                break
-            block = _BLOCK if lines else 4 * block
+        known, rest = dict(self._heads), b""
+        os.lseek(file, self._read, os.SEEK_SET)
+        while block := os.read(file, _BLOCK):
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                self._take(line)
+                self._read += len(line) + 1
+        self._check_rest(rest)
         for account, head in self._heads.items():
-            if head is not known.get(account) and not _is_canonical(head.state):
+            if head is not known.get(account) and not is_state(head.state):
                 place = self._read
                 self._forget()
                 raise self._damaged(place)
+        if self._ledger not in ("", ledger):
+            raise AnchorError(str(self), "it belongs to another ledger. Give each ledger an anchor of its own.")
 
-    def _take_lines(self, new: bytes, *, is_all: bool) -> int:
-        """Take in the lines of `new`, and return how many are whole. If it `is_all`, the last one may lack its end."""
-        if self._is_unended and new:
-            if not new.startswith(b"\n"):
+    def _check_rest(self, rest: bytes) -> None:
+        """Refuse an unended line that is not what a crash left of one: a part, or all but its end."""
+        if not (_START.startswith(rest) or rest.startswith(_START)):
+            if self._read:
                 raise self._damaged(self._read)
-            new, self._read, self._is_unended = new[1:], self._read + 1, False
-        *lines, rest = new.split(b"\n")
-        for line in lines:
-            self._take(line)
-            self._read += len(line) + 1
-        if is_all and self._ledger and _is_complete(rest):  # if more than its end is missing, this is no line
-            self._take(rest)
-            self._read, self._is_unended = self._read + len(rest), True
-        return len(lines)
-
-    def _begin(self, start: bytes) -> None:
-        """Read the first line. A part of one is left by a crash; anything else is somebody's file."""
-        line, end, _ = start.partition(b"\n")
-        if not end and not _is_complete(line):
-            if not (_START.startswith(line) or line.startswith(_START)):
-                text = "this is not an anchor. Name an anchor, or a file that does not exist yet."
-                raise AnchorError(str(self), text)
-            return
-        try:
-            held = json.loads(line)
-            if set(held) != {"format", "ledger"} or held["format"] != _FORMAT or canonical(held).encode() != line:
-                raise ValueError("no anchor")
-            self._ledger, self._read, self._is_unended = held["ledger"], len(line) + len(end), not end
-        except _UNREADABLE:
-            raise self._damaged(0) from None
+            text = "this is not an anchor. Name an anchor, or a file that does not exist yet."
+            raise AnchorError(str(self), text)
+        if _is_complete(rest):
+            self._parsed(rest)
 
     def _take(self, line: bytes) -> None:
         """Heads may be noted in another order than entries were written in. The first of one number counts.
 
         No head gives back what was spent.
         """
+        head = self._parsed(line)
+        known = self._heads.get(head.account)
+        if self._ledger not in ("", head.ledger) or (known is not None and not _may_follow(head, known)):
+            raise self._damaged(self._read)
+        self._ledger = head.ledger
+        if known is None or head.sequence > known.sequence:
+            self._heads[head.account] = head
+
+    def _parsed(self, line: bytes) -> Head:
         try:
-            head = head_of_line(line.decode())
-            known = self._heads.get(head.account)
-            if known is None or head.sequence > known.sequence:
-                if known is not None and not _covers(head.state, known.state):
-                    raise ValueError("what was spent is not given back")
-                self._heads[head.account] = head
-        except _UNREADABLE:
+            return head_of_line(line.decode())
+        except UNREADABLE:
             raise self._damaged(self._read) from None
 
 
 def line_of(head: Head) -> str:
     """A head as one line of text, with a hash of its own that shows damage."""
-    held = {"account": head.account, "sequence": head.sequence, "hash": head.hash}
-    held |= {"state": head.state, "seal": head.seal}
+    held = asdict(head)
     return canonical(held | {"check": anchor_check(canonical(held))})
 
 
@@ -315,6 +280,13 @@ def head_of_line(line: str) -> Head:
     return Head(sequence=sequence, **held)
 
 
+def _may_follow(head: Head, known: Head) -> bool:
+    try:
+        return head.sequence <= known.sequence or _covers(head.state, known.state)
+    except UNREADABLE:
+        return False
+
+
 def _covers(new: str, old: str) -> bool:
     """Whether a state has spent at least what an earlier one had, read from their texts: an anchor has many lines."""
     mine, theirs = cast("list[re.Match[str]]", [_TOTAL.search(new), _TOTAL.search(old)])
@@ -325,14 +297,6 @@ def _covers(new: str, old: str) -> bool:
     return fractions and (mine[5] == theirs[5] or all(int(now) >= int(before) for now, before in units))
 
 
-def _is_canonical(state: str) -> bool:
-    """Whether it is the text of a state as a ledger writes it, of which `_covers` read the true totals."""
-    try:
-        return State.from_text(state).to_text() == state
-    except _UNREADABLE:
-        return False
-
-
 def _is_complete(rest: bytes) -> bool:
     """Whether an unended line begins with a whole object, so that more was written than a part of it."""
     try:
@@ -340,15 +304,6 @@ def _is_complete(rest: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _read_from(file: int, start: int, end: int) -> bytes:
-    os.lseek(file, start, os.SEEK_SET)
-    parts: list[bytes] = []
-    while start < end and (part := os.read(file, end - start)):
-        parts.append(part)
-        start += len(part)
-    return b"".join(parts)
 
 
 def _locked(file: int, *, shared: bool) -> bool:

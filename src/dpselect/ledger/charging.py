@@ -9,16 +9,13 @@ have been drawn for, and a new attempt is charged again. Proof: ``proofs/ledger.
 from __future__ import annotations
 
 import functools
-import json
 import math
 import sys
-from collections.abc import Mapping
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, cast
-
-import sqlalchemy as sa
 
 from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import (
@@ -34,18 +31,10 @@ from dpselect.accounting.events import (
 from dpselect.accounting.filter import Cost
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError
-from dpselect.ledger import store
-from dpselect.ledger.accounts import AccountTerms, State, question_digest, readable
+from dpselect.ledger.accounts import Account, as_written, question_digest
 from dpselect.ledger.arguments import any_text, hash_text, short_text
-from dpselect.ledger.records import (
-    Receipt,
-    as_written,
-    described,
-    epsilon_left,
-    question_of,
-    receipt_of,
-    with_few_digits,
-)
+from dpselect.ledger.records import Receipt, epsilon_left, with_few_digits
+from dpselect.ledger.store import Book
 from dpselect.privacy import Neighbours
 
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
@@ -64,6 +53,7 @@ class ChargeRequest:
         request: id of the request, or None.
         request_hash: hash of the question, to recognise it when it is repeated; None if neither is given.
         certificate_hash: hash of the certificate without its answer, or None.
+        note: a public note, or "".
     """
 
     account: str
@@ -74,10 +64,18 @@ class ChargeRequest:
     request: str | None
     request_hash: str | None
     certificate_hash: str | None
+    note: str
 
     @classmethod
     def of(
-        cls, account: object, what: object, *, request: object, question: object, certificate: object = None
+        cls,
+        account: object,
+        what: object,
+        *,
+        request: object,
+        question: object,
+        certificate: object = None,
+        note: object = "",
     ) -> ChargeRequest:
         """The request from a caller's arguments."""
         name = short_text(account, "account")
@@ -96,37 +94,40 @@ class ChargeRequest:
             request=under,
             request_hash=question_digest(text, words) if words or under is not None else None,
             certificate_hash=None if certificate is None else hash_text(certificate, "certificate"),
+            note=short_text(note, "note", empty=True),
         )
 
     @property
     def entry_fields(self) -> dict[str, str]:
-        """The fields of the charge's entry, except its cost."""
+        """The fields of the charge's entry, except its cost and its public time."""
         optional = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
+        optional["note"] = self.note or None
         return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
 
-    def receipt(self, sequence: int, head: str, time: str, *, ledger: str | None) -> Receipt:
-        """The receipt of the entry that records the charge."""
+    def receipt(self, after: Account, time: str, *, ledger: str) -> Receipt:
+        """The receipt of the entry that records the charge, the account's last one."""
         return Receipt(
             account=self.account,
-            sequence=sequence,
-            hash=head,
+            sequence=after.entries - 1,
+            hash=after.head,
             time=time,
             request=self.request,
             question=self.certificate_hash,
             ledger=ledger,
         )
 
-    def check_for(self, terms: AccountTerms, state: State) -> None:
+    def check_for(self, account: Account) -> None:
         """Refuse an account that protects another unit, or under another neighbouring relation."""
-        if self.neighbours is not None and self.neighbours is not terms.neighbours:
-            expected = f"{str(terms.neighbours)!r}, which account {terms.name!r} protects against"
+        name, relation = account.name, account.neighbours
+        if self.neighbours is not None and self.neighbours is not relation:
+            expected = f"{str(relation)!r}, which account {name!r} protects against"
             raise WrongAccountError("neighbours", Shown(repr(str(self.neighbours))), expected, "Nothing was charged.")
-        if terms.neighbours is Neighbours.REPLACE_ONE and has_direction(self.event):
+        if relation is Neighbours.REPLACE_ONE and has_direction(self.event):
             expected = "one that also holds when a unit is replaced"
-            hint = f"Account {terms.name!r} protects against that. Nothing was charged."
+            hint = f"Account {name!r} protects against that. Nothing was charged."
             raise WrongAccountError("event", Shown("LossIntervalEvent"), expected, hint)
-        if None not in (self.unit, state.unit) and self.unit != state.unit:
-            expected = f"{state.unit!r}, whom account {terms.name!r} protects"
+        if None not in (self.unit, account.unit) and self.unit != account.unit:
+            expected = f"{account.unit!r}, whom account {name!r} protects"
             raise WrongAccountError("unit", Shown(repr(self.unit)), expected, "Nothing was charged.")
 
 
@@ -134,27 +135,21 @@ AHEAD, BEGINS = "ahead", "begins"
 """Fields of entries: of a charge that was made ahead, and of one that begins the draw for it, with its number."""
 
 
-def charged_ahead(
-    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, ledger: str
-) -> tuple[list[Receipt], list[Receipt]]:
+def charged_ahead(book: Book, account: Account, charge: ChargeRequest) -> tuple[list[Receipt], list[Receipt]]:
     """The receipts of charges ahead for this question under its request: those not drawn for, and those begun.
 
     The hash of a certificate is not compared if the charge has none.
     """
-    if charge.request is None:
-        return [], []
     waiting: dict[int, Receipt] = {}
     begun: list[Receipt] = []
-    for entry in store.entries_under(connection, row, charge.request, ledger=ledger):
-        with readable(ledger, row.terms.name, entry["sequence"]):
-            body: Mapping[str, Any] = json.loads(entry["body"])
-            if question_of(entry) != charge.request_hash:
-                continue
-            if BEGINS in body:
-                found = waiting.pop(body[BEGINS], None)
-                begun += [] if found is None else [found]
-            elif AHEAD in body and charge.certificate_hash in (None, body.get("question")):
-                waiting[entry["sequence"]] = receipt_of(entry)
+    for entry in [] if charge.request is None else book.under(account, charge.request):
+        if entry.body.get("asked") != charge.request_hash:
+            continue
+        if BEGINS in entry.body:
+            found = waiting.pop(entry.body[BEGINS], None)
+            begun += [] if found is None else [found]
+        elif AHEAD in entry.body and entry.receipt and charge.certificate_hash in (None, entry.receipt.question):
+            waiting[entry.sequence] = entry.receipt
     return list(waiting.values()), begun
 
 
@@ -170,40 +165,40 @@ _FEW = Context(prec=5, rounding=ROUND_CEILING)
 """For a sum of divergences, whose last digits mean nothing to a reader."""
 
 
-def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledger: str) -> ChargeRefusedError:
+def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> ChargeRefusedError:
     """The error for `event`, which costs `cost` and does not fit."""
-    account = described(terms, state, "")
-    total = state.total + cost
-    if event.delta and total.delta > terms.set_aside:
-        text = _no_delta(event.delta, terms, account.set_aside_left)
+    limits, total = account.limits, account.total + cost
+    if event.delta and total.delta > limits.set_aside:
+        text = _no_delta(event.delta, account)
     else:
         left = epsilon_left(account.left, equals="=")
-        text = f"account {terms.name!r} has {left} left of {as_written(state.epsilon)!r}; "
+        text = f"account {account.name!r} has {left} left of {as_written(account.epsilon)!r}; "
         rounds = isinstance(event, (ComposedEvent, SequenceEvent, NonAdaptiveEvent))
-        if terms.orders and rounds:
-            text += f"with this, {_shown(terms.spent(total), _FEW)} would be spent"
+        if limits.orders and rounds:
+            text += f"with this, {_shown(limits.spent(total), _FEW)} would be spent"
         else:
             text += f"this would cost {_shown(cost.pure)}"
             text += f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if rounds else ""
-        share = sure_share(event, terms, state) if terms.orders else 0.0
+        share = sure_share(event, account) if limits.orders else 0.0
         whose = "each of its epsilons" if isinstance(event, SequenceEvent) else "its epsilon"
         text += f". At {share!r} times {whose} it would fit" if share else ""
     return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
 
 
-def _no_delta(delta: float, terms: AccountTerms, left: float) -> str:
+def _no_delta(delta: float, account: Account) -> str:
     """What is left of the delta that is set aside, and how to get more."""
+    name, left = account.name, account.set_aside_left
     how = "an account is opened with a delta and a part of it set aside (set_aside, --set-aside)"
-    if not terms.set_aside:
-        return f"account {terms.name!r} has no delta set aside for questions that have one of their own: for them {how}"
-    aside = f"{as_written(terms.set_aside)!r} that it sets aside for questions that have a delta of their own"
-    text = f"account {terms.name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
+    if not account.set_aside:
+        return f"account {name!r} has no delta set aside for questions that have one of their own: for them {how}"
+    aside = f"{as_written(account.set_aside)!r} that it sets aside for questions that have a delta of their own"
+    text = f"account {name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
     if left > 0:
         text += "Ask with a smaller delta. "
     return f"{text}To set more aside, open another account: {how}, and what both accounts spend adds up"
 
 
-def sure_share(event: Event, terms: AccountTerms, state: State) -> float:
+def sure_share(event: Event, account: Account) -> float:
     """The largest fraction, below 1, of the question's epsilon that would fit; 0 if unknown.
 
     The search scales the epsilons of the event. The epsilon of a question of several rounds with a delta falls faster
@@ -212,13 +207,8 @@ def sure_share(event: Event, terms: AccountTerms, state: State) -> float:
     less the thousandth by which the search for their epsilon may miss. The parts of a question that also releases
     numbers of units are single ones, as they were asked for: scaled by the fraction itself.
     """
-    fits, too_much = 0, _FINEST
-    while too_much - fits > 1:
-        middle = (fits + too_much) // 2
-        if _allows(terms, state, event, Fraction(middle, _FINEST)):
-            fits = middle
-        else:
-            too_much = middle
+    thousandths = range(1, _FINEST)
+    fits = bisect_left(thousandths, True, key=lambda part: not _allows(account, event, Fraction(part, _FINEST)))
     if not _has_rounds(event):
         return fits / _FINEST
     return max(0, fits * fits // _FINEST - 1) / _FINEST
@@ -230,12 +220,12 @@ def _has_rounds(event: Event) -> bool:
     return isinstance(event, ComposedEvent | NonAdaptiveEvent)
 
 
-def _allows(terms: AccountTerms, state: State, event: Event, factor: Fraction) -> bool:
+def _allows(account: Account, event: Event, factor: Fraction) -> bool:
     try:
         smaller = scaled(event, factor)
     except InvalidParameterError:  # too small for a double
         return False
-    return terms.allow(state.epsilon, terms.charged(state.epsilon, state.total, [smaller])[1])
+    return account.allows(account.limits.charged(account.epsilon, account.total, [smaller])[1])
 
 
 def scaled(event: Event, factor: Fraction) -> Event:
@@ -268,13 +258,3 @@ def _shown(spent: Fraction, rounding: Context | None = None) -> str:
     else:
         price = fraction_up(spent)
     return repr(with_few_digits(price, up=True)) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
-
-
-def refuse_seeded_release(release: str) -> None:
-    """Refuse to store a certificate that says that it was drawn in a block of `dpselect.testing.seeded`."""
-    try:
-        held: object = json.loads(release) if '"seeded"' in release else None
-    except (ValueError, RecursionError):
-        return  # no certificate
-    if isinstance(held, dict) and "seeded" in held:
-        raise InvalidParameterError("release", Shown("<a seeded release>"), "one with the operating system's noise")

@@ -11,28 +11,30 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 from weakref import WeakSet
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
-from dpselect.errors import LedgerBusyError, LedgerError, LedgerUnavailableError, MissingExtraError
-from dpselect.ledger.accounts import damaged_text
+from dpselect.errors import (
+    LedgerBusyError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerUnavailableError,
+    MissingExtraError,
+)
 from dpselect.ledger.arguments import Address
 from dpselect.ledger.sqlite_file import (
+    CLOSED,
     FileConnection,
     Identity,
     identity_of,
     refuse_lost,
-    refuse_lost_log,
-    refuse_moved,
-    refuse_replaced,
     size_of,
     standing_still,
     translated,
@@ -44,30 +46,10 @@ _FORKED = (
     " safely. Nothing was written; start such processes by 'spawn' or 'forkserver', or fork before ledgers are used."
 )
 
-Opened = TypeVar("Opened")
-
 
 def raw_of(connection: sa.Connection) -> FileConnection:
     """The connection of SQLite's driver."""
     return cast(FileConnection, connection.connection.dbapi_connection)
-
-
-@contextmanager
-def in_use(ledger: str, open_one: Callable[[], Opened], close: Callable[[Opened], None]) -> Generator[Opened]:
-    """What `open_one` returns, counted as in use until it is closed, because SQLite may hold locks through it."""
-    with _guard:
-        if os.getpid() != _process:
-            _leave_to_parent()  # forked without Python's hooks
-        if _is_forked_amid_use:
-            raise LedgerUnavailableError(ledger, _FORKED)
-        opened = open_one()
-        _used.add(opened)
-    try:
-        yield opened
-    finally:
-        with _guard:
-            close(opened)
-            _used.discard(opened)
 
 
 _guard = threading.RLock()
@@ -75,7 +57,6 @@ _guard = threading.RLock()
 _all: WeakSet[SqliteDatabase] = WeakSet()
 _used: WeakSet[object] = WeakSet()
 """Weak references: after an interrupt, an object counts as in use only while somebody can still use it."""
-_process = os.getpid()
 _is_forked_amid_use = False
 
 
@@ -94,15 +75,6 @@ def _in_child() -> None:
     _guard = threading.RLock()
     _is_forked_amid_use |= bool(_used)
     _used.clear()
-    _leave_to_parent()
-
-
-def _leave_to_parent() -> None:
-    """In a child: close connections that were idle in the parent, which does nothing to the file."""
-    global _process
-    _process = os.getpid()
-    for each in list(_all):
-        each.close_idle()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no forks
@@ -110,7 +82,7 @@ if hasattr(os, "register_at_fork"):  # Windows has no forks
 
 
 _CROWDED = "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
-_NO_ROOM = "no file can be made in the folder for temporary files (TMPDIR). Nothing was written."
+_UNNAMED = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
 _DURABLE = (
     "PRAGMA synchronous=EXTRA",  # FULL, and for a file without a write-ahead log its folder too
     "PRAGMA fullfsync=ON",  # macOS: an fsync alone stops at the disk's own memory; elsewhere these two change nothing
@@ -158,12 +130,12 @@ class SqliteDatabase:
         with self._connected() as connection:
             raw = raw_of(connection)
             connection.exec_driver_sql("BEGIN")
-            refuse_replaced(self._path, raw, ledger=self.shown)
+            raw.refuse_replaced()
             try:
                 yield connection
             finally:
-                refuse_moved(raw, ledger=self.shown)  # also where what was read looked damaged
-            refuse_lost_log(raw, ledger=self.shown)
+                raw.refuse_moved()  # also where what was read looked damaged
+            raw.refuse_lost_log()
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
@@ -176,11 +148,11 @@ class SqliteDatabase:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
                     raise LedgerBusyError(self.shown, _CROWDED)
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
-                refuse_replaced(self._path, raw, ledger=self.shown)  # while it is certain that nothing is written
+                raw.refuse_replaced()  # while it is certain that nothing is written
                 yield connection
-                refuse_replaced(self._path, raw, ledger=self.shown)
+                raw.refuse_replaced()
                 connection.commit()
-                refuse_lost_log(raw, ledger=self.shown)
+                raw.refuse_lost_log()
             except BaseException:
                 raw.release()  # before it is another's turn
                 raise
@@ -201,22 +173,35 @@ class SqliteDatabase:
 
     @contextmanager
     def _connected(self) -> Generator[sa.Connection]:
-        """A connection for this block alone; closed for good if the block fails."""
+        """A connection for this block alone; closed for good if the block fails.
+
+        It counts as in use until it is closed, because SQLite may hold locks through it.
+        """
         try:
-            with in_use(self.shown, self._engine.connect, sa.Connection.close) as connection:
+            with _guard:
+                if _is_forked_amid_use:
+                    raise LedgerUnavailableError(self.shown, _FORKED)
+                connection = self._engine.connect()
+                _used.add(connection)
+            try:
                 raw = raw_of(connection)
-                try:
-                    refuse_lost(cast(Identity, raw.identity), ledger=self.shown)
-                    yield connection
-                except BaseException:
-                    connection.invalidate()
-                    raise
+                if raw.process != os.getpid():  # forked without Python's hooks
+                    raise LedgerUnavailableError(self.shown, _FORKED)
+                refuse_lost(cast(Identity, raw.identity), ledger=self.shown)
+                yield connection
                 if raw.still is not None:
                     connection.invalidate()  # SQLite would not read the file again, and would miss what others write
+            except BaseException:
+                connection.invalidate()
+                raise
+            finally:
+                with _guard:
+                    connection.close()
+                    _used.discard(connection)
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise translated(error, self.shown) from None
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
-            raise damaged_text(self.shown) from None
+            raise LedgerDamagedError(self.shown, _UNNAMED) from None
 
     def _open(self) -> FileConnection:
         found = identity_of(self._path, ledger=self.shown)
@@ -232,7 +217,7 @@ class SqliteDatabase:
             check_same_thread=False,
             factory=FileConnection,
         )
-        connection.opened(self._path, self._opened, still).text_factory = _text
+        connection.opened(self._path, self.shown, self._opened, still).text_factory = _text
         for setting in _DURABLE:
             connection.execute(setting)
         connection.execute("PRAGMA foreign_keys=ON")
@@ -243,20 +228,12 @@ class SqliteDatabase:
         if self._read_only or size_of(self._path):
             return
         try:
-            with NamedTemporaryFile(prefix="dpselect-") as private:  # whose permissions SQLite gives the new file
-                uri = uri_of(self._path, modeof=private.name)
-
-                def connect() -> FileConnection:
-                    opened = sqlite3.connect(uri, uri=True, timeout=self._wait, factory=FileConnection)
-                    return opened.opened(self._path)
-
-                with in_use(self.shown, connect, FileConnection.close) as connection:
-                    for setting in (*_DURABLE, "PRAGMA journal_mode=WAL"):
-                        connection.execute(setting)
-        except sqlite3.Error as error:
-            raise translated(error, self.shown) from None
+            with _guard, suppress(FileExistsError):
+                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except OSError:
-            raise LedgerUnavailableError(self.shown, _NO_ROOM) from None
+            raise CLOSED.of(self.shown) from None
+        with self._connected() as connection:
+            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
 def _text(raw: bytes) -> str | bytes:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import cast
 
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.accounting.filter import Cost
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.ledger import store
+from dpselect.ledger.accounts import Account
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
-from dpselect.ledger.charging import AHEAD, ChargeRequest, beginning, charged_ahead, refusal, refuse_seeded_release
-from dpselect.ledger.managed import ManagedLedger
+from dpselect.ledger.charging import AHEAD, ChargeRequest, beginning, charged_ahead, refusal
+from dpselect.ledger.managed import ManagedLedger, refuse_closed
 from dpselect.ledger.records import Receipt
 from dpselect.ledger.requests import (
     PASSING,
@@ -33,8 +33,6 @@ from dpselect.ledger.requests import (
 )
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
-
-Found = TypeVar("Found", covariant=True)
 
 
 class Ledger(ManagedLedger):
@@ -121,20 +119,15 @@ class Ledger(ManagedLedger):
         Proof: ``proofs/ledger.md``.
         """
         refuse_seeded()
-        charge = ChargeRequest.of(account, what, request=request, question=question, certificate=certificate)
-        note = short_text(note, "note", empty=True)
+        charge = ChargeRequest.of(account, what, request=request, question=question, certificate=certificate, note=note)
         shown = None if time is None else moment(time, "time")
         if shown is not None and (shown.minute, shown.second, shown.microsecond) != (0, 0, 0):
             hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
             raise InvalidParameterError("time", Shown("<a time>"), "the start of an hour", hint)
         hour = None if shown is None else as_utc_text(shown)
         store_remembered(self._place, self._stored_release)
-        attempt = Attempt.new(self._place, charge, note=note, time=hour)
-        patience = Patience(self._wait)
-
-        def act() -> Receipt:
-            return _after_others(partial(self._charged, attempt, hour), patience)
-
+        attempt = Attempt.new(self._place, charge, time=hour)
+        act = partial(self._charged, attempt, hour)
         return attempt.settled(act, wait=self._wait, ledger=self._database.shown)
 
     def charge_ahead(self, account: str, questions: Sequence[tuple[Run, str, str, str, datetime]]) -> None:
@@ -167,63 +160,50 @@ class Ledger(ManagedLedger):
         patience = Patience(self._wait)
         while True:
             try:
-                return _after_others(partial(self._charged_ahead, account, charges), patience)
+                return self._charged_ahead(account, charges)
             except PASSING:  # if the commit took effect all the same, the next attempt finds its entries
                 if not patience.lasts():
                     raise
 
-    def _charged_ahead(
-        self, account: str, charges: Sequence[tuple[ChargeRequest, datetime]], *, wait_for_others: bool
-    ) -> None:
-        ledger = self._database.shown
-        with self._writing() as (connection, heads):
-            row = self._locked(connection, account)
+    def _charged_ahead(self, name: str, charges: Sequence[tuple[ChargeRequest, datetime]]) -> None:
+        with self._writing() as book:
+            account = self._locked(book, name)
             unpaid = [
                 (charge, time)
                 for charge, time in charges
-                if self._answered(connection, row, charge, wait_for_others) is None
-                and not charged_ahead(connection, row, charge, ledger=ledger)[0]
+                if answered(book, account, charge) is None and not charged_ahead(book, account, charge)[0]
             ]
             if not unpaid:
-                heads.append(store.head_of(row.terms, row.state, row.head))
+                book.head = account.to_head(book.id)
                 return
-            prices, _ = self._allowed(row, *(charge for charge, _ in unpaid))
+            prices = self._allowed(account, *(charge for charge, _ in unpaid))
             for (charge, time), cost in zip(unpaid, prices, strict=True):
-                body = self._stamp("charge") | {"public_time": as_utc_text(time)} | charge.entry_fields
-                after = row.state.charged(row.state.total + cost, unit=charge.unit)
-                head = store.append(connection, row, after, {**body, "cost": cost.to_list(), AHEAD: True})
-                row = replace(row, state=after, head=head.hash)
-                heads[:] = [head]
+                fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": as_utc_text(time), AHEAD: True}
+                account = book.append(account.charged(cost, unit=charge.unit), "charge", **fields)
 
-    def _charged(self, attempt: Attempt, hour: str | None, *, wait_for_others: bool) -> Receipt:
+    def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
-        with self._writing() as (connection, heads):
-            row = self._locked(connection, charge.account)
-            known = self._answered(connection, row, charge, wait_for_others)
+        with self._writing() as book:
+            account = self._locked(book, charge.account)
+            known = answered(book, account, charge)
             if known is not None:
                 return known
-            standing = attempt.standing(connection, row, ledger=self._database.shown)
+            standing = attempt.standing(book, account)
             if standing is not None:
-                heads.append(store.head_of(row.terms, row.state, row.head))
+                book.head = account.to_head(book.id)
                 return standing
-            waiting, begun = charged_ahead(connection, row, charge, ledger=self._database.shown)
+            waiting, begun = charged_ahead(book, account, charge)
             if waiting:
-                now = self._stamp("charge")
-                after = row.state.charged(row.state.total, unit=None)
-                head = store.append(connection, row, after, now | beginning(charge, waiting[0]))
-                heads.append(head)
-                return attempt.commits(waiting[0], (head.sequence, head.hash))
+                account = book.append(account.next(), "charge", **beginning(charge, waiting[0]))
+                return attempt.commits(waiting[0], account)
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
-            (cost,), total = self._allowed(row, charge)
+            (cost,) = self._allowed(account, charge)
             now = datetime.now(UTC)
-            body = self._stamp("charge", now) | {"public_time": hour or day_text(now.date())}
-            body |= {"note": attempt.note} if attempt.note else {}
-            after = row.state.charged(total, unit=charge.unit)
-            head = store.append(connection, row, after, {**body, **charge.entry_fields, "cost": cost.to_list()})
-            heads.append(head)
-            receipt = charge.receipt(head.sequence, head.hash, body["public_time"], ledger=self._id)
-            return attempt.commits(receipt, (head.sequence, head.hash))
+            time = hour or day_text(now.date())
+            fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": time}
+            account = book.append(account.charged(cost, unit=charge.unit), "charge", now, **fields)
+            return attempt.commits(charge.receipt(account, time, ledger=book.id), account)
 
     def look(
         self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
@@ -255,25 +235,20 @@ class Ledger(ManagedLedger):
             for what, request, question in tuples_of(questions, "questions", 3)
         ]
         store_remembered(self._place, self._stored_release)
-        return _after_others(partial(self._looked, account, charges), Patience(self._wait))
-
-    def _looked(self, account: str, charges: Sequence[ChargeRequest], *, wait_for_others: bool) -> list[Receipt | None]:
-        with self._reading() as connection:
-            row = store.account_row(connection, account, ledger=self._database.shown)
-            self._refuse_behind(connection, row)
+        with self._reading() as book:
+            held = book.account(account)
+            self._refuse_behind(book, held)
             known = [
-                self._answered(connection, row, charge, wait_for_others)
-                or next(iter(charged_ahead(connection, row, charge, ledger=self._database.shown)[0]), None)
+                answered(book, held, charge) or next(iter(charged_ahead(book, held, charge)[0]), None)
                 for charge in charges
             ]
             unpaid = [
                 charge
                 for charge, answer in zip(charges, known, strict=True)
-                if answer is None
-                and not is_paid(connection, row, charge, place=self._place, ledger=self._database.shown)
+                if answer is None and not is_paid(book, held, charge, place=self._place)
             ]
             if unpaid:
-                self._allowed(row, *unpaid)
+                self._allowed(held, *unpaid)
         return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
@@ -300,48 +275,36 @@ class Ledger(ManagedLedger):
             raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
         short_text(receipt.account, "account")
         short_text(receipt.request, "request")
-        refuse_seeded_release(any_text(release, "release"))
+        _refuse_seeded_release(any_text(release, "release"))
         held = Unstored(self._place, receipt, release)
         return held.given_out(self._stored_release, wait=self._wait, ledger=self._database.shown)
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:
-        with self._current().writing() as connection:
-            row = self._locked(connection, receipt.account)
-            return stored_release(connection, row, receipt, release, ledger=self._database.shown)
+        with self._writing() as book:
+            return stored_release(book, self._locked(book, receipt.account), receipt, release)
 
-    def _answered(
-        self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, wait_for_others: bool
-    ) -> Receipt | None:
-        return answered(connection, row, charge, wait_for_others=wait_for_others, ledger=self._database.shown)
-
-    def _allowed(self, row: store.AccountRow, *charges: ChargeRequest) -> tuple[list[Cost], Cost]:
-        """What the charges cost, one after another, and the total with them, if the account allows all of them."""
-        self._refuse_closed(row)
+    def _allowed(self, account: Account, *charges: ChargeRequest) -> list[Cost]:
+        """What the charges cost, one after another, if the account allows all of them."""
+        refuse_closed(account)
         for charge in charges:
-            charge.check_for(row.terms, row.state)
+            charge.check_for(account)
         events = tuple(charge.event for charge in charges)
-        prices, total = row.terms.charged(row.state.epsilon, row.state.total, events)
-        if not row.terms.allow(row.state.epsilon, total):
+        prices, total = account.limits.charged(account.epsilon, account.total, events)
+        if not account.allows(total):
             event = SequenceEvent(events=events) if events[1:] else events[0]
-            raise refusal(event, sum(prices, row.terms.nothing), row.terms, row.state, ledger=self._database.shown)
-        return prices, total
-
-
-class _Looking(Protocol[Found]):
-    """A transaction that raises `ElsewhereError`, if it is to wait for others and somebody else is at work."""
-
-    def __call__(self, *, wait_for_others: bool) -> Found: ...
-
-
-def _after_others(act: _Looking[Found], patience: Patience) -> Found:
-    """The result of `act`, after those who are at work on the same answer are done, or there is no more patience."""
-    while True:
-        try:
-            return act(wait_for_others=True)
-        except ElsewhereError as elsewhere:
-            if not patience.until(elsewhere.done):
-                return act(wait_for_others=False)
+            raise refusal(event, sum(prices, account.limits.nothing), account, ledger=self._database.shown)
+        return prices
 
 
 def _opened(url: sa.URL, wait: float, anchor: Path | None = None) -> Ledger:
     return Ledger(url, wait=wait, anchor=anchor)
+
+
+def _refuse_seeded_release(release: str) -> None:
+    """Refuse to store a certificate that says that it was drawn in a block of `dpselect.testing.seeded`."""
+    try:
+        held: object = json.loads(release) if '"seeded"' in release else None
+    except (ValueError, RecursionError):
+        return  # no certificate
+    if isinstance(held, dict) and "seeded" in held:
+        raise InvalidParameterError("release", Shown("<a seeded release>"), "one with the operating system's noise")

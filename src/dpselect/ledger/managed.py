@@ -3,48 +3,34 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import Self, cast
 
 import sqlalchemy as sa
 
+from dpselect.accounting.filter import Limits
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import boolean, positive_count
-from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, LedgerDamagedError, Shown
-from dpselect.ledger import store
-from dpselect.ledger.accounts import FIRST, AccountTerms, State, account_seal, canonical, entry_hash
+from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
+from dpselect.ledger.accounts import FIRST, Account, Head, canonical
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
-from dpselect.ledger.database import SqliteDatabase, database_at, has_table
-from dpselect.ledger.records import Account, Entry, Head, Verified, described, entry_of, exported
+from dpselect.ledger.database import database_at
+from dpselect.ledger.records import Entry, body_of
 from dpselect.ledger.sqlite_file import copy_of, new_place
-from dpselect.ledger.store import (
-    accounts,
-    check_version,
-    created,
-    entries,
-    ledger_id,
-    lock_accounts,
-    names,
-    version_now,
-)
+from dpselect.ledger.store import Book, accounts, create, names
 from dpselect.ledger.verification import (
-    Expected,
+    account_names,
     refuse_behind,
     refuse_missing_accounts,
     refuse_unless_there,
+    refuse_unsound,
     verified,
 )
 from dpselect.privacy import Neighbours, neighbouring_relation
-
-if TYPE_CHECKING:
-    from dpselect.ledger.postgres import Server
 
 
 class ManagedLedger:
@@ -55,7 +41,7 @@ class ManagedLedger:
     def __init__(self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
         self._wait, at = seconds(wait), Address.given(url)
         self._database = database_at(at, wait=self._wait, table=names.name)
-        self._id: str | None = None
+        self._id = ""
         self._url = address = at.url
         self._place = address  # the same for one file, however its path is written
         if address.get_backend_name() == "sqlite":
@@ -81,18 +67,13 @@ class ManagedLedger:
         Raises:
             InvalidAccountError: there is no account of this name.
         """
-        with self._reading() as connection:
-            row = store.account_row(connection, short_text(name, "account"), ledger=self._database.shown)
-        return described(row.terms, row.state, row.head)
+        with self._reading() as book:
+            return book.account(short_text(name, "account"))
 
     def accounts(self) -> list[Account]:
         """All accounts, in the order in which they were opened."""
-        with self._reading() as connection:
-            rows = [
-                store.account_row(connection, name, ledger=self._database.shown)
-                for name in store.account_names(connection, ledger=self._database.shown)
-            ]
-        return [described(row.terms, row.state, row.head) for row in rows]
+        with self._reading() as book:
+            return [book.account(name) for name in book.names()]
 
     def remaining(self, name: str) -> float:
         """The largest sum of epsilons that is certainly accepted, rounded down; see `Account.left`."""
@@ -111,36 +92,27 @@ class ManagedLedger:
         """
         name = short_text(name, "account")
         last = None if last is None else positive_count(last, "last")
-        with self._reading() as connection:
-            shown = self._database.shown
-            row = store.account_row(connection, name, ledger=shown)
-            after = None if last is None else max(row.state.entries - 1 - last, -1)
-            for each in store.entry_rows(connection, row.terms, ledger=shown, after=after):
-                yield entry_of(each, name, ledger=shown)
+        with self._reading() as book:
+            account = book.account(name)
+            after = None if last is None else max(account.entries - 1 - last, -1)
+            yield from book.entries(account, after=after)
 
     def under(self, account: str, request: str) -> list[Entry]:
         """The entries of the account under a request id, in order."""
-        shown = self._database.shown
-        with self._reading() as connection:
-            row = store.account_row(connection, short_text(account, "account"), ledger=shown)
-            held = store.entries_under(connection, row, short_text(request, "request"), ledger=shown)
-            return [entry_of(each, row.terms.name, ledger=shown) for each in held]
+        with self._reading() as book:
+            return book.under(book.account(short_text(account, "account")), short_text(request, "request"))
 
     def find(self, account: str, sequence: int) -> Entry | None:
         """The entry of the account with this number, or None."""
         if isinstance(sequence, bool) or not isinstance(cast(object, sequence), int):
             raise InvalidParameterError("sequence", sequence, "the number of an entry")
-        shown = self._database.shown
-        with self._reading() as connection:
-            terms = store.account_row(connection, short_text(account, "account"), ledger=shown).terms
-            if not 0 <= sequence < 2**63:
-                return None
-            found = store.entry_at(connection, terms, sequence, ledger=shown)
-            return None if found is None else entry_of(found, terms.name, ledger=shown)
+        with self._reading() as book:
+            row = book.account(short_text(account, "account"))
+            return book.at(row, sequence) if 0 <= sequence < 2**63 else None
 
     def verify(
         self, name: str | None = None, *, expected: Iterable[tuple[str, int, str]] = (), only_new: bool = False
-    ) -> list[Verified]:
+    ) -> list[Account]:
         """Check that the entries of one or all accounts are those that were written, and that limits were kept.
 
         A ledger alone cannot show that its whole chain was rewritten, or that an older copy took its place. The anchor
@@ -160,36 +132,41 @@ class ManagedLedger:
         """
         if boolean(only_new, "only_new") and self._anchor is None:
             raise InvalidParameterError("only_new", True, "False, or a ledger with an anchor")
-        by_account: dict[str, list[Expected]] = {}
-        for each in tuples_of(expected, "expected", 3):
-            if [type(part) for part in each] != [str, int, str]:
-                raise InvalidParameterError("expected", Shown("<another>"), "triples of account, number and hash")
-            by_account.setdefault(each[0], []).append(Expected(*each))
-        shown = self._database.shown
-        with self._reading() as connection:
-            names = store.account_names(connection, ledger=shown)
-            refuse_missing_accounts(names, by_account, ledger=shown)
-            for account, known in by_account.items():
-                refuse_unless_there(
-                    connection, store.account_row(connection, account, ledger=shown), known, ledger=shown
-                )
+        wanted = None if name is None else short_text(name, "account")
+        known = tuples_of(expected, "expected", 3)
+        if any([type(part) for part in each] != [str, int, str] for each in known):
+            raise InvalidParameterError("expected", Shown("<another>"), "triples of account, number and hash")
+        with self._reading() as book:
+            refuse_missing_accounts(book, book.names(), [account for account, _, _ in known])
+            for account, sequence, digest in known:
+                refuse_unless_there(book, book.account(account), sequence, digest)
             noted = self._noted()
-            if self._anchor is not None:
-                for account in names:
-                    if account not in noted:
-                        raise self._anchor.unknown(account)
-            return verified(connection, name, ledger=shown, noted=noted, anchor=self._anchor, only_new=only_new)
+            if self._anchor is not None and (unknown := [each for each in book.names() if each not in noted]):
+                raise self._anchor.unknown(unknown[0])
+            if not only_new:
+                refuse_unsound(book)
+            held = account_names(book, noted)
+            found: list[Account] = []
+            for each in held if wanted is None else [wanted]:
+                one, once = verified(book, each, noted.get(each), only_new=only_new)
+                if self._anchor is not None and once > noted[each].sequence:
+                    raise self._anchor.cut_back(noted[each], once)
+                found.append(one)
+        return found
 
     def export(self, name: str | None = None) -> Iterator[str]:
         """The entries of one or all accounts as JSON, one object on each line, with all that the hashes cover."""
-        shown = self._database.shown
-        with self._reading() as connection:
-            names = store.account_names(connection, ledger=shown) if name is None else [short_text(name, "account")]
-            for each in names:
-                terms = store.account_row(connection, each, ledger=shown).terms
-                yield from exported(store.entry_rows(connection, terms, ledger=shown), each, ledger=shown)
+        with self._reading() as book:
+            for each in book.names() if name is None else [short_text(name, "account")]:
+                previous = FIRST
+                for row in book.rows(book.account(each)):
+                    with book.readable(each, row["sequence"]):
+                        held = {"entry": body_of(row), "previous": previous, "hash": row["hash"]}
+                        line = canonical(held if row["release"] is None else held | {"release": row["release"]})
+                    yield line
+                    previous = row["hash"]
 
-    def backup(self, to: str | Path) -> list[Verified]:
+    def backup(self, to: str | Path) -> list[Account]:
         """Copy the ledger, as it is now, into a new file, while others go on charging; then verify the copy.
 
         Raises:
@@ -197,39 +174,35 @@ class ManagedLedger:
             LedgerError: the ledger, or its copy, is not intact or cannot be written.
         """
         place = new_place(to, "to")
-        with self._reading() as connection:
-            raw = connection.connection.dbapi_connection
+        with self._reading() as book:
+            raw = book.connection.connection.dbapi_connection
             if not isinstance(raw, sqlite3.Connection):
                 raise InvalidParameterError("ledger", Shown("<server>"), "a SQLite file", "Servers: pg_dump.")
-            copy_of(raw, place, ledger=self._database.shown)
+            copy_of(raw, place, ledger=book.ledger)
         with ManagedLedger(place) as copy:
             return copy.verify()
 
     @contextmanager
-    def _reading(self) -> Generator[sa.Connection]:
+    def _reading(self) -> Generator[Book]:
         with self._database.reading() as connection:
-            self._check_tables(connection)
-            self._id = self._id or ledger_id(connection, ledger=self._database.shown)
-            yield connection
+            book = Book(connection, self._database.shown)
+            book.identify()
+            self._id = self._id or book.id
+            yield book
 
     def _noted(self) -> Mapping[str, Head]:
         """The heads in the anchor, by account."""
-        return {} if self._anchor is None or self._id is None else self._anchor.heads(self._id)
+        return {} if self._anchor is None else self._anchor.heads(self._id)
 
-    def _refuse_behind(self, connection: sa.Connection, row: store.AccountRow) -> Head | None:
-        """Compare the account with the anchor, if there is one, and return its head; the anchor has to know it."""
+    def _refuse_behind(self, book: Book, account: Account) -> int | None:
+        """Compare the account with the anchor, if there is one, which has to know it; the number that it noted."""
         if self._anchor is None:
             return None
-        noted = self._noted().get(row.terms.name)
+        noted = self._noted().get(account.name)
         if noted is None:
-            raise self._anchor.unknown(row.terms.name)
-        refuse_behind(connection, row, noted, ledger=self._database.shown)
-        return noted
-
-    def _check_tables(self, connection: sa.Connection) -> None:
-        if not (has_table(connection, accounts.name) and has_table(connection, names.name)):
-            raise LedgerDamagedError(self._database.shown, "there is no ledger in it. Opening an account makes one.")
-        check_version(connection.scalar(sa.select(version_now)), self._database.shown)
+            raise self._anchor.unknown(account.name)
+        refuse_behind(book, account, noted)
+        return noted.sequence
 
     def open_account(
         self,
@@ -265,31 +238,23 @@ class ManagedLedger:
         relation = neighbouring_relation(neighbours)
         if own > whole:
             raise InvalidParameterError("set_aside", float(own), "at most delta")
-        self._id = created(self._database)
-        with self._writing() as (connection, heads):
-            lock_accounts(connection)
-            names, noted = store.account_names(connection, ledger=self._database.shown), self._noted()
+        create(self._database)
+        with self._writing() as book:
+            book.identify()
+            book.lock_accounts()
+            names, noted = book.names(), self._noted()
             if self._anchor is not None and names and not noted:
                 raise self._anchor.unknown(names[0])
             if name in names:
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
             if name in noted:
-                refuse_missing_accounts([], [name], ledger=self._database.shown)
-            number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
-            terms = AccountTerms.new(
-                epsilon=limit, delta=whole, set_aside=own, number=number, name=name, neighbours=relation
-            )
-            state = State.opened(terms, epsilon=limit, unit=unit)
-            body = {"terms": terms.to_text(), "epsilon": str(limit), "unit": unit}
-            text = canonical({**self._stamp("open"), **body, "account": name, "sequence": 0})
-            head = entry_hash(FIRST, text)
-            seal = account_seal(number, name, terms.to_text(), state.to_text(), head)
-            row = {"number": number, "name": name, "terms": terms.to_text(), "state": state.to_text()}
-            connection.execute(accounts.insert(), {**row, "head": head, "seal": seal})
-            connection.execute(entries.insert(), {"account": number, "sequence": 0, "body": text, "hash": head})
-            heads.append(store.head_of(terms, state, head))
+                refuse_missing_accounts(book, [], [name])
+            number = 1 + (book.connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
+            limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
+            new = Account.new(name, number, neighbours=relation, limits=limits, epsilon=limit, unit=unit)
+            account = book.open(new)
         self._database.checkpoint()
-        return described(terms, state, head)
+        return account
 
     def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:
         """Raise or lower the limit, by an entry of its own.
@@ -309,17 +274,14 @@ class ManagedLedger:
         """
         name, limit = short_text(name, "account"), exact_fraction(epsilon, "epsilon")
         reason = short_text(reason, "reason", empty=True)
-        with self._writing() as (connection, heads):
-            row = self._locked(connection, name)
-            self._refuse_closed(row)
-            spent = row.terms.spent(row.state.total)
-            if spent > limit:
-                expected = f"at least {fraction_up(spent)!r}, what is spent"
+        with self._writing() as book:
+            account = self._locked(book, name)
+            refuse_closed(account)
+            if account.spent > limit:
+                expected = f"at least {fraction_up(account.spent)!r}, what is spent"
                 raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
-            state = row.state.limited(limit)
-            body = {**self._stamp("limit"), "epsilon": str(limit)} | ({"note": reason} if reason else {})
-            heads.append(store.append(connection, row, state, body))
-        return described(row.terms, state, heads[-1].hash)
+            note = {"note": reason} if reason else {}
+            return book.append(account.next(epsilon=limit), "limit", epsilon=str(limit), **note)
 
     def close(self, name: str) -> Account:
         """Close the account for ever: no more charges. Its history stays.
@@ -327,12 +289,10 @@ class ManagedLedger:
         Raises:
             InvalidAccountError: no such account, or it is closed already.
         """
-        with self._writing() as (connection, heads):
-            row = self._locked(connection, short_text(name, "account"))
-            self._refuse_closed(row)
-            state = row.state.closed()
-            heads.append(store.append(connection, row, state, self._stamp("close")))
-        return described(row.terms, state, heads[-1].hash)
+        with self._writing() as book:
+            account = self._locked(book, short_text(name, "account"))
+            refuse_closed(account)
+            return book.append(account.next(is_open=False), "close")
 
     def anchor(self, to: str | Path) -> list[Head]:
         """Note the latest entry of every account in an anchor, once. ``Ledger(anchor=)`` does so after each charge.
@@ -345,60 +305,44 @@ class ManagedLedger:
         anchor = anchor_of(to, wait=self._wait, ledger=self._place)
         if anchor is None:
             raise InvalidParameterError("to", to, EXPECTED)
-        self._current()
-        with self._reading() as connection:
-            id_, shown, found = cast(str, self._id), self._database.shown, list[Head]()
-            known, names = anchor.heads(id_), store.account_names(connection, ledger=shown)
-            refuse_missing_accounts(names, known, ledger=shown)
+        with self._reading() as book:
+            known, names, found = anchor.heads(self._id), book.names(), list[Head]()
+            refuse_missing_accounts(book, names, known)
             for name in names:
-                row = store.account_row(connection, name, ledger=shown)
-                refuse_behind(connection, row, known.get(name), ledger=shown)
-                found.append(store.head_of(row.terms, row.state, row.head))
+                account = book.account(name)
+                refuse_behind(book, account, known.get(name))
+                found.append(account.to_head(self._id))
                 if name not in known or known[name].sequence < found[-1].sequence:
-                    anchor.note(id_, found[-1])
+                    anchor.note(found[-1])
             return found
 
-    def _current(self) -> SqliteDatabase | Server:
-        """The database, once its tables were seen to be those of a ledger."""
-        if self._id is None:
-            with self._reading():
-                pass
-        return self._database
-
     @contextmanager
-    def _writing(self) -> Generator[tuple[sa.Connection, list[Head]]]:
-        """A transaction, and a list for its new heads, which are noted in the anchor once the transaction is on disk.
+    def _writing(self) -> Generator[Book]:
+        """A transaction, whose new heads are noted in the anchor once it is on disk.
 
         Not earlier: an anchor that is ahead of its ledger means that entries were lost. If the ledger is ahead, because
         of a crash in between, the last charge was never drawn.
         """
-        heads: list[Head] = []
-        with self._current().writing() as connection:
-            yield connection, heads
-        if self._anchor is not None:
-            noted = [self._anchor.noted(cast(str, self._id), head) for head in heads]
-            others = [now for now, head in zip(noted, heads, strict=True) if now != head]
-            if others:  # someone else charged meanwhile: to this ledger, or to a copy of it
-                with self._reading() as connection:
-                    for now in others:
-                        row = store.account_row(connection, now.account, ledger=self._database.shown)
-                        refuse_behind(connection, row, now, ledger=self._database.shown)
+        if not self._id:
+            with self._reading():
+                pass
+        with self._database.writing() as connection:
+            book = Book(connection, self._database.shown, self._id)
+            yield book
+        if self._anchor is not None and book.head is not None:
+            noted = self._anchor.noted(book.head)
+            if noted != book.head:  # someone else charged meanwhile: to this ledger, or to a copy of it
+                with self._reading() as book:
+                    refuse_behind(book, book.account(noted.account), noted)
 
-    def _locked(self, connection: sa.Connection, name: str) -> store.AccountRow:
-        row = store.account_row(connection, name, ledger=self._database.shown, lock=True)
-        check_version(row.version, self._database.shown)
-        noted = self._refuse_behind(connection, row)
-        return row if noted is None else replace(row, noted=noted.sequence)
+    def _locked(self, book: Book, name: str) -> Account:
+        """The account, which nobody else changes until the transaction ends."""
+        account = book.account(name, lock=True)
+        book.noted = self._refuse_behind(book, account)
+        return account
 
-    def _stamp(self, kind: str, now: datetime | None = None) -> dict[str, str]:
-        """The fields of every entry. The time is for the ledger's holder: nothing depends on the order of clocks.
 
-        The nonce hides the time from anyone who sees the entry's hash in a receipt and tries all milliseconds of a day.
-        """
-        time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
-        stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16)}
-        return stamp | {"ledger": cast(str, self._id)}
-
-    def _refuse_closed(self, row: store.AccountRow) -> None:
-        if not row.state.is_open:
-            raise InvalidAccountError("account", Shown(repr(row.terms.name)), "an open account; this one is closed")
+def refuse_closed(account: Account) -> None:
+    """Refuse an account to which nothing is added any more."""
+    if not account.is_open:
+        raise InvalidAccountError("account", Shown(repr(account.name)), "an open account; this one is closed")

@@ -30,40 +30,33 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from dpselect.errors import (
     LedgerBusyError,
     LedgerDamagedError,
-    LedgerError,
     LedgerReadOnlyError,
-    LedgerUnavailableError,
 )
-from dpselect.ledger.sqlite_file import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED
-
-_Fault = tuple[type[LedgerError], str]
+from dpselect.ledger.sqlite_file import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Fault
 
 _AGAIN = "Nothing was written; try again, or wait longer."
-_SLOW = (LedgerBusyError, f"the server took longer than the time to wait. {_AGAIN}")
-_CUT_SHORT = (
-    LedgerUnavailableError,
+_SLOW = Fault(f"the server took longer than the time to wait. {_AGAIN}", LedgerBusyError)
+_CUT_SHORT = Fault(
     "the server ends this user's statements before they are done: its own statement_timeout is too short. Nothing was"
-    " written; raise it for this user.",
+    " written; raise it for this user."
 )
-_CROWDED = (LedgerBusyError, "all of this process's connections are in use. Nothing was written; wait longer.")
-_FULL_HOUSE = (LedgerBusyError, f"the server has as many connections as it allows. {_AGAIN}")
-_SILENT = (LedgerUnavailableError, f"the server did not answer within the time to wait. {_AGAIN}")
-_LOST = (LedgerUnavailableError, "the connection to the server broke. Nothing was written; try again.")
-_IN_DOUBT = (
-    LedgerUnavailableError,
+_CROWDED = Fault("all of this process's connections are in use. Nothing was written; wait longer.", LedgerBusyError)
+_FULL_HOUSE = Fault(f"the server has as many connections as it allows. {_AGAIN}", LedgerBusyError)
+_SILENT = Fault(f"the server did not answer within the time to wait. {_AGAIN}")
+_LOST = Fault("the connection to the server broke. Nothing was written; try again.")
+_IN_DOUBT = Fault(
     "the connection broke, or the server did not answer, during a commit. A charge may have been recorded;"
-    " none was used.",
+    " none was used."
 )
-_NO_RIGHT = (
-    LedgerReadOnlyError,
-    "this user of the server has no right to do that. Nothing was written.",
-)
-_DAMAGED = (LedgerDamagedError, "the server reports damaged files. Nothing was written; restore it and verify it.")
+_NO_RIGHT = Fault("this user of the server has no right to do that. Nothing was written.", LedgerReadOnlyError)
+_DAMAGED = Fault("the server reports damaged files. Nothing was written; restore it and verify it.", LedgerDamagedError)
 
-_STATES: dict[str, _Fault] = {  # the first characters of the SQLSTATE
+_STATES: dict[str, Fault] = {  # the first characters of the SQLSTATE
     "55P03": BUSY,
     "40": BUSY,
     "57014": _SLOW,
+    "08": _LOST,
+    "57P": _LOST,
     "25006": READ_ONLY,
     "42501": _NO_RIGHT,
     "42P01": FOREIGN,
@@ -74,14 +67,14 @@ _STATES: dict[str, _Fault] = {  # the first characters of the SQLSTATE
     "XX002": _DAMAGED,
 }
 
-_NO_HOST = (LedgerUnavailableError, "there is no such host. Nothing was written; check the host in its URL.")
-_NO_SERVER = (LedgerUnavailableError, "no server answers there. Nothing was written; check host and port in its URL.")
-_NO_DATABASE = (LedgerUnavailableError, "the server has no such database. Nothing was written; check its URL.")
-_NOBODY = (LedgerUnavailableError, "the server does not let this user in. Nothing was written; check its URL.")
-_NOT_READY = (LedgerUnavailableError, "the server is starting or stopping. Nothing was written; try again later.")
-_NO_WAY = (LedgerUnavailableError, "the server cannot be reached, or lets nobody in. Nothing was written.")
+_NO_HOST = Fault("there is no such host. Nothing was written; check the host in its URL.")
+_NO_SERVER = Fault("no server answers there. Nothing was written; check host and port in its URL.")
+_NO_DATABASE = Fault("the server has no such database. Nothing was written; check its URL.")
+_NOBODY = Fault("the server does not let this user in. Nothing was written; check its URL.")
+_NOT_READY = Fault("the server is starting or stopping. Nothing was written; try again later.")
+_NO_WAY = Fault("the server cannot be reached, or lets nobody in. Nothing was written.")
 
-_REFUSALS: tuple[tuple[str, _Fault], ...] = (
+_REFUSALS: tuple[tuple[str, Fault], ...] = (
     ("too many clients|connection slots are|too many connections for|no more connections allowed", _FULL_HOUSE),
     ("system is (starting up|shutting down|in recovery)|not yet accepting connections", _NOT_READY),
     ("authentication failed|no password supplied|pg_hba|not permitted to log in|permission denied", _NOBODY),
@@ -94,57 +87,36 @@ _REFUSALS: tuple[tuple[str, _Fault], ...] = (
 language than English, the message is general, but never wrong about whether something was written."""
 
 
-def refused(error: Exception, ledger: str) -> LedgerError:
-    """The error for a connection that could not be made."""
-    kind, text = _refusal(error)
-    return kind(ledger, text)
-
-
-def is_passing(error: Exception) -> bool:
-    """Whether the next attempt to connect may succeed."""
-    return _refusal(error) in (_FULL_HOUSE, _NOT_READY)
-
-
-def failed(error: Exception, ledger: str, *, committing: bool = False, beginning: bool = False) -> LedgerError:
-    """The error for a failed transaction.
-
-    Args:
-        error: what the driver raised.
-        ledger: the ledger's address in messages.
-        committing: whether the server had been asked to commit.
-        beginning: whether the transaction had not set its own time limits yet.
-    """
-    kind, text = _failure(error, committing=committing)
-    kind, text = _CUT_SHORT if beginning and (kind, text) == _SLOW else (kind, text)
-    return kind(ledger, text)
-
-
-def _refusal(error: Exception) -> _Fault:
+def refused(error: Exception) -> Fault:
+    """What is wrong if a connection could not be made."""
     if isinstance(error, (NoAnswerError, psycopg.errors.ConnectionTimeout)):
         return _SILENT
     return next((fault for signs, fault in _REFUSALS if re.search(signs, str(error), re.IGNORECASE)), _NO_WAY)
 
 
-def _failure(error: Exception, *, committing: bool) -> _Fault:
+def failed(error: Exception, *, committing: bool = False, beginning: bool = False) -> Fault:
+    """What is wrong if a transaction failed.
+
+    Args:
+        error: what the driver raised.
+        committing: whether the server had been asked to commit.
+        beginning: whether the transaction had not set its own time limits yet.
+    """
     if isinstance(error, NoConnectionError):
         return _CROWDED
     cause = error.orig if isinstance(error, DBAPIError) else error
-    if not isinstance(cause, psycopg.Error):
-        return _IN_DOUBT if committing else _other(None)
-    if committing and cause.diag.severity_nonlocalized != "ERROR":  # the server did not answer that it rolled back
-        return _IN_DOUBT
+    if committing and not (isinstance(cause, psycopg.Error) and cause.diag.severity_nonlocalized == "ERROR"):
+        return _IN_DOUBT  # the server did not answer that it rolled back
     if isinstance(cause, NoAnswerError):
         return _SILENT
-    state = cause.sqlstate
-    known = [fault for prefix, fault in _STATES.items() if state is not None and state.startswith(prefix)]
-    if not known and isinstance(cause, psycopg.OperationalError) and (state or "08").startswith(("08", "57P")):
+    state = cause.sqlstate if isinstance(cause, psycopg.Error) else None
+    if isinstance(cause, psycopg.OperationalError) and state is None:
         return _LOST
-    return known[0] if known else _other(state)
-
-
-def _other(state: str | None) -> _Fault:
+    for prefix, fault in _STATES.items():
+        if (state or "").startswith(prefix):
+            return _CUT_SHORT if beginning and fault is _SLOW else fault
     said = "" if state is None else f" (SQLSTATE {state})"
-    return LedgerUnavailableError, f"the server could not do what it was asked for{said}. Nothing was written."
+    return Fault(f"the server could not do what it was asked for{said}. Nothing was written.")
 
 
 _TOO_LATE = "no answer in time"
@@ -251,7 +223,8 @@ _FIND = """
  ON held.oid OPERATOR(pg_catalog.=) relnamespace
  WHERE pg_class.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%s)), pg_catalog.current_schema()) AS place
  LIMIT 1) AS found"""
-"""Settings for this transaction only. With a standby, `synchronous_commit` may be stricter than `on`.
+"""Settings for this transaction only, among them, in milliseconds, the time left to wait for a lock and a little more
+than all of it for a statement. With a standby, `synchronous_commit` may be stricter than `on`.
 
 The user's `search_path` says once where the tables are, or where to create them. From then on they are named with their
 schema, and all other names (operators, functions, types) are looked up only among the server's own. Otherwise another
@@ -271,7 +244,7 @@ class Server:
 
     def __init__(self, url: sa.URL, shown: str, *, wait: float, table: str) -> None:
         self._url, self.shown, self._wait, self._table = url, shown, wait, table
-        self._process, self._lock = os.getpid(), threading.Lock()
+        self._process = os.getpid()
         self._due = threading.local()  # when this thread has to have a connection
         self._has_warned = False
         self._place: str | None = None  # the schema of the tables, once they exist
@@ -291,7 +264,7 @@ class Server:
             try:
                 yield connection
             except SQLAlchemyError as error:
-                raise failed(error, self.shown) from None
+                raise failed(error).of(self.shown) from None
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
@@ -306,12 +279,12 @@ class Server:
                 yield connection
                 session.refuse_late()
             except (SQLAlchemyError, NoAnswerError) as error:
-                raise failed(error, self.shown) from None
+                raise failed(error).of(self.shown) from None
             session.deadline = max(session.deadline, monotonic() + _TO_COMMIT)
             try:
                 connection.commit()
             except SQLAlchemyError as error:
-                raise failed(error, self.shown, committing=True) from None
+                raise failed(error, committing=True).of(self.shown) from None
 
     def checkpoint(self) -> None:
         """Nothing: a server does it by itself."""
@@ -322,11 +295,13 @@ class Server:
 
     @contextmanager
     def _begun(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> Generator[sa.Connection]:
-        self._leave_to_parent()
+        if os.getpid() != self._process:
+            self._process = os.getpid()
+            self._engine.dispose(close=False)  # inherited connections are the parent's
         try:
             connection, fsync = self._pinned(isolation, is_reader=is_reader)
         except (SQLAlchemyError, psycopg.Error) as error:
-            raise failed(error, self.shown, beginning=True) from None
+            raise failed(error, beginning=True).of(self.shown) from None
         try:
             self._warn_of(fsync)
             yield connection
@@ -354,7 +329,8 @@ class Server:
                 session.isolation_level, session.read_only = isolation, is_reader or None
                 known = self._place
                 where = (_FIND, self._table, self._table) if known is None else (_FOUND, known)
-                pinned = connection.exec_driver_sql(_PIN + where[0], (*self._timeouts(until), *where[1:])).one()
+                limits = [str(max(1, round(1000 * each))) for each in (until - monotonic(), self._wait + _GRACE)]
+                pinned = connection.exec_driver_sql(_PIN + where[0], (*limits, *where[1:])).one()
                 fsync, place, is_found, *_ = pinned
                 self._place = place if is_found else None
                 return connection.execution_options(schema_translate_map={None: place}), fsync
@@ -366,11 +342,6 @@ class Server:
                 if not (was_used and is_lost and monotonic() < until + _GRACE):
                     raise
 
-    def _timeouts(self, until: float) -> tuple[str, str]:
-        """In milliseconds: the remaining time to wait for a lock, and a little more than all of it for a statement."""
-        lock = max(1, round(1000 * (until - monotonic())))
-        return str(lock), str(round(1000 * (self._wait + _GRACE)))
-
     def _connect(
         self, _dialect: object, _record: object, arguments: Iterable[Any], options: Mapping[str, Any]
     ) -> PatientConnection:
@@ -380,8 +351,9 @@ class Server:
             try:
                 return connected(arguments, options, deadline=due, silence=self._wait + _GRACE)
             except (psycopg.Error, OSError, ValueError) as error:
-                if not is_passing(error) or monotonic() + _PAUSE > due - _GRACE:
-                    raise refused(error, self.shown) from None
+                fault = refused(error)
+                if fault not in (_FULL_HOUSE, _NOT_READY) or monotonic() + _PAUSE > due - _GRACE:
+                    raise fault.of(self.shown) from None
             sleep(_PAUSE)
 
     def _options(self) -> dict[str, object]:
@@ -400,14 +372,6 @@ class Server:
             self._has_warned = True
             text = "its server has fsync off: a power cut can undo charges, or destroy the ledger. Turn it on."
             warnings.warn(f"ledger {self.shown}: {text}", RuntimeWarning, stacklevel=2)
-
-    def _leave_to_parent(self) -> None:
-        """Abandon inherited connections in a forked process: they are the parent's."""
-        if os.getpid() != self._process:
-            with self._lock:
-                if os.getpid() != self._process:
-                    self._engine.dispose(close=False)
-                    self._process = os.getpid()
 
 
 def _session(connection: sa.Connection) -> PatientConnection:

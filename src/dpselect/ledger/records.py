@@ -1,20 +1,18 @@
-"""The frozen values that a ledger returns (accounts, entries, receipts), and how they are read from rows."""
+"""The frozen values that a ledger returns: accounts, entries, receipts; and the one reader of entries."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from fractions import Fraction
 from typing import Any, cast
 
 from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.ledger.accounts import FIRST, AccountTerms, State, canonical, fraction_of, readable
-from dpselect.privacy import Neighbours
+from dpselect.ledger.accounts import fraction_of
 
 _DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
 
@@ -51,25 +49,6 @@ class Receipt:
         return held | {name: value for name, value in optional.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """How far an account had come.
-
-    Attributes:
-        account: its name.
-        sequence: of its last entry.
-        hash: of that entry and all before it.
-        state: what the account said then, as the ledger writes it: its limit and all that is spent.
-        seal: of the account's row then, which covers its terms, too.
-    """
-
-    account: str
-    sequence: int
-    hash: str
-    state: str
-    seal: str
-
-
 _HARDLY_ANYTHING = 1e-9
 
 
@@ -98,86 +77,6 @@ def with_few_digits(epsilon: float, *, up: bool) -> float:
         return epsilon
     rounded = float((_UP if up else _DOWN).create_decimal(repr(float(epsilon))))
     return rounded if math.isfinite(rounded) else epsilon
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """An account at one moment.
-
-    Attributes:
-        name: name of the account.
-        unit: who is protected; None until the first charge that names a unit.
-        neighbours: which data sets the guarantee compares.
-        epsilon: the limit, exactly.
-        delta: the limit of the probability with which epsilon may fail, exactly.
-        set_aside: how much of `delta` is reserved for mechanisms that have a delta of their own.
-        spent: the smallest epsilon that is proved, at `delta`, for all charges so far, exactly.
-        set_aside_spent: the sum of those mechanisms' deltas.
-        is_open: whether more can be charged.
-        entries: number of entries, including the opening.
-        head: hash of the last entry.
-    """
-
-    name: str
-    unit: str | None
-    neighbours: Neighbours
-    epsilon: Fraction
-    delta: Fraction
-    set_aside: Fraction
-    spent: Fraction
-    set_aside_spent: Fraction
-    is_open: bool
-    entries: int
-    head: str
-
-    @property
-    def left(self) -> float:
-        """The largest epsilon that is certainly accepted, rounded down; 0 for a closed account.
-
-        It is compared with the sum of the epsilons of all rounds. For a question with a delta (``top_k``) this sum is
-        more than the epsilon it was asked with. An account with a delta may accept more: see ``docs/ledger.md``.
-        """
-        return fraction_down(self.epsilon - self.spent) if self.is_open else 0.0
-
-    @property
-    def set_aside_left(self) -> float:
-        """The largest delta of a question that the account still accepts, rounded down; 0 for a closed account."""
-        return fraction_down(self.set_aside - self.set_aside_spent) if self.is_open else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON, with numbers rounded to doubles on the safe side."""
-        return {
-            "account": self.name,
-            "unit": self.unit,
-            "neighbours": str(self.neighbours),
-            "epsilon": as_written(self.epsilon),
-            "delta": as_written(self.delta),
-            "spent": fraction_up(self.spent),
-            "left": self.left,
-            "set_aside": as_written(self.set_aside),
-            "set_aside_spent": fraction_up(self.set_aside_spent),
-            "set_aside_left": self.set_aside_left,
-            "open": self.is_open,
-            "entries": self.entries,
-            "head": self.head,
-        }
-
-
-def described(terms: AccountTerms, state: State, head: str) -> Account:
-    """The account as callers see it."""
-    return Account(
-        name=terms.name,
-        unit=state.unit,
-        neighbours=terms.neighbours,
-        epsilon=state.epsilon,
-        delta=terms.delta,
-        set_aside=terms.set_aside,
-        spent=terms.spent(state.total),
-        set_aside_spent=state.total.delta,
-        is_open=state.is_open,
-        entries=state.entries,
-        head=head,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,49 +119,17 @@ class Entry:
         return {name: getattr(self, name) for name in names}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
-    """An account whose entries were all verified to be those that were written.
-
-    Attributes:
-        account: name of the account.
-        entries: number of entries, including the opening.
-        head: hash of the last entry. Only a note of it elsewhere shows later that no entry was cut off the end.
-    """
-
-    account: str
-    entries: int
-    head: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON."""
-        return asdict(self)
-
-
-def as_written(exact: Fraction) -> float:
-    """A limit as the double that prints as exactly this limit, if there is one; else rounded down."""
-    try:
-        nearest = exact.numerator / exact.denominator
-    except OverflowError:
-        return fraction_down(exact)
-    return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)
-
-
-def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
-    """The entry of a row of the entries."""
-    with readable(ledger, account, row["sequence"]):
-        return _entry_of(row)
-
-
-def _entry_of(row: Mapping[Any, Any]) -> Entry:
-    body = _body(row)
-    epsilon, delta, what = 0.0, 0.0, ""
+def entry_of(row: Mapping[Any, Any]) -> Entry:
+    """The entry of a row; raises whatever its text leads to, if no ledger wrote it."""
+    body = body_of(row)
+    epsilon, delta, what, receipt = 0.0, 0.0, "", None
     kind = "begin" if "begins" in body else _text(body["kind"])
     if kind == "charge":
         run = from_json(body["event"])
         event = run.event if isinstance(run, Run) else run
         epsilon, delta = event.epsilon, event.delta
         what = run.mechanism if isinstance(run, Run) else type(event).__name__
+        receipt = _receipt(row, body)
     elif kind in ("open", "limit"):
         epsilon = fraction_down(fraction_of(body["epsilon"]))
     elif kind == "begin":
@@ -281,13 +148,8 @@ def _entry_of(row: Mapping[Any, Any]) -> Entry:
         hash=row["hash"],
         body=body,
         release=row["release"],
-        receipt=_receipt(row, body) if kind == "charge" else None,
+        receipt=receipt,
     )
-
-
-def receipt_of(row: Mapping[Any, Any]) -> Receipt:
-    """The receipt of a charge, with its stored release if there is one."""
-    return replace(_receipt(row, _body(row)), release=row["release"])
 
 
 def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
@@ -304,23 +166,8 @@ def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
     )
 
 
-def question_of(row: Mapping[Any, Any]) -> str:
-    """The hash of the question under a charge's request id."""
-    return _text(_body(row)["asked"])
-
-
-def exported(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[str]:
-    """An account's entries as JSON, with all that each hash covers."""
-    previous = FIRST
-    for row in rows:
-        with readable(ledger, account, row["sequence"]):
-            held = {"entry": _body(row), "previous": previous, "hash": row["hash"]}
-            line = canonical(held if row["release"] is None else held | {"release": row["release"]})
-        yield line
-        previous = row["hash"]
-
-
-def _body(row: Mapping[Any, Any]) -> dict[str, Any]:
+def body_of(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """What an entry says."""
     body = json.loads(row["body"])
     if not isinstance(body, dict):
         raise TypeError("not an entry")

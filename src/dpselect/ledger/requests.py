@@ -6,8 +6,8 @@ connection, with the account locked, so that a commit still in progress is waite
 because a draw begins only after its charge has returned. So an entry that is found may be used once, by this process
 alone.
 
-An answer that cannot be stored was charged, and may be shown. This process keeps it until it can be stored; another
-thread that asks for it meanwhile waits. Proof: ``proofs/ledger.md``.
+An answer that cannot be stored was charged, and may be shown. This process keeps it until it can be stored. Proof:
+``proofs/ledger.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from dpselect.errors import (
     AnswerNotStoredWarning,
     InvalidCertificateError,
     LedgerBusyError,
-    LedgerDamagedError,
     LedgerError,
     LedgerFullError,
     LedgerReadOnlyError,
@@ -37,10 +36,10 @@ from dpselect.errors import (
     SelectionError,
     Shown,
 )
-from dpselect.ledger import store
-from dpselect.ledger.accounts import readable, release_hash
+from dpselect.ledger.accounts import Account, release_hash
 from dpselect.ledger.charging import ChargeRequest
-from dpselect.ledger.records import Receipt, question_of, receipt_of
+from dpselect.ledger.records import Receipt
+from dpselect.ledger.store import Book
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
 """Errors that may pass, and that do not put earlier commits in doubt."""
@@ -76,17 +75,9 @@ class Patience:
         self._pause = min(2 * self._pause, _LONGEST)
         return True
 
-    def until(self, done: threading.Event | None) -> bool:
-        """Whether `done` is set in time, which is waited for; without an event as `lasts`."""
-        return self.lasts() if done is None else done.wait(max(0.0, self._end - time.monotonic()))
-
 
 class ElsewhereError(Exception):
-    """Somebody else is at work on the answer to this question: look again after `done`, or after a pause."""
-
-    def __init__(self, done: threading.Event | None = None) -> None:
-        super().__init__()
-        self.done = done
+    """Somebody else is at work on the answer to this question: look again after a pause."""
 
 
 @dataclass(slots=True)
@@ -96,7 +87,6 @@ class Attempt:
     Attributes:
         place: the ledger's identity in this process.
         charge: the requested charge.
-        note: its note.
         receipt: receipt of the charge whose commit was started and not confirmed, or None.
         entry: number and hash of the entry that this commit writes: of the charge, or one that begins its draw.
         process: the process that remembers it.
@@ -104,7 +94,6 @@ class Attempt:
 
     place: sa.URL
     charge: ChargeRequest
-    note: str
     receipt: Receipt | None = None
     entry: tuple[int, str] = (0, "")
     process: int = 0
@@ -112,49 +101,46 @@ class Attempt:
     _failed: LedgerError | None = None
 
     @classmethod
-    def new(cls, place: sa.URL, charge: ChargeRequest, *, note: str, time: str | None) -> Attempt:
+    def new(cls, place: sa.URL, charge: ChargeRequest, *, time: str | None) -> Attempt:
         """A new attempt, or the remembered one at the same charge, if its receipt has this time or `time` is None."""
-        for each in list(_attempts):
-            same = (each.place, each.charge, each.note, each.process) == (place, charge, note, os.getpid())
-            if same and each.receipt is not None and time in (None, each.receipt.time):
+        for each in _remembered(place):
+            if each.charge == charge and each.receipt is not None and time in (None, each.receipt.time):
                 try:
                     _attempts.remove(each)
                 except ValueError:  # another thread was faster
                     continue
-                return cls(place, charge, note, each.receipt, each.entry)
-        return cls(place, charge, note)
+                return cls(place, charge, each.receipt, each.entry)
+        return cls(place, charge)
 
-    def commits(self, receipt: Receipt, entry: tuple[int, str]) -> Receipt:
-        """Say that the commit of this entry starts now; returns the receipt."""
-        self.receipt, self.entry = receipt, entry
+    def commits(self, receipt: Receipt, after: Account) -> Receipt:
+        """Say that the commit of the account's last entry starts now; returns the receipt."""
+        self.receipt, self.entry = receipt, (after.entries - 1, after.head)
         _last.receipt = receipt
         return receipt
 
-    def standing(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> Receipt | None:
+    def standing(self, book: Book, account: Account) -> Receipt | None:
         """The receipt of the entry whose commit failed, if it was recorded. The transaction has locked the account."""
-        if self.receipt is None or self.is_in(connection, row, ledger=ledger):
+        if self.receipt is None or book.has(account, *self.entry):
             return self.receipt
         self.receipt = None
         if self._commits >= _COMMITS and self._failed is not None:
             raise self._failed
         return None
 
-    def is_in(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> bool:
-        """Whether the entry whose commit was started is in the ledger."""
-        found = store.entry_at(connection, row.terms, self.entry[0], ledger=ledger)
-        return found is not None and found["hash"] == self.entry[1]
-
-    def settled(self, act: Callable[[], Receipt], *, wait: float, ledger: str) -> Receipt:
+    def settled(self, act: Callable[[bool], Receipt], *, wait: float, ledger: str) -> Receipt:
         """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
 
+        Its argument is whether it may raise `ElsewhereError`, after which it is repeated, too.
         If it is still unknown after `wait` seconds whether the entry was recorded, the error names the entry, as any
         interrupt does, and this process remembers it in case the same question is asked again.
         """
-        patience = Patience(wait)
+        patience, may_wait = Patience(wait), True
         try:
             while True:
                 try:
-                    return act()
+                    return act(may_wait)
+                except ElsewhereError:
+                    may_wait = patience.lasts()
                 except PASSING as error:
                     if self.receipt is None:
                         raise
@@ -171,6 +157,10 @@ class Attempt:
                 if not isinstance(error, Exception):
                     error.add_note(f"interrupted while {_being_recorded(self.receipt)}")
             raise
+
+
+def _remembered(place: sa.URL) -> list[Attempt]:
+    return [each for each in list(_attempts) if (each.place, each.process) == (place, os.getpid())]
 
 
 def _being_recorded(receipt: Receipt) -> str:
@@ -191,23 +181,15 @@ _attempts: list[Attempt] = []
 """Those that may be recorded, and for which nothing was drawn."""
 _answers: dict[str, Unstored] = {}
 """Answers that are not stored, by the hash of the charge's entry."""
-_storing: dict[str, threading.Event] = {}
-"""Of these a thread is storing the answer at this moment; the event is set when it has, or has given up."""
-
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_attempts.clear)  # otherwise both processes would draw for one charge
-    os.register_at_fork(after_in_child=_storing.clear)  # only the thread that forks goes on in the child
 
 
-def is_paid(
-    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, place: sa.URL, ledger: str
-) -> bool:
-    """Whether the charge would use a recorded entry that this process remembers."""
-    charge = replace(charge, certificate_hash=None)
-    for each in list(_attempts):
-        same = (each.place, replace(each.charge, certificate_hash=None), each.process) == (place, charge, os.getpid())
-        if same and each.receipt is not None:
-            return each.is_in(connection, row, ledger=ledger)
+def is_paid(book: Book, account: Account, charge: ChargeRequest, *, place: sa.URL) -> bool:
+    """Whether the charge, of whatever certificate and note, would use a recorded entry that this process remembers."""
+    for each in _remembered(place):
+        if replace(each.charge, certificate_hash=None, note="") == charge:
+            return book.has(account, *each.entry)
     return False
 
 
@@ -228,20 +210,16 @@ class Unstored:
 
         A charge keeps its first answer, which is remembered until it is stored.
         """
-        held = _answers.setdefault(self.receipt.hash, self)
-        patience, done = Patience(wait), threading.Event()
-        _storing[self.receipt.hash] = done
-        try:
-            while True:
-                try:
-                    return held.stored(keep)
-                except NOT_STORED as error:
-                    if not (isinstance(error, PASSING) and patience.lasts()):
-                        _warn(self.receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
-                        return held.release
-        finally:
-            _storing.pop(self.receipt.hash, None)
-            done.set()
+        patience = Patience(wait)
+        while True:
+            held = _answers.get(self.receipt.hash, self)
+            try:
+                return held.stored(keep)
+            except NOT_STORED as error:
+                held = _answers.setdefault(self.receipt.hash, held)
+                if not (isinstance(error, PASSING) and patience.lasts()):
+                    _warn(self.receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
+                    return held.release
 
     def stored(self, keep: Store) -> str:
         """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
@@ -258,8 +236,7 @@ class Unstored:
 
 def store_remembered(place: sa.URL, keep: Store) -> None:
     """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
-    mine = [held for held in list(_answers.values()) if held.place == place and held.receipt.hash not in _storing]
-    for each in mine:
+    for each in [held for held in list(_answers.values()) if held.place == place]:
         try:
             each.stored(keep)
         except NOT_STORED:
@@ -273,63 +250,36 @@ def _warn(receipt: Receipt, why: str, *, ledger: str) -> None:
     warnings.warn(AnswerNotStoredWarning(ledger, receipt.account, receipt.sequence, why), stacklevel=2)
 
 
-def answered(
-    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, wait_for_others: bool, ledger: str
-) -> Receipt | None:
+def answered(book: Book, account: Account, charge: ChargeRequest) -> Receipt | None:
     """The receipt with the answer of the request, stored or still kept by this process; None if there is no answer.
-
-    Args:
-        connection: to the ledger.
-        row: the account.
-        charge: the request.
-        wait_for_others: refuse an answer that another thread is storing at this moment.
-        ledger: the ledger's address in messages.
 
     Warns:
         AnswerNotStoredWarning: the answer is not stored yet.
     """
     if charge.request is None:
         return None
-    name = row.terms.name
-    held = store.entries_under(connection, row, charge.request, ledger=ledger)
+    held = book.under(account, charge.request)
+    if any(entry.body.get("asked") != charge.request_hash for entry in held):
+        shown, hint = Shown(repr(charge.request)), "Nothing was charged. Use another id for another question."
+        raise RequestReusedError("request", shown, "an id not used for another question", hint)
     for entry in held:
-        with readable(ledger, name, entry["sequence"]):
-            known = question_of(entry)
-        if known != charge.request_hash:
-            shown, hint = Shown(repr(charge.request)), "Nothing was charged. Use another id for another question."
-            raise RequestReusedError("request", shown, "an id not used for another question", hint)
-    found = [entry for entry in held if entry["release"] is not None]
-    for entry in found:
-        if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
-            text = f"the release for request {charge.request!r} was changed after it was stored."
-            raise LedgerDamagedError(ledger, text)
-    for entry in found or [entry for entry in held if entry["hash"] in _answers]:
-        with readable(ledger, name, entry["sequence"]):
-            receipt = receipt_of(entry)
-        if found:
-            return receipt
-        done, kept = _storing.get(receipt.hash), _answers.get(receipt.hash)
-        if done is not None and wait_for_others:
-            raise ElsewhereError(done)
-        if kept is not None:
-            why = "another thread has not been able to, so far" if done else "another try just now failed as well"
-            _warn(receipt, why, ledger=ledger)
-            return replace(receipt, release=kept.release)
-        if wait_for_others:
-            raise ElsewhereError  # it was stored since the entries were read
+        if entry.receipt is not None and entry.release is not None:
+            return replace(entry.receipt, release=entry.release)
+    for entry in held:
+        kept = _answers.get(entry.hash)
+        if entry.receipt is not None and kept is not None:
+            _warn(entry.receipt, "another try just now failed as well", ledger=book.ledger)
+            return replace(entry.receipt, release=kept.release)
     return None
 
 
-def stored_release(
-    connection: sa.Connection, row: store.AccountRow, receipt: Receipt, release: str, *, ledger: str
-) -> str:
+def stored_release(book: Book, account: Account, receipt: Receipt, release: str) -> str:
     """`release`, now stored for the charge of `receipt`; or the release that its request had already."""
-    held = store.entries_under(connection, row, str(receipt.request), ledger=ledger)
-    if receipt.hash not in [entry["hash"] for entry in held if entry["sequence"] == receipt.sequence]:
+    held = book.under(account, str(receipt.request))
+    if (receipt.sequence, receipt.hash) not in [(entry.sequence, entry.hash) for entry in held]:
         raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
     for entry in held:
-        if entry["release"] is not None:
-            return str(entry["release"])
-    digest = release_hash(receipt.hash, release)
-    store.insert_release(connection, row.terms.number, receipt.sequence, body=release, digest=digest)
+        if entry.release is not None:
+            return entry.release
+    book.insert_release(account, receipt.sequence, release, release_hash(receipt.hash, release))
     return release

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Self, cast
+from typing import NamedTuple, Self, cast
 from urllib.parse import quote, urlencode
 
 from sqlalchemy.exc import DBAPIError
@@ -41,15 +41,6 @@ def to_disk(file: int) -> None:
         getattr(os, "fdatasync", os.fsync)(file)
 
 
-def file_to_disk(path: Path) -> None:
-    """Flush the file at `path` to disk."""
-    opened = os.open(path, os.O_RDWR)
-    try:
-        to_disk(opened)
-    finally:
-        os.close(opened)
-
-
 def folder_to_disk(folder: Path) -> None:
     """Flush the names in a folder to disk; Windows does this by itself."""
     if hasattr(os, "O_DIRECTORY"):
@@ -60,16 +51,29 @@ def folder_to_disk(folder: Path) -> None:
             os.close(opened)
 
 
-BUSY = (LedgerBusyError, "another process holds its lock. Nothing was written; try again, or wait longer.")
-READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
-FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
-TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way. Nothing was written; verify it.")
-FOREIGN = (LedgerDamagedError, "its tables are not those of a ledger. Nothing was written.")
+class Fault(NamedTuple):
+    """What an error says of any ledger."""
+
+    text: str
+    kind: type[LedgerError] = LedgerUnavailableError
+
+    def of(self, ledger: str) -> LedgerError:
+        """The error for this ledger."""
+        return self.kind(ledger, self.text)
+
+
+BUSY = Fault("another process holds its lock. Nothing was written; try again, or wait longer.", LedgerBusyError)
+READ_ONLY = Fault("it cannot be written to, only read. Nothing was written.", LedgerReadOnlyError)
+FULL = Fault("there is no room left on its disk. Nothing was written.", LedgerFullError)
+TAMPERED = Fault("its rows are not as written: one is in the way. Nothing was written; verify it.", LedgerDamagedError)
+FOREIGN = Fault("its tables are not those of a ledger. Nothing was written.", LedgerDamagedError)
 """Faults that servers have as well."""
 
-_DAMAGED = (LedgerDamagedError, "this is not an intact SQLite file. Nothing was written; restore it and verify it.")
-_CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
-_BROKEN = (LedgerUnavailableError, "the disk or the connection failed. A charge may have been recorded; none was used.")
+_DAMAGED = Fault(
+    "this is not an intact SQLite file. Nothing was written; restore it and verify it.", LedgerDamagedError
+)
+CLOSED = Fault("it cannot be opened: no such place, or no permission. Nothing was written.")
+_BROKEN = Fault("the disk or the connection failed. A charge may have been recorded; none was used.")
 
 _SQLITE = {
     sqlite3.SQLITE_ERROR: FOREIGN,
@@ -82,8 +86,8 @@ _SQLITE = {
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_CONSTRAINT: TAMPERED,
     sqlite3.SQLITE_MISMATCH: TAMPERED,
-    sqlite3.SQLITE_CANTOPEN: _CLOSED,
-    sqlite3.SQLITE_AUTH: _CLOSED,
+    sqlite3.SQLITE_CANTOPEN: CLOSED,
+    sqlite3.SQLITE_AUTH: CLOSED,
     sqlite3.SQLITE_IOERR: _BROKEN,
 }
 
@@ -91,17 +95,29 @@ _SQLITE = {
 def translated(error: Exception, ledger: str) -> LedgerError:
     """The error to raise instead. It never quotes the driver's text, which contains statements and their values."""
     cause: object = error.orig if isinstance(error, DBAPIError) else error
-    if not isinstance(cause, sqlite3.Error):
-        kind, text = _BROKEN
-        return kind(ledger, text)
-    primary = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR)) & 0xFF
-    kind, text = _SQLITE.get(primary, _BROKEN)
-    return kind(ledger, text)
+    code = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR))
+    return _SQLITE.get(code & 0xFF, _BROKEN).of(ledger)
 
 
 Identity = tuple[int, int]
 Still = tuple[Identity, int, int, int, int]
 """The state of an unchanged file: its identity, its size, its last change, and the sizes of its log and journal."""
+
+
+_lost: set[Identity] = set()
+"""The files whose log was lost under this process."""
+_LOST = (
+    "its write-ahead log was removed while it was open; the last charges may be missing, and none was used for a draw"
+    " after that. Let no program but this one open the file, not even to copy it; end this process, then verify it."
+)
+
+
+_lost: set[Identity] = set()
+_REPLACED = "another file was put in its place while it was open. Nothing was written; verify it, then open it anew."
+_UNSEEN = "the disk failed. A charge may have been recorded; none was used."
+_THAWED = (
+    "another process wrote to it while it was read, and this one cannot lock a file in that folder. Read it again."
+)
 
 
 class FileConnection(sqlite3.Connection):
@@ -114,15 +130,50 @@ class FileConnection(sqlite3.Connection):
     """
 
     path: Path | None = None
+    ledger: str = ""
     identity: Identity | None = None
     log: Identity | None = None
     still: Still | None = None
     process: int | None = None
 
-    def opened(self, path: Path, identity: Identity | None = None, still: Still | None = None) -> Self:
+    def opened(self, path: Path, ledger: str, identity: Identity, still: Still | None) -> Self:
         """Say what was opened, as it is seen from outside."""
-        self.path, self.identity, self.still, self.process = path, identity, still, os.getpid()
+        self.path, self.ledger, self.identity, self.still = path, ledger, identity, still
+        self.process = os.getpid()
         return self
+
+    def refuse_replaced(self) -> None:
+        """Compare the file that was opened with the one that has its name now."""
+        if identity_of(cast(Path, self.path), ledger=self.ledger) != self.identity:
+            raise LedgerDamagedError(self.ledger, _REPLACED)
+
+    def refuse_lost_log(self) -> None:
+        """Look for the write-ahead log, after each transaction.
+
+        As long as a connection is open and holds its locks, nobody deletes the log. If somebody did, the locks were
+        lost (this process opened and closed the file by other means, which drops them) or it was deleted by hand; what
+        was written to it since is in no file any more.
+        """
+        try:
+            now = self._log_now()
+        except OSError:
+            raise LedgerUnavailableError(self.ledger, _UNSEEN) from None
+        if self.log not in (None, now):
+            raise LedgerDamagedError(self.ledger, _LOST)
+        self.log = now
+
+    def refuse_moved(self) -> None:
+        """Look whether a file that was read as one that does not change has changed."""
+        if self.still is not None and self.still != _stand(cast(Path, self.path)):
+            raise LedgerBusyError(self.ledger, _THAWED)
+
+    def _log_now(self) -> Identity | None:
+        """The log beside the file; None if there is none."""
+        try:
+            found = os.stat(f"{self.path}-wal")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return found.st_dev, found.st_ino
 
     def release(self) -> None:
         """End the transaction, if there is one; also after a commit that failed, and after an interrupt.
@@ -139,7 +190,7 @@ class FileConnection(sqlite3.Connection):
         """Close it; without effect on the file, if its log was removed or the process was forked since."""
         self.release()
         try:
-            is_lost = self.identity is not None and has_lost_log(self)
+            is_lost = self.log is not None and self.log != self._log_now()
             if is_lost:
                 _lost.add(cast(Identity, self.identity))
         except OSError:  # of the disk, which does not say; whoever looks next may see the log
@@ -157,6 +208,12 @@ class FileConnection(sqlite3.Connection):
     def __del__(self) -> None:
         with suppress(Exception):
             self.close()
+
+
+def refuse_lost(identity: Identity, *, ledger: str) -> None:
+    """Refuse a file whose log was lost under this process: SQLite would mix two logs in one process."""
+    if identity in _lost:
+        raise LedgerDamagedError(ledger, _LOST)
 
 
 def uri_of(path: Path, **options: str) -> str:
@@ -192,66 +249,9 @@ def identity_of(path: Path, *, ledger: str) -> Identity:
     return found.st_dev, found.st_ino
 
 
-def refuse_replaced(path: Path, opened: FileConnection, *, ledger: str) -> None:
-    """Compare the file that was opened with the one that has its name now."""
-    if identity_of(path, ledger=ledger) != opened.identity:
-        text = "another file was put in its place while it was open. Nothing was written; verify it, then open it anew."
-        raise LedgerDamagedError(ledger, text)
-
-
-LOST = (
-    "its write-ahead log was removed while it was open; the last charges may be missing, and none was used for a draw"
-    " after that. Let no program but this one open the file, not even to copy it; end this process, then verify it."
-)
-
-
-_lost: set[Identity] = set()
-
-
-def refuse_lost(identity: Identity, *, ledger: str) -> None:
-    """Refuse a file whose log was lost under this process: SQLite would mix two logs in one process."""
-    if identity in _lost:
-        raise LedgerDamagedError(ledger, LOST)
-
-
-def has_lost_log(opened: FileConnection) -> bool:
-    """Whether the write-ahead log that `opened` used first is not the one beside the file now.
-
-    As long as a connection is open and holds its locks, nobody deletes the log. If somebody did, the locks were lost
-    (this process opened and closed the file by other means, which drops them) or it was deleted by hand; what was
-    written to it since is in no file any more.
-    """
-    return opened.log is not None and opened.log != _log_of(opened)
-
-
-def refuse_lost_log(opened: FileConnection, *, ledger: str) -> None:
-    """Look for the write-ahead log, after each transaction."""
-    try:
-        now = _log_of(opened)
-    except OSError:
-        text = "the disk failed. A charge may have been recorded; none was used."
-        raise LedgerUnavailableError(ledger, text) from None
-    if opened.log is None:
-        opened.log = now
-    elif opened.log != now:
-        raise LedgerDamagedError(ledger, LOST)
-
-
-def _log_of(opened: FileConnection) -> Identity | None:
-    """The log beside the file now; None if there is none."""
-    try:
-        found = os.stat(f"{opened.path}-wal")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return found.st_dev, found.st_ino
-
-
 _STRANDED = (
     "a log beside it has charges that are not in the file, and reading that log needs write access to the folder. Copy"
     " the file and the log (its name with -wal or -journal) to another folder, and read the copy."
-)
-_THAWED = (
-    "another process wrote to it while it was read, and this one cannot lock a file in that folder. Read it again."
 )
 
 
@@ -260,7 +260,7 @@ def standing_still(path: Path, *, ledger: str) -> Still | None:
 
     SQLite reads a file that has a write-ahead log by an index beside it. In a folder that it cannot write to, on
     read-only media or without permission, it makes none, and refuses to read, unless it is told that nobody writes.
-    `refuse_moved` looks afterwards whether that was true.
+    `FileConnection.refuse_moved` looks afterwards whether that was true.
     """
     has_index = os.path.exists(f"{path}-wal") and os.path.exists(f"{path}-shm")
     if has_index or os.access(path.parent, os.W_OK):
@@ -269,12 +269,6 @@ def standing_still(path: Path, *, ledger: str) -> Still | None:
     if any(still[-2:]):
         raise LedgerUnavailableError(ledger, _STRANDED)
     return still
-
-
-def refuse_moved(opened: FileConnection, *, ledger: str) -> None:
-    """Look whether a file that was read as one that does not change has changed."""
-    if opened.still is not None and opened.still != _stand(cast(Path, opened.path)):
-        raise LedgerBusyError(ledger, _THAWED)
 
 
 def _stand(path: Path) -> Still:
@@ -301,11 +295,14 @@ def new_place(to: object, name: str) -> Path:
 def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
     """Copy a SQLite ledger, with its log, as it is now, while others go on charging."""
     try:
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        with closing(sqlite3.connect(place)) as copy:
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE")  # a single file that is complete wherever it is moved
-        file_to_disk(place)
+        file = os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        try:
+            with closing(sqlite3.connect(place)) as copy:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")  # a single file that is complete wherever it is moved
+            to_disk(file)
+        finally:
+            os.close(file)
         folder_to_disk(place.parent)
     except (OSError, sqlite3.Error):
         raise LedgerUnavailableError(ledger, "the copy cannot be written: no permission, or no room.") from None

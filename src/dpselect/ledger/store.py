@@ -1,29 +1,37 @@
-"""The tables of a ledger, and reading and writing their rows: accounts, their entries, and stored releases."""
+"""The tables of a ledger, and a `Book`: reading and writing their rows in one transaction."""
 
 from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
-from dpselect.errors import InvalidAccountError, LedgerDamagedError, LedgerVersionError, did_you_mean, typed
+from dpselect.errors import (
+    InvalidAccountError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerVersionError,
+    did_you_mean,
+    typed,
+)
 from dpselect.ledger.accounts import (
-    AccountTerms,
-    State,
+    UNREADABLE,
+    Account,
+    Head,
     account_seal,
     canonical,
-    damaged_account,
     entry_hash,
-    readable,
-    sound,
+    release_hash,
 )
 from dpselect.ledger.database import has_table, raw_of, schema_of
-from dpselect.ledger.records import Head
+from dpselect.ledger.records import Entry, entry_of
 
 if TYPE_CHECKING:
     from dpselect.ledger.database import SqliteDatabase
@@ -67,7 +75,6 @@ releases = sa.Table(
     sqlite_with_rowid=False,
 )
 
-version_now = sa.select(sa.func.max(names.c.version)).scalar_subquery()
 _ID_LOCKED = sa.select(names.c.id).with_for_update()
 _REFUSAL = "entries of a ledger are never changed, and accounts never deleted"
 _NEVER = {
@@ -78,15 +85,13 @@ _NEVER = {
 }
 
 
-def created(database: SqliteDatabase | Server) -> str:
-    """The id of the ledger, whose tables are created in one transaction unless they are there."""
+def create(database: SqliteDatabase | Server) -> None:
+    """Create the tables in one transaction, unless they are there."""
     with database.writing(create=True) as connection:
         if not has_table(connection, names.name):
             database.lock_whole(connection)  # on a server, against somebody who creates them at this moment
         if not has_table(connection, names.name):
             _create(connection)
-        check_version(connection.scalar(sa.select(version_now)), database.shown)
-        return ledger_id(connection, ledger=database.shown)
 
 
 def _create(connection: sa.Connection) -> None:
@@ -115,75 +120,8 @@ def _create(connection: sa.Connection) -> None:
             connection.exec_driver_sql(f"CREATE TRIGGER {name} BEFORE {act} ON {place}dpselect_{table} {then}")
 
 
-def check_version(version: object, ledger: str) -> None:
-    """Refuse the tables of another version."""
-    if not isinstance(version, int):
-        raise LedgerDamagedError(ledger, "it does not say which version it has. Nothing was written.")
-    if version != CURRENT:
-        text = f"another dpselect wrote it (version {version}; this one knows {CURRENT}). Nothing was written."
-        raise LedgerVersionError(ledger, text)
-
-
-def ledger_id(connection: sa.Connection, *, ledger: str) -> str:
-    """The id of the ledger."""
-    found = cast("list[object]", [*connection.scalars(sa.select(names.c.id))])
-    if len(found) != 1 or not isinstance(found[0], str):
-        raise LedgerDamagedError(ledger, "its own id is not what was written. Nothing was written.")
-    return found[0]
-
-
-def lock_accounts(connection: sa.Connection) -> None:
-    """Lock the opening of accounts until the transaction ends.
-
-    On a server this needs the right to change the ledger's id, although a trigger stops any such change. So users who
-    may not open accounts cannot hold this lock, while any user could hold an advisory lock (`Server.lock_whole`).
-    """
-    connection.execute(_ID_LOCKED).all()
-
-
-_DIALECT = sqlite.dialect()  # type: ignore[no-untyped-call]
-
-
-def run(connection: sa.Connection, statement: sa.Insert | sa.Update, values: Mapping[str, Any]) -> None:
-    """Execute a statement that returns no rows.
-
-    Args:
-        connection: in a transaction.
-        statement: always the same object, because its text is kept.
-        values: of its columns and parameters; always with the same names.
-    """
-    if _is_sqlite(connection):
-        text, names, fixed = _compiled(statement, tuple(values))
-        raw_of(connection).execute(text, [values[name] if name in values else fixed[name] for name in names])
-    else:
-        connection.execute(statement, values)
-
-
-def first(connection: sa.Connection, statement: sa.Select[Any], values: Mapping[str, Any]) -> Mapping[Any, Any] | None:
-    """The only row that a query finds, by the names of its columns; None if it finds none. Arguments as in `run`."""
-    if not _is_sqlite(connection):
-        return connection.execute(statement, values).mappings().first()
-    text, names, fixed = _compiled(statement, ())
-    given = [values[name] if name in values else fixed[name] for name in names]
-    found = raw_of(connection).execute(text, given).fetchall()  # all, so that the statement is finished
-    return dict(zip(statement.selected_columns.keys(), found[0], strict=True)) if found else None
-
-
-def _is_sqlite(connection: sa.Connection) -> bool:
-    return connection.dialect.name == "sqlite"
-
-
-@functools.lru_cache(maxsize=16)
-def _compiled(
-    statement: sa.Insert | sa.Update | sa.Select[Any], columns: tuple[str, ...]
-) -> tuple[str, tuple[str, ...], Mapping[str, Any]]:
-    """The text for SQLite, the names of its parameters in order, and the values of those that are fixed."""
-    names = list(columns) if isinstance(statement, sa.Insert) else None
-    compiled = cast(Any, statement.compile(dialect=_DIALECT, column_keys=names))
-    return str(compiled), tuple(compiled.positiontup), compiled.params
-
-
-_ACCOUNT = sa.select(accounts, version_now.label("version")).where(accounts.c.name == sa.bindparam("account_key"))
+_VERSION = sa.select(sa.func.max(names.c.version)).scalar_subquery().label("version")
+_ACCOUNT = sa.select(accounts, _VERSION).where(accounts.c.name == sa.bindparam("account_key"))
 _LOCKED = _ACCOUNT.with_for_update(of=accounts)
 _NAMES = sa.select(accounts.c.name).order_by(accounts.c.number)
 _ENTRIES = (
@@ -212,122 +150,221 @@ _MOVE_ON = (
 )
 _INSERT_ENTRY, _INSERT_RELEASE = entries.insert().inline(), releases.insert().inline()
 
+
+_COLUMNS = ("number", "name", "terms", "state", "head", "seal")
+_written: dict[tuple[object, ...], Account] = {}
+"""The accounts that this process wrote, by what their rows hold. If nobody else charged meanwhile, a row is still the
+same. Comparing it is as strict as checking the seal, and saves parsing it."""
 _CACHED_ACCOUNTS = 256
-_written: dict[str, tuple[tuple[object, ...], State]] = {}
-"""By the text of an account's terms: its row as this process last wrote it, and the state in it. If nobody else charged
-meanwhile, the row is still the same. Comparing it is as strict as checking the seal, and saves parsing it."""
 
 
-@dataclass(frozen=True, slots=True)
-class AccountRow:
-    """An account as it is in the database, with its seal checked.
+@dataclass(slots=True)
+class Book:
+    """The rows of a ledger in one transaction.
 
-    `noted` is the number of its entry that the anchor knew when the account was locked; entries contain it, so that an
-    anchor that was cut back is noticed.
-    """
-
-    terms: AccountTerms
-    state: State
-    head: str
-    version: int | None
-    noted: int | None = None
-
-
-def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool = False) -> AccountRow:
-    """The account called `name`; with `lock`, nobody else may change it until the transaction ends."""
-    row = first(connection, _LOCKED if lock else _ACCOUNT, {"account_key": name})
-    if row is None:
-        names = account_names(connection, ledger=ledger)  # a name that is not text is damage, not a missing account
-        hint = did_you_mean(name, names)
-        raise InvalidAccountError("account", typed(name), "the name of an account of this ledger", hint)
-    return checked(row, ledger=ledger)
-
-
-def checked(row: Mapping[Any, Any], *, ledger: str) -> AccountRow:
-    """The account of a database row."""
-    held = row["number"], row["name"], row["terms"], row["state"], row["head"], row["seal"]
-    written = _written.get(row["terms"])
-    if written is not None and written[0] == held:
-        return AccountRow(AccountTerms.from_text(row["terms"]), written[1], row["head"], row["version"])
-    number, *texts, seal = held
-    if not all(isinstance(text, str) for text in texts) or seal != account_seal(number, *texts):
-        raise damaged_account(ledger, row["name"])
-    try:
-        with readable(ledger, row["name"], 0):
-            terms, state = AccountTerms.from_text(row["terms"]), State.from_text(row["state"])
-    except LedgerDamagedError:
-        raise damaged_account(ledger, row["name"]) from None
-    return AccountRow(terms, state, row["head"], row["version"])
-
-
-def account_names(connection: sa.Connection, *, ledger: str) -> list[str]:
-    """The names of all accounts, in the order in which they were opened."""
-    names = list(connection.scalars(_NAMES))
-    for place, name in enumerate(names, 1):
-        if not isinstance(name, str):
-            raise LedgerDamagedError(ledger, f"the name of its account number {place} cannot be read.")
-    return names
-
-
-def entry_rows(
-    connection: sa.Connection, terms: AccountTerms, *, ledger: str, after: int | None = None
-) -> Iterator[Mapping[Any, Any]]:
-    """The entries of an account with their stored releases, in order, a thousand at a time.
-
-    Args:
-        connection: a connection in a transaction, which has to stay open until the last entry is read.
-        terms: the account's terms.
+    Attributes:
+        connection: to the database, in a transaction.
         ledger: the ledger's address in messages.
-        after: return only entries after this number; None: all, even those with negative numbers.
+        id: the ledger's id, once it is known.
+        noted: the number of the account's entry that the anchor knew when the account was locked; entries contain it,
+            so that an anchor that was cut back is noticed.
+        head: the head to note in the anchor after the commit, or None.
     """
-    first = _FIRST_PAGE if after is None else _PAGE
-    page = list(connection.execute(first, {"account_key": terms.number, "after": after}).mappings())
-    while page:
-        yield from sound(page, terms.name, ledger=ledger)
-        after_last = {"account_key": terms.number, "after": page[-1]["sequence"]}
-        page = list(connection.execute(_PAGE, after_last).mappings())
+
+    connection: sa.Connection
+    ledger: str
+    id: str = ""
+    noted: int | None = None
+    head: Head | None = None
+
+    def identify(self) -> None:
+        """Read the ledger's id, if its tables are there and of this version."""
+        if not has_table(self.connection, names.name):
+            raise LedgerDamagedError(self.ledger, "there is no ledger in it. Opening an account makes one.")
+        found = self.connection.execute(sa.select(names)).all()
+        if len(found) != 1 or not isinstance(cast(object, found[0].id), str):
+            raise LedgerDamagedError(self.ledger, "its own id is not what was written. Nothing was written.")
+        self._check_version(found[0].version)
+        self.id = found[0].id
+
+    def _check_version(self, version: object) -> None:
+        if not isinstance(version, int):
+            raise LedgerDamagedError(self.ledger, "it does not say which version it has. Nothing was written.")
+        if version != CURRENT:
+            text = f"another dpselect wrote it (version {version}; this one knows {CURRENT}). Nothing was written."
+            raise LedgerVersionError(self.ledger, text)
+
+    def lock_accounts(self) -> None:
+        """Lock the opening of accounts until the transaction ends.
+
+        On a server this needs the right to change the ledger's id, although a trigger stops any such change. So users
+        who may not open accounts cannot hold this lock, while any user could hold an advisory lock
+        (`Server.lock_whole`).
+        """
+        self.connection.execute(_ID_LOCKED).all()
+
+    def names(self) -> list[str]:
+        """The names of all accounts, in the order in which they were opened."""
+        found = list(self.connection.scalars(_NAMES))
+        for place, name in enumerate(found, 1):
+            if not isinstance(name, str):
+                raise LedgerDamagedError(self.ledger, f"the name of its account number {place} cannot be read.")
+        return found
+
+    def account(self, name: str, *, lock: bool = False) -> Account:
+        """The account called `name`; with `lock`, nobody else may change it until the transaction ends."""
+        found = self._do(_LOCKED if lock else _ACCOUNT, {"account_key": name})
+        if not found:
+            hint = did_you_mean(name, self.names())  # a name that is not text is damage, not a missing account
+            raise InvalidAccountError("account", typed(name), "the name of an account of this ledger", hint)
+        row = found[0]
+        self._check_version(row["version"])
+        held = tuple([row[column] for column in _COLUMNS])
+        if held in _written:
+            return _written[held]
+        number, name, terms, state, head, seal = held
+        try:
+            if seal != account_seal(number, name, terms, state, head):
+                raise ValueError("another seal")
+            return Account.of_texts(terms, state, head)
+        except UNREADABLE:
+            raise self.damaged_account(name) from None
+
+    def rows(self, account: Account, *, after: int | None = None) -> Iterator[Mapping[Any, Any]]:
+        """The rows of an account's entries with their stored releases, in order, a thousand at a time.
+
+        Args:
+            account: the account.
+            after: return only entries after this number; None: all, even those with negative numbers.
+        """
+        page = self._entries(_FIRST_PAGE if after is None else _PAGE, account, after=after)
+        while page:
+            yield from self._sound(page, account)
+            page = self._entries(_PAGE, account, after=page[-1]["sequence"])
+
+    def entries(self, account: Account, *, after: int | None = None) -> Iterator[Entry]:
+        """The entries of an account, in order; arguments as of `rows`."""
+        for each in self.rows(account, after=after):
+            yield self._read(each, account)
+
+    def under(self, account: Account, request: str) -> list[Entry]:
+        """The entries of an account under a request id, in order.
+
+        Only those that the account counts: any other was never charged.
+        """
+        found = self._entries(_UNDER_REQUEST, account, request_id=request)
+        counted = [each for each in found if 0 <= each["sequence"] < account.entries]
+        return [self._read(each, account) for each in self._sound(counted, account)]
+
+    def at(self, account: Account, sequence: int) -> Entry | None:
+        """One entry of an account, or None."""
+        found = self._sound(self._entries(_AT, account, place=sequence), account)
+        return next((self._read(each, account) for each in found), None)
+
+    def has(self, account: Account, sequence: int, digest: str) -> bool:
+        """Whether the entry of this number has this hash."""
+        found = self._sound(self._entries(_AT, account, place=sequence), account)
+        return [each["hash"] for each in found] == [digest]
+
+    def _entries(self, statement: sa.Select[Any], account: Account, **values: Any) -> list[Mapping[Any, Any]]:
+        found = self.connection.execute(statement, {"account_key": account.number, **values})
+        return cast("list[Mapping[Any, Any]]", [*found.mappings()])
+
+    def _sound(self, rows: Iterable[Mapping[Any, Any]], account: Account) -> Iterator[Mapping[Any, Any]]:
+        """Check the types in rows of entries, because SQLite stores anything in any column; and stored releases."""
+        for each in rows:
+            texts = isinstance(each["body"], str) and isinstance(each["hash"], str)
+            others = all(isinstance(each[name], str | None) for name in ("request", "release", "release_hash"))
+            if not (texts and others and isinstance(each["sequence"], int)):
+                raise self._damaged_entry(account.name, each["sequence"])
+            digest = None if each["release"] is None else release_hash(each["hash"], each["release"])
+            if digest != each["release_hash"]:
+                place = f"entry {each['sequence']} of account {account.name!r}"
+                raise LedgerDamagedError(self.ledger, f"{place} has another release than was stored.")
+            yield each
+
+    def _read(self, row: Mapping[Any, Any], account: Account) -> Entry:
+        with self.readable(account.name, row["sequence"]):
+            return entry_of(row)
+
+    def open(self, account: Account) -> Account:
+        """Write a new account, and its opening."""
+        head = account.to_head(self.id)
+        held = {"number": account.number, "name": account.name, "terms": account.terms, "state": head.state}
+        self.connection.execute(accounts.insert(), {**held, "head": head.hash, "seal": head.seal})
+        epsilon = str(account.epsilon)
+        return self.append(account.next(), "open", terms=account.terms, epsilon=epsilon, unit=account.unit)
+
+    def append(self, after: Account, kind: str, now: datetime | None = None, /, **fields: Any) -> Account:
+        """Write the next entry of an account, given as it is `after` it but for the hash, and the account.
+
+        The time in the entry is for the ledger's holder: nothing depends on the order of clocks. The nonce hides it
+        from anyone who sees the entry's hash in a receipt and tries all milliseconds of a day.
+        """
+        time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
+        stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), "ledger": self.id}
+        noted = {} if self.noted is None else {"noted": self.noted}
+        sequence = after.entries - 1
+        text = canonical({**stamp, **fields, **noted, "account": after.name, "sequence": sequence})
+        new = replace(after, head=entry_hash(after.head, text))
+        self.head = head = new.to_head(self.id)
+        place = {"account": new.number, "sequence": sequence, "request": fields.get("request")}
+        self._do(_INSERT_ENTRY, {**place, "body": text, "hash": head.hash})
+        moved = {"new_state": head.state, "new_head": head.hash, "new_seal": head.seal}
+        self._do(_MOVE_ON, {"account_key": new.number, **moved})
+        if len(_written) >= _CACHED_ACCOUNTS:
+            _written.clear()
+        _written[new.number, new.name, new.terms, head.state, head.hash, head.seal] = new
+        return new
+
+    def insert_release(self, account: Account, sequence: int, release: str, digest: str) -> None:
+        """Store the answer of a charge."""
+        self._do(_INSERT_RELEASE, {"account": account.number, "sequence": sequence, "body": release, "hash": digest})
+
+    def _do(self, statement: sa.Insert | sa.Update | sa.Select[Any], values: Mapping[str, Any]) -> list[Any]:
+        """The rows that a statement finds, by the names of their columns.
+
+        On SQLite it goes to the driver directly, which makes a charge a third faster. So the statement has to be the
+        same object each time, with values of the same names.
+        """
+        if self.connection.dialect.name != "sqlite":
+            found = self.connection.execute(statement, values)
+            return [*found.mappings()] if found.returns_rows else []
+        text, parameters = _compiled(statement, tuple(values))
+        given = [values[name] for name in parameters]
+        rows = raw_of(self.connection).execute(text, given).fetchall()  # all, so that the statement is finished
+        columns = statement.selected_columns.keys() if isinstance(statement, sa.Select) else ()
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def damaged_account(self, name: str) -> LedgerDamagedError:
+        """The error for an account whose row is not the one that the ledger wrote."""
+        text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
+        return LedgerDamagedError(self.ledger, text)
+
+    def _damaged_entry(self, account: str, place: object) -> LedgerDamagedError:
+        """The error for an entry that no ledger wrote."""
+        place = place if isinstance(place, int) else "?"
+        return LedgerDamagedError(self.ledger, f"entry {place} of account {account!r} cannot be read.")
+
+    @contextmanager
+    def readable(self, account: str, place: object) -> Generator[None]:
+        """A block that reads the text of an entry: if no ledger wrote it, whatever that raises becomes damage."""
+        try:
+            yield
+        except LedgerError:
+            raise
+        except UNREADABLE:
+            raise self._damaged_entry(account, place) from None
 
 
-def entries_under(connection: sa.Connection, row: AccountRow, request: str, *, ledger: str) -> list[Mapping[Any, Any]]:
-    """The charges of an account under a request id, in order.
-
-    Only entries that the account counts: any other was never charged.
-    """
-    found = connection.execute(_UNDER_REQUEST, {"account_key": row.terms.number, "request_id": request}).mappings()
-    counted = [each for each in found if 0 <= each["sequence"] < row.state.entries]
-    return list(sound(counted, row.terms.name, ledger=ledger))
+_DIALECT = sqlite.dialect()  # type: ignore[no-untyped-call]
 
 
-def entry_at(connection: sa.Connection, terms: AccountTerms, sequence: int, *, ledger: str) -> Mapping[Any, Any] | None:
-    """One entry of an account, or None."""
-    found = connection.execute(_AT, {"account_key": terms.number, "place": sequence}).mappings()
-    return next(sound(found, terms.name, ledger=ledger), None)
-
-
-def append(connection: sa.Connection, before: AccountRow, after: State, body: Mapping[str, Any]) -> Head:
-    """Write the account's next entry, update the account, and return its new head."""
-    terms = before.terms
-    body = dict(body) if before.noted is None else {**body, "noted": before.noted}
-    text = canonical({**body, "account": terms.name, "sequence": before.state.entries})
-    head, state = entry_hash(before.head, text), after.to_text()
-    place = {"account": terms.number, "sequence": before.state.entries}
-    run(connection, _INSERT_ENTRY, {**place, "request": body.get("request"), "body": text, "hash": head})
-    new = head_of(terms, after, head)
-    moved = {"account_key": terms.number, "new_state": state, "new_head": head, "new_seal": new.seal}
-    run(connection, _MOVE_ON, moved)
-    if len(_written) >= _CACHED_ACCOUNTS:
-        _written.clear()
-    _written[terms.to_text()] = (terms.number, terms.name, terms.to_text(), state, head, new.seal), after
-    return new
-
-
-def head_of(terms: AccountTerms, state: State, hash_: str) -> Head:
-    """The head of an account after its last entry."""
-    seal = account_seal(terms.number, terms.name, terms.to_text(), state.to_text(), hash_)
-    return Head(account=terms.name, sequence=state.entries - 1, hash=hash_, state=state.to_text(), seal=seal)
-
-
-def insert_release(connection: sa.Connection, number: int, sequence: int, *, body: str, digest: str) -> None:
-    """Store the answer of a charge."""
-    held = {"account": number, "sequence": sequence, "body": body, "hash": digest}
-    run(connection, _INSERT_RELEASE, held)
+@functools.lru_cache(maxsize=16)
+def _compiled(
+    statement: sa.Insert | sa.Update | sa.Select[Any], columns: tuple[str, ...]
+) -> tuple[str, tuple[str, ...]]:
+    """The text for SQLite, and the names of its parameters in order."""
+    keys = list(columns) if isinstance(statement, sa.Insert) else None
+    compiled = cast(Any, statement.compile(dialect=_DIALECT, column_keys=keys))
+    return str(compiled), tuple(compiled.positiontup)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -14,24 +14,18 @@ from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.filter import Cost
 from dpselect.errors import LedgerDamagedError, LedgerForkedError, LedgerRolledBackError, LedgerUnavailableError
-from dpselect.ledger import store
 from dpselect.ledger.accounts import (
     FIRST,
-    AccountTerms,
-    State,
+    Account,
+    Head,
     account_seal,
     canonical,
     cost_from,
-    damaged_account,
     entry_hash,
     fraction_of,
-    readable,
-    release_hash,
 )
-from dpselect.ledger.anchor import FileAnchor
-from dpselect.ledger.arguments import short_text
-from dpselect.ledger.records import Head, Verified
-from dpselect.ledger.store import accounts, entries, ledger_id, releases
+from dpselect.ledger.records import body_of
+from dpselect.ledger.store import Book, accounts, entries, releases
 
 _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
@@ -52,92 +46,63 @@ _BESIDE = (
 )
 
 
-class Expected(NamedTuple):
-    """An entry that is known from elsewhere."""
-
-    account: str
-    sequence: int
-    hash: str
-
-
-def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head | None, *, ledger: str) -> None:
+def refuse_behind(book: Book, account: Account, noted: Head | None) -> None:
     """Compare an account with the head that was noted of it."""
     if noted is None:
         return
-    if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
-        if noted.state != row.state.to_text():
-            text = f"account {row.terms.name!r} differs from its anchor: {_BESIDE}"
-            raise LedgerForkedError(ledger, text)
+    name = account.name
+    if noted.sequence == account.entries - 1 and noted.hash == account.head:
+        if noted.state != account.state:
+            raise LedgerForkedError(book.ledger, f"account {name!r} differs from its anchor: {_BESIDE}")
         return  # nearly always: no entry has to be read
-    refuse_unless_there(connection, row, [Expected(noted.account, noted.sequence, noted.hash)], ledger=ledger)
-    with readable(ledger, noted.account, noted.sequence):
-        known = State.from_text(noted.state)
-        has_spent_less = not row.state.total.covers(known.total)
+    refuse_unless_there(book, account, noted.sequence, noted.hash)
+    with book.readable(name, noted.sequence):
+        known = Account.of_texts(account.terms, noted.state, noted.hash)
+        has_spent_less = not account.total.covers(known.total)
     if has_spent_less:
-        raise LedgerRolledBackError(
-            ledger, f"account {row.terms.name!r} has spent less than its anchor says: {_BEHIND}"
-        )
+        raise LedgerRolledBackError(book.ledger, f"account {name!r} has spent less than its anchor says: {_BEHIND}")
 
 
-def refuse_unless_there(
-    connection: sa.Connection, row: store.AccountRow, expected: Iterable[Expected], *, ledger: str
-) -> None:
-    """Look up entries of one account that are known from elsewhere."""
-    name = row.terms.name
-    for each in expected:
-        if each.sequence >= row.state.entries:
-            last = row.state.entries - 1
-            text = f"account {name!r} ends at entry {last}, and once had entry {each.sequence}: {_BEHIND}"
-            raise LedgerRolledBackError(ledger, text)
-        found = store.entry_at(connection, row.terms, each.sequence, ledger=ledger)
-        if found is None or found["hash"] != each.hash:
-            raise LedgerForkedError(ledger, f"entry {each.sequence} of account {name!r} is a different one: {_BESIDE}")
+def refuse_unless_there(book: Book, account: Account, sequence: int, digest: str) -> None:
+    """Look up an entry that is known from elsewhere."""
+    name, last = account.name, account.entries - 1
+    if sequence > last:
+        text = f"account {name!r} ends at entry {last}, and once had entry {sequence}: {_BEHIND}"
+        raise LedgerRolledBackError(book.ledger, text)
+    if not book.has(account, sequence, digest):
+        raise LedgerForkedError(book.ledger, f"entry {sequence} of account {name!r} is a different one: {_BESIDE}")
 
 
-def refuse_missing_accounts(held: Iterable[str], noted: Iterable[str], *, ledger: str) -> None:
+def refuse_missing_accounts(book: Book, held: Iterable[str], noted: Iterable[str]) -> None:
     """Accounts that are known from elsewhere have to be there."""
-    there = set(held)
-    missing = sorted(name for name in noted if name not in there)
+    missing = sorted({*noted} - {*held})
     if missing:
-        raise LedgerRolledBackError(ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
+        raise LedgerRolledBackError(book.ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
 
 
 class _WrongEntryError(Exception):
     """The message says what is wrong with the current entry."""
 
 
-def verified(
-    connection: sa.Connection,
-    name: str | None,
-    *,
-    ledger: str,
-    noted: Mapping[str, Head],
-    anchor: FileAnchor | None,
-    only_new: bool,
-) -> list[Verified]:
-    """Check one account, or all and that none is missing, also against the heads that the anchor has `noted`."""
-    if not only_new:
-        refuse_unsound_file(connection, ledger=ledger)
-        _refuse_orphans(connection, ledger=ledger)
-    held = store.account_names(connection, ledger=ledger)
-    if not held:
-        raise LedgerDamagedError(ledger, "there is no account in it, and so nothing to verify.")
-    names = held if name is None else [short_text(name, "account")]
-    numbers = list(connection.scalars(sa.select(accounts.c.number).order_by(accounts.c.number)))
-    if numbers != list(range(1, len(numbers) + 1)):
-        raise LedgerDamagedError(ledger, "an account is missing.")
-    refuse_missing_accounts(held, noted, ledger=ledger)
-    own_id = ledger_id(connection, ledger=ledger)
-    found: list[Verified] = []
-    for each in names:
-        head = noted.get(each)
-        verified, once = _verified_account(
-            connection, each, ledger=ledger, noted=head, only_new=only_new, own_id=own_id
-        )
-        if anchor is not None and head is not None and once > head.sequence:
-            raise anchor.cut_back(head, once)
-        found.append(verified)
-    return found
+def refuse_unsound(book: Book) -> None:
+    """Check the whole ledger: its pages and indexes, and that no account and no charge of a release is missing."""
+    refuse_unsound_file(book.connection, ledger=book.ledger)
+    number = book.connection.scalar(sa.select(entries.c.account).where(entries.c.account.not_in(_NUMBERS)).limit(1))
+    if number is not None:
+        raise LedgerDamagedError(book.ledger, "an account is missing: its entries are there.")
+    if book.connection.execute(_WITHOUT_CHARGE.limit(1)).first() is not None:
+        raise LedgerDamagedError(book.ledger, "an entry is missing: the release stored for it is there.")
+
+
+def account_names(book: Book, noted: Iterable[str]) -> list[str]:
+    """The names of all accounts, after a look that none is missing, also of those that the anchor has `noted`."""
+    names = book.names()
+    if not names:
+        raise LedgerDamagedError(book.ledger, "there is no account in it, and so nothing to verify.")
+    if list(book.connection.scalars(_NUMBERS.order_by(accounts.c.number))) != list(range(1, len(names) + 1)):
+        raise LedgerDamagedError(book.ledger, "an account is missing.")
+    refuse_missing_accounts(book, names, noted)
+    return names
 
 
 def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
@@ -153,125 +118,100 @@ def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
         raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
 
 
-def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
-    """Refuse entries whose account is missing, and stored releases whose charge is missing."""
-    entry = connection.scalar(sa.select(entries.c.account).where(entries.c.account.not_in(_NUMBERS)).limit(1))
-    if entry is not None:
-        raise LedgerDamagedError(ledger, "an account is missing: its entries are there.")
-    release = connection.execute(_WITHOUT_CHARGE.limit(1)).first()
-    if release is not None:
-        raise LedgerDamagedError(ledger, "an entry is missing: the release stored for it is there.")
+def verified(book: Book, name: str, noted: Head | None, *, only_new: bool) -> tuple[Account, int]:
+    """The account, followed from its opening, and the largest number that its entries say that an anchor had noted.
 
-
-def _verified_account(
-    connection: sa.Connection, name: str, *, ledger: str, noted: Head | None, only_new: bool, own_id: str
-) -> tuple[Verified, int]:
-    """The account, and the largest number that its entries say that an anchor had noted."""
-    row = store.account_row(connection, name, ledger=ledger)
-    refuse_behind(connection, row, noted, ledger=ledger)
-    state: State | None = None
-    head, place, after, once = FIRST, 0, None, -1
+    With `only_new` it is followed from the state that the anchor noted, whose seal shows that the terms are the same.
+    """
+    account = book.account(name)
+    refuse_behind(book, account, noted)
+    followed: Account | None = None
+    place, once = 0, -1
     if only_new and noted is not None:
-        state = _state_of(noted, row.terms, ledger=ledger)
-        head, place, after = noted.hash, noted.sequence + 1, noted.sequence
+        if account_seal(account.number, name, account.terms, noted.state, noted.hash) != noted.seal:
+            raise book.damaged_account(name)
+        with book.readable(name, noted.sequence):
+            followed = Account.of_texts(account.terms, noted.state, noted.hash)
+        place = noted.sequence + 1
     try:
-        for found in store.entry_rows(connection, row.terms, ledger=ledger, after=after):
-            if found["sequence"] < 0:
-                raise LedgerDamagedError(
-                    ledger, f"account {name!r} has an entry {found['sequence']}, before its first."
-                )
-            with readable(ledger, name, place):
-                state, known = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=own_id)
-            once = max(once, known)
-            head, place = found["hash"], place + 1
-        if place < row.state.entries:
+        for row in book.rows(account, after=place - 1 if place else None):
+            if row["sequence"] < 0:
+                text = f"account {name!r} has an entry {row['sequence']}, before its first."
+                raise LedgerDamagedError(book.ledger, text)
+            with book.readable(name, place):
+                followed, known = _followed(row, followed, account, place=place, own_id=book.id)
+            place, once = place + 1, max(once, known)
+        if place < account.entries:
             raise _WrongEntryError("is missing")
-        if place > row.state.entries or state != row.state or head != row.head:
+        if followed != account:
             raise _WrongEntryError("does not follow from the ones before it")
     except _WrongEntryError as wrong:
-        raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
-    return Verified(account=name, entries=place, head=head), once
-
-
-def _state_of(noted: Head, terms: AccountTerms, *, ledger: str) -> State:
-    """The account's state at that head. The seal shows that the terms were the same."""
-    if account_seal(terms.number, terms.name, terms.to_text(), noted.state, noted.hash) != noted.seal:
-        raise damaged_account(ledger, terms.name)
-    with readable(ledger, terms.name, noted.sequence):
-        return State.from_text(noted.state)
+        raise LedgerDamagedError(book.ledger, f"entry {place} of account {name!r} {wrong}.") from None
+    return account, once
 
 
 def _followed(
-    found: Mapping[Any, Any],
-    state: State | None,
-    *,
-    terms: AccountTerms,
-    place: int,
-    previous: str,
-    own_id: str,
-) -> tuple[State, int]:
-    """The state after the entry at `place`, which is checked completely, and the number that it says was noted."""
-    if found["sequence"] != place:
+    row: Mapping[Any, Any], before: Account | None, account: Account, *, place: int, own_id: str
+) -> tuple[Account, int]:
+    """The account after the entry at `place`, which is checked completely, and the number that it says was noted."""
+    if row["sequence"] != place:
         raise _WrongEntryError("is missing")
-    if entry_hash(previous, found["body"]) != found["hash"]:
+    if entry_hash(FIRST if before is None else before.head, row["body"]) != row["hash"]:
         raise _WrongEntryError("was changed, or one before it")
-    body: dict[str, Any] = json.loads(found["body"])
-    if canonical(body) != found["body"]:
+    body = body_of(row)
+    if canonical(body) != row["body"]:
         raise _WrongEntryError("is not written as entries are")
-    if (body["account"], body["sequence"], body.get("request")) != (terms.name, place, found["request"]):
+    if (body["account"], body["sequence"], body.get("request")) != (account.name, place, row["request"]):
         raise _WrongEntryError("belongs elsewhere")
     if body["ledger"] != own_id:
         raise _WrongEntryError("belongs to another ledger")
-    if found["release"] is not None and release_hash(found["hash"], found["release"]) != found["release_hash"]:
-        raise _WrongEntryError("has another release than was stored")
     noted = body.get("noted", -1)
     if type(noted) is not int or not -1 <= noted < max(place, 0):
         raise _WrongEntryError("says what no anchor noted")
-    return _after(body, state, terms), noted
+    if before is not None:
+        return replace(_after(body, before), head=row["hash"]), noted
+    if body["kind"] != "open" or body["terms"] != account.terms:
+        raise _WrongEntryError("does not open the account on its terms")
+    opened = Account.opened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
+    return replace(opened, head=row["hash"]), noted
 
 
-def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) -> State:
-    if state is None:
-        if body["kind"] != "open" or body["terms"] != terms.to_text():
-            raise _WrongEntryError("does not open the account on its terms")
-        return State.opened(terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
-    if not state.is_open:
+def _after(body: Mapping[str, Any], before: Account) -> Account:
+    if not before.is_open:
         raise _WrongEntryError("comes after the account was closed")
     match body["kind"]:
-        case "charge" if "begins" in body:
-            return _begun(body, state)
+        case "charge" if "begins" in body:  # the draw for a charge that was made ahead: nothing is spent
+            begins = body["begins"]
+            if type(begins) is not int or not 0 < begins < before.entries or {"event", "cost"} & body.keys():
+                raise _WrongEntryError("begins no draw")
+            return before.next()
         case "charge":
-            return _charged(body, state, terms)
+            return _charged(body, before)
         case "limit":
-            limited = state.limited(fraction_of(body["epsilon"]))
+            limited = before.next(epsilon=fraction_of(body["epsilon"]))
         case "close":
-            limited = state.closed()
+            limited = before.next(is_open=False)
         case _:
             raise _WrongEntryError("is of an unknown kind")
-    if not terms.allow(limited.epsilon, limited.total):
+    if not limited.allows(limited.total):
         raise _WrongEntryError("sets a limit below what was spent")
     return limited
 
 
-def _begun(body: Mapping[str, Any], state: State) -> State:
-    """The state after a draw begins for a charge that was made ahead: nothing is spent."""
-    if type(body["begins"]) is not int or not 0 < body["begins"] < state.entries or {"event", "cost"} & body.keys():
-        raise _WrongEntryError("begins no draw")
-    return state.charged(state.total, unit=None)
-
-
-def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
+def _charged(body: Mapping[str, Any], before: Account) -> Account:
     run = from_json(body["event"])
     event = run.event if isinstance(run, Run) else run
-    cost, true = cost_from(body["cost"]), terms.cost(event)
-    if not (_is_at_least(cost, true) or (not state.total.pure and _is_planned(cost, terms.planned_cost(event)))):
+    cost, true = cost_from(body["cost"]), before.limits.cost(event)
+    is_first = not before.total.pure
+    if not (_is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))):
         raise _WrongEntryError("costs less than its event")
-    total = state.total + cost
-    if not terms.allow(state.epsilon, total):
+    if not before.allows(before.total + cost):
         raise _WrongEntryError("passes the limit")
-    if isinstance(run, Run) and (run.neighbours is not terms.neighbours or state.unit not in (None, run.unit)):
+    if not isinstance(run, Run):
+        return before.charged(cost, unit=None)
+    if run.neighbours is not before.neighbours or before.unit not in (None, run.unit):
         raise _WrongEntryError("is about another unit or relation")
-    return state.charged(total, unit=run.unit if isinstance(run, Run) else None)
+    return before.charged(cost, unit=run.unit)
 
 
 def _is_at_least(cost: Cost, true: Cost) -> bool:

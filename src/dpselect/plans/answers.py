@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.ledger.records import Account
+from dpselect.ledger.accounts import Account
 from dpselect.plans.division import Division
 from dpselect.plans.plan_forecast import NOTHING, Before
 from dpselect.plans.report import page

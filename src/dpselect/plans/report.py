@@ -18,7 +18,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import SEEDED_PROMISE, Release
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
-from dpselect.ledger.records import Account, as_written
+from dpselect.ledger.accounts import Account, as_written
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS

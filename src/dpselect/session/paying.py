@@ -164,21 +164,16 @@ class Spending(Payer[Release]):
             drafts.append(_draft(questions[place], found, time=since, seeded=seeded_before))
         if len(questions) > 1:
             self._looked(questions)  # reading may have taken long, and others charge meanwhile
-            self._charge_ahead(drafts)
+            if self._ledger is not None and all(each.asked.request is not None for each in drafts):
+                self._ledger.charge_ahead(
+                    self.account,
+                    [
+                        (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
+                        for each in drafts
+                    ],
+                )
         answers = (self._answer(draft) for draft in drafts)
         return [next(answers) if release is None else release for release in known]
-
-    def _charge_ahead(self, drafts: Sequence[_Draft]) -> None:
-        """Charge all questions in one transaction, if an interruption could then find what was charged."""
-        if self._ledger is None or any(each.asked.request is None for each in drafts):
-            return
-        self._ledger.charge_ahead(
-            self.account,
-            [
-                (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
-                for each in drafts
-            ],
-        )
 
     def _looked(self, questions: Sequence[TableQuestion]) -> list[Receipt | None]:
         """What the ledger has of each. Raises what charging all others together would raise now."""
@@ -189,18 +184,6 @@ class Spending(Payer[Release]):
 
     def _answer(self, draft: _Draft) -> Release:
         """Charge, draw and store, in this order; or return what is stored for the request by now."""
-        charges: list[Receipt] = []
-        try:
-            return self._answered(draft, charges)
-        except Exception as error:
-            if not charges:
-                raise
-            foreseen = isinstance(error, (SelectionError, AnswerNotStoredWarning))
-            why = str(error) if foreseen else f"An unexpected {type(error).__name__}; please report it."
-            raise _lost(charges[0], why) from error
-
-    def _answered(self, draft: _Draft, charges: list[Receipt]) -> Release:
-        """`charges` gets the receipt before the draw, so that any later failure can name it."""
         asked, ledger = draft.asked, self._ledger
         if ledger is None:
             return _drawn(draft)
@@ -214,11 +197,15 @@ class Spending(Payer[Release]):
         )
         if receipt.release is not None:
             return Release.from_json(receipt.release)
-        charges.append(receipt)
-        release = replace(_drawn(draft), receipt=receipt.to_dict())
-        if asked.request is None:
-            return release
-        return Release.from_json(ledger.store_release(receipt, release.to_json()))
+        try:
+            release = replace(_drawn(draft), receipt=receipt.to_dict())
+            if asked.request is None:
+                return release
+            return Release.from_json(ledger.store_release(receipt, release.to_json()))
+        except Exception as error:
+            foreseen = isinstance(error, (SelectionError, AnswerNotStoredWarning))
+            why = str(error) if foreseen else f"An unexpected {type(error).__name__}; please report it."
+            raise _lost(receipt, why) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from dpselect.errors import InvalidParameterError
-from dpselect.ledger.records import Account, as_written, with_few_digits
+from dpselect.ledger.accounts import Account, as_written
+from dpselect.ledger.records import with_few_digits
 from dpselect.mechanisms.exact_coins import first_count
 from dpselect.questions import wording
 from dpselect.questions.wording import rounded_up
