@@ -17,7 +17,7 @@ from dpselect.rows.duckdb.cells import ShortValues, compared
 from dpselect.rows.duckdb.connection import Connection, literal
 from dpselect.rows.duckdb.dialect import DUCKDB
 from dpselect.rows.duckdb.engine import Embedded, answer, candidate_table
-from dpselect.rows.duckdb.scan import Cell, Scan
+from dpselect.rows.duckdb.scan import LINE, Cell, Scan
 from dpselect.rows.row_rules import Number, Unit, Value, Within, rule
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -51,7 +51,7 @@ class Written(NamedTuple):
         text: a cell; of numbers, with 0 for each digit and at most four of these together; None: the cell is null.
         state: 0: it counts; 1: it is of the kind asked for, but not listed, or not between two numbers; 2: it is not.
         rows: how many.
-        cells: the first `SHOWN` of them, each with its row, counted from 0.
+        cells: the first `SHOWN` of them, each with the number of its row, for `Source.place`.
     """
 
     text: str | None
@@ -105,7 +105,7 @@ class Inspection(NamedTuple):
         unlike: rows of units that are none of these words, and written unlike most others; and how many units.
         alike: how many units look like another one, and pairs of rows with such units.
         columns: of each that is sought.
-        left_out: lines that are no rows.
+        left_out: the numbers of lines that are no rows.
     """
 
     rows: int
@@ -119,7 +119,7 @@ class Inspection(NamedTuple):
     unlike: tuple[Written, int]
     alike: tuple[int, list[list[tuple[str, int]]]]
     columns: tuple[ColumnCells, ...]
-    left_out: int
+    left_out: tuple[int, ...] = ()
 
 
 def inspected(
@@ -132,7 +132,7 @@ def inspected(
     listed = {name: compared(each, engine.format) for name, each in given.items()}
     cells = {name: Cell(each.column, ShortValues.of(listed.get(name))) for name, each in {**met, **asked}.items()}
     left_out: list[int] = []
-    source = engine.source.counting(left_out.append)
+    source = engine.source.counting(left_out.extend)
 
     def query(connection: Connection) -> Inspection:
         needed = [_meets(connection, name, each, listed.get(name)) for name, each in met.items()]
@@ -141,7 +141,7 @@ def inspected(
 
     scan = _Cells(source, {"unit": Cell(unit.source, None), **cells}, format=engine.format)
     found = answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
-    return found._replace(left_out=sum(left_out))
+    return found._replace(left_out=tuple(left_out))
 
 
 def _meets(connection: Connection, name: str, condition: Condition, listed: PublicCandidates | None) -> str:
@@ -169,13 +169,17 @@ class _Cells(Scan):
     def _texts(self) -> list[str]:
         return [name for name, cell in self.cells.items() if cell.column.holds in _TEXT]
 
+    @property
+    def _read(self) -> list[Column]:
+        return [*super()._read, LINE] if self._source.has_lines else super()._read
+
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
         batch = super()._named(read)
         arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
         for name in self._texts:
             arrays[f"raw_{name}"] = pc.utf8_slice_codeunits(read[self.cells[name].column.source], 0, _LONGEST)
         first, self._next = self._next, self._next + int(batch.num_rows)
-        arrays["nth"] = of_numpy(np.arange(first, self._next))
+        arrays["nth"] = read[LINE] if LINE in read else of_numpy(np.arange(first, self._next))
         return pa.RecordBatch.from_pydict(arrays)
 
 
@@ -237,7 +241,6 @@ def _counted(connection: Connection, unit: Column, sought: Sequence[Sought]) -> 
             [list(zip(names, nths, strict=True)) for names, nths, _ in pairs[:SHOWN]],
         ),
         columns=tuple(_column(connection, at, each) for at, each in enumerate(sought)),
-        left_out=0,
     )
 
 

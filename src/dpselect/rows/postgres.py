@@ -10,25 +10,23 @@ from array import array
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
-from dpselect.rows.columns import Column, Progress
+from dpselect.rows.columns import Column, Holds, Progress
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.failures import TranslatedErrors, unanswered
 from dpselect.rows.postgres_dialect import (
     POSTGRESQL,
     UNICODE,
-    PostgreSQL,
     Types,
     check_unchanged,
     check_unicode,
     columns_of_table,
     speak_unicode,
-    storable,
 )
 from dpselect.rows.row_rules import named_cells
 from dpselect.rows.statements import Found, Statement, is_interval
@@ -112,7 +110,7 @@ class PostgresTable:
         with _connected(self.url) as connection, self._answering(connection), connection.transaction():
             speak_unicode(connection)
             for statement in asked:
-                if statement.named is CandidateKind.TEXT:
+                if any(each.holds is Holds.TEXT for value in statement.reads.values() for each in value.column.sources):
                     check_unicode(connection)
                 found.append(self._answer(connection, statement))
                 if progress is not None:
@@ -132,9 +130,8 @@ class PostgresTable:
                     f" unnest(CAST(%({name})s AS {POSTGRESQL.types[listed.kind]}[]))"
                     " WITH ORDINALITY AS given (candidate, place)"
                 )
-                lists[name] = _sent(connection, name, listed)
-        encoding = connection.info.parameter_status("server_encoding")
-        sql = statement.sql(PostgreSQL(encoding), cells, "cells")
+                lists[name] = _sent(listed)
+        sql = statement.sql(POSTGRESQL, cells, "cells")
         parts = {name: part if name.endswith("_list") else part.replace("%", "%%") for name, part in parts.items()}
         front = ", ".join(f"{name} AS ({part})" for name, part in parts.items())
         with connection.cursor(name="dpselect") as cursor:
@@ -161,16 +158,10 @@ class PostgresTable:
         return TranslatedErrors(said)
 
 
-def _sent(connection: Any, name: str, listed: PublicCandidates) -> list[Any]:
-    """The members of a list, with null for a text that no row of this database can hold."""
-    values = listed.values
-    if listed.kind is CandidateKind.INTEGER:
-        return np.asarray(values).tolist()
-    if listed.kind is not CandidateKind.TEXT:
-        return list(values)
-    # A zero byte is in no text on a server of this kind.
-    texts = [None if "\0" in text else text for text in cast("Sequence[str]", values)]
-    return storable(connection, texts, argument={"part": "groups", "what": "candidates"}.get(name, "where"))
+def _sent(listed: PublicCandidates) -> list[Any]:
+    """The members of a list, with null for a text that no row on a server of this kind can hold."""
+    values = np.asarray(listed.values).tolist() if listed.kind is CandidateKind.INTEGER else list(listed.values)
+    return [None if isinstance(value, str) and "\0" in value else value for value in values]
 
 
 def table_name(url: str, name: str) -> str:

@@ -1,33 +1,19 @@
-"""What differs in PostgreSQL: its encodings, its types, and its rules, as a cast that does not fit is an error."""
+"""What differs in PostgreSQL: its types, and its rules, as a cast that does not fit is an error."""
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
-from dpselect.rows.columns import Column, Holds, named_columns
+from dpselect.errors import InvalidDataError, Shown
+from dpselect.rows.columns import Column, Holds, check_names
 from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.failures import TranslatedErrors, changed
-from dpselect.rows.row_rules import BLANKS, NO_BREAK_BLANKS, Dialect
+from dpselect.rows.row_rules import BLANKS, Dialect
 from dpselect.summaries import CandidateKind
 
 UNICODE = "UTF8"
 """UTF-8, as PostgreSQL names it."""
-
-_ANYTHING = (UNICODE, "SQL_ASCII")
-"""Encodings of databases that hold any text; the second stores and compares bytes."""
-
-_CODECS = {
-    **{f"LATIN{part}": f"latin{part}" for part in range(1, 11)},
-    **{f"WIN{page}": f"cp{page}" for page in (866, 874, *range(1250, 1259))},
-    **{f"ISO_8859_{part}": f"iso8859_{part}" for part in range(5, 9)},
-    "EUC_CN": "euc_cn",
-    "KOI8R": "koi8_r",
-    "KOI8U": "koi8_u",
-}
-"""Python's codecs for the server's encodings, except those in which the two differ."""
 
 
 def speak_unicode(connection: Any) -> None:
@@ -37,39 +23,15 @@ def speak_unicode(connection: Any) -> None:
 
 
 def check_unicode(connection: Any) -> None:
-    """Refuse a database from which not every text arrives: whether one does would depend on a row.
+    """Refuse text of a database in another encoding: whether it arrives, and is equal to other text, is up to a row.
 
     Raises:
         InvalidDataError: the encoding of the database is not UTF-8.
     """
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != UNICODE:
-        expected = f"a column that is not text, because the encoding of the database is {encoding}"
+        expected = f"columns that are not text, because the encoding of the database is {encoding}"
         raise InvalidDataError("column", Shown("<text>"), expected, "Copy the table to a database in UTF8.")
-
-
-def storable(connection: Any, texts: list[str | None], *, argument: str) -> list[str | None]:
-    """The public `texts`, given as `argument`, with None for those that no table of this database can hold.
-
-    Raises:
-        InvalidCandidatesError: the encoding of the database is not supported.
-    """
-    encoding = connection.info.parameter_status("server_encoding")
-    if encoding in _ANYTHING:
-        return texts
-    if encoding not in _CODECS:
-        expected = f"no text, because the encoding of the database, {encoding}, is not supported"
-        hint = "Ask about numbers, or copy the table to a database in UTF8."
-        raise InvalidCandidatesError(argument, Shown("<text>"), expected, hint)
-    return [text if text is not None and _is_known(text, _CODECS[encoding]) else None for text in texts]
-
-
-def _is_known(text: str, codec: str) -> bool:
-    try:
-        codecs.encode(text, codec)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 _LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
@@ -81,7 +43,7 @@ _LONGEST_NORMAL = 1 << 20
 
 
 class PostgreSQL(Dialect):
-    """The words of a database in this encoding."""
+    """The words of a database in UTF-8."""
 
     types: ClassVar = {
         CandidateKind.INTEGER: "bigint",
@@ -91,12 +53,6 @@ class PostgreSQL(Dialect):
         CandidateKind.BOOLEAN: "boolean",
     }
     amount = "numeric"
-
-    def __init__(self, encoding: str = UNICODE) -> None:
-        self.in_utf8 = encoding == UNICODE
-        codec = _CODECS.get(encoding)
-        known = [each for each in NO_BREAK_BLANKS if codec is not None and _is_known(each, codec)]
-        self.no_break_blanks = NO_BREAK_BLANKS if self.in_utf8 else "".join(known)
 
     def cast(self, cell: str, type_: str) -> str:
         if type_ == self.amount:
@@ -110,9 +66,6 @@ class PostgreSQL(Dialect):
         text = self.text(cell)
         is_long = f"OCTET_LENGTH({text}) > {_LONGEST_NORMAL}"
         return f"CASE WHEN {is_long} THEN TRIM(BOTH '{BLANKS}' FROM {text}) ELSE {super().unit_text(cell)} END"
-
-    def normal_form(self, text: str) -> str:
-        return super().normal_form(text) if self.in_utf8 else text  # the others have no accents to combine
 
     def matches(self, text: str, pattern: str) -> str:
         return f"{text} ~ '^({pattern})$'"
@@ -189,8 +142,13 @@ FROM types JOIN pg_catalog.pg_type ON pg_type.oid = type WHERE typtype <> 'd'"""
 
 
 def columns_of_table(connection: Any, source: str, shown: str) -> Types:
-    """The columns of the table or view that SQL calls `source`."""
-    return _columns(connection, connection.execute(_OF_TABLE, [source]).fetchall(), shown)
+    """The columns of the table or view that SQL calls `source`; their names may differ in capitals only."""
+    found = connection.execute(_OF_TABLE, [source]).fetchall()
+    check_names([name for name, _ in found], shown=shown)
+    types = connection.execute(_TYPES, [sorted({type_ for _, type_ in found})]).fetchall()
+    made_of = {given: (_holds(*of_type), number) for given, number, *of_type in types}
+    both = ((name, *made_of.get(type_, (Holds.OTHER, type_))) for name, type_ in found)
+    return {Column(name, holds): number for name, holds, number in both}
 
 
 def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> None:
@@ -201,25 +159,9 @@ def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> N
     """
     names = ", ".join(quoted(column.name) for column in types)
     with TranslatedErrors(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
-        if _types(connection, names, source) != list(types.values()):
+        described = connection.execute(f"SELECT {names} FROM {source} LIMIT 0").description
+        if [column.type_code for column in described] != list(types.values()):
             raise changed(shown)
-
-
-def _types(connection: Any, names: str, source: str) -> list[int]:
-    return [column.type_code for column in connection.execute(f"SELECT {names} FROM {source} LIMIT 0").description]
-
-
-def _columns(connection: Any, found: Sequence[tuple[str, int]], shown: str) -> Types:
-    """The columns with their types; names may differ in capitals only."""
-    named_columns([name for name, _ in found], (), shown=shown)
-    types = sorted({type_ for _, type_ in found})
-    made_of = {given: (number, _holds(*of_type)) for given, number, *of_type in _rows(connection, types)}
-    described = [(name, *made_of.get(type_, (type_, Holds.OTHER))) for name, type_ in found]
-    return {Column(name, holds): number for name, number, holds in described}
-
-
-def _rows(connection: Any, types: Sequence[int]) -> Iterable[Sequence[Any]]:
-    return connection.execute(_TYPES, [list(types)]).fetchall()
 
 
 def _holds(name: str, sort: str, category: str, is_built_in: bool) -> Holds:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -17,6 +17,7 @@ from dpselect.questions.words import counted
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.cells import as_read, compared
+from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.inspect import SHOWN, ColumnCells, Inspection, Sought, Written
 from dpselect.rows.row_rules import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
@@ -40,7 +41,7 @@ _READ = {
     CandidateKind.NUMBER: re.compile(r"[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*"),
     CandidateKind.INTEGER: re.compile("[ \t]*[+-]?[0-9]+[ \t]*"),
 }
-_MARKS: tuple[Mapping[str, str], ...] = (
+_MARKS: tuple[Mapping[str, Any], ...] = (
     {},
     {"thousands": ","},
     {"decimal": ","},
@@ -54,34 +55,20 @@ _DATES = (
     *("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%d-%b-%Y", "%d %b %Y", "%Y%m%d"),
 )
-_MISSING = f"(?i:|n[./]?a[.]?|#n/a|nil|missing|unknown|not available|undefined|{'|'.join(MISSING)})|[-?.]+"
-_CALLED = (
-    (
-        "a minus sign that is none in ASCII; no option reads it: write -",
-        ".*[\u2010-\u2015\u2212].*0.*",
-    ),
-    ("a limit and no number; no option reads it", "[<>≤≥~] ?=?.*0.*|.*0 ?[+]"),
-    ("a time or a duration; no option reads it", "[0-9]+:[0-9]{1,2}(:.*)?"),
-    ("a date", "[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2,4}.*"),
-    ("parentheses, often for a minus; no option reads them: write -", "[(].*0.*[)]"),
-    ("a minus sign at the end; no option reads it: write it in front", ".*0.*-"),
-    ("a number with text", ".*0.*"),
-    ("text without a digit", ".*"),
+_OF_DATES: tuple[Mapping[str, Any], ...] = (
+    {"as_date": True},
+    *({"date_format": each} for each in _DATES),
+    *({"date_format": each, "as_date": True} for each in _DATES),
 )
-"""What stands in place of a number that has its own way to be written. All digits are 0."""
-_TRUE_OR_FALSE = (
-    "yes no",
-    "y n",
-    "t f",
-    "1 0",
-    "on off",
-    "ja nein",
-    "j n",
-    "oui non",
-    "si no",
-    "wahr falsch",
-    "vrai faux",
-)
+_OF_TEXT: tuple[Mapping[str, Any], ...] = ({"trim": True}, {"ignore_case": True}, {"trim": True, "ignore_case": True})
+_CALLED = {
+    CandidateKind.NUMBER: "number",
+    CandidateKind.INTEGER: "whole number",
+    CandidateKind.DATE: "date",
+    CandidateKind.BOOLEAN: "true or false",
+}
+_MISSING = re.compile(f"(?i:|n[./]?a[.]?|#n/a|nil|missing|unknown|not available|undefined|{'|'.join(MISSING)})|[-?.]+")
+_TRUE_OR_FALSE = ("yes no", "y n", "t f", "1 0", "on off", "ja nein", "j n", "oui non", "si no", "wahr falsch")
 _QUOTE = re.compile("[A-Za-z0-9./:%_-]{2,}")
 
 
@@ -97,9 +84,6 @@ def missing_candidates(candidates: PublicCandidates, places: Sequence[int]) -> s
     return f"{len(places):,} of {len(candidates):,} occur in no row: {listed}{more}."
 
 
-_Advice = tuple[list[dict[str, Any]], int, str]
-
-
 class CheckSentences:
     """The sentences about what was found.
 
@@ -108,7 +92,7 @@ class CheckSentences:
         unit: what sentences call the unit.
         sought: the columns, that of the question first.
         format: as it was declared.
-        place: says where rows stand.
+        source: what was read: it says where rows stand.
         ends: how to say that a number is below and above the two of the question, and what comes of it.
     """
 
@@ -118,16 +102,12 @@ class CheckSentences:
         unit: str,
         sought: Sequence[Sought],
         format: Format | None,
-        place: Callable[[Sequence[int], int], tuple[Mapping[int, tuple[str, bytes]], Sequence[tuple[str, bytes]]]],
+        source: Source,
         ends: tuple[str, str, str],
     ) -> None:
         self._found, self._unit, self._sought, self._ends = found, printable(unit), sought, ends
         self._words: dict[str, Any] = {} if format is None else dict(format.words)
-        columns = [each for cells in found.columns for each in cells.written if each.state > 0]
-        shown = [each.cells for each in (*found.nobody, found.words, found.unlike[0], found.largest)]
-        rows = {row for cells in (*shown, *found.alike[1]) for _, row in cells}
-        rows |= {row for each in columns[: 100 * SHOWN] for _, row in each.cells}
-        self._at, self._others = place(sorted(rows), SHOWN if found.left_out else 0)
+        self._source = source
         self.suggested: dict[str, Any] = {}
         self.options: dict[str, str] = {}
 
@@ -139,7 +119,7 @@ class CheckSentences:
         )
         return python
 
-    def _format_of(self, **words: Any) -> str:
+    def _format_of(self, words: Mapping[str, Any]) -> str:
         return self._named(f"Format({', '.join(f'{name}={value!r}' for name, value in words.items())})", **words)
 
     def sentences(self) -> Iterator[str]:
@@ -150,32 +130,31 @@ class CheckSentences:
         for at, (sought, cells) in enumerate(every):
             name = f"{printable(sought.column.name)}: " if at else ""
             yield from (f"{name}{each}" for each in self._of_cells(sought, cells))
-            found, rows, otherwise = self._advice(sought, cells)
-            ways = [each for each in found if all(self._keeps(*other, each) for other in every)]
-            if ways:
-                merged |= ways[0]
-                are_clear &= len(ways) == 1
-                also = " or ".join(self._format_of(**each) for each in ways[1:])
-                others = f" Or {also}: the cells do not tell." if also else ""
-                dots = ways[0].get("thousands") == "." and any(
-                    "." in (e.text or "") for e in cells.written if not e.state
-                )
-                then = "and 1.234 as 1234" if dots else "all others as now"
-                first = self._format_of(**ways[0])
-                yield f"{name}Try {first}: with it {counted(rows, 'more row')} can count, {then}.{others}"
-            elif found:
-                yield f"{name}What would read them reads another column as something else."
-            elif otherwise:
-                yield f"{name}{otherwise}"
+            unread = self._worth_reading(sought, cells)
+            ways = self._ways(sought, unread, _read_in(cells))
+            kept = [each for each in ways if all(self._reads(*other, each) for other in _others(every, at))]
+            if not kept:
+                said = "What would read them reads another column as something else." if ways else ""
+                yield from (f"{name}{each}" for each in filter(None, [said or self._otherwise(sought, cells, unread)]))
+                continue
+            first, *others = kept
+            merged |= first
+            are_clear &= not others
+            also = f" Or {' or '.join(map(self._format_of, others))}: the cells do not tell." if others else ""
+            dots = first.get("thousands") == "." and any("." in each for each in _read_in(cells))
+            then = "and 1.234 as 1234" if dots else "all others as now"
+            more = counted(sum(unread.values()), "more row")
+            yield f"{name}Try {self._format_of(first)}: with it {more} can count, {then}.{also}"
         if merged != self._words and are_clear:
             self.suggested = merged
 
     def _of_units(self) -> Iterator[str]:
         found, unit = self._found, self._unit
         if found.left_out:
+            count = len(found.left_out)
             yield (
-                f"{found.left_out:,} of {found.rows + found.left_out:,} lines are no rows: another number of fields"
-                f" than the first line, or quotes that do not pair up{self._lines(self._others)}"
+                f"{count:,} of {found.rows + count:,} lines are no rows: another number of fields than the first line,"
+                f" or quotes that do not pair up{self._lines(found.left_out[:SHOWN])}"
             )
         if not found.rows:
             yield "The table has no rows."
@@ -229,163 +208,144 @@ class CheckSentences:
     def _reason(self, sought: Sought, written: Written) -> str:
         text = written.text
         if text is None:
-            if any(self._line(row) for _, row in written.cells):
+            if self._source.lines([row for _, row in written.cells]):
                 return "text that cannot be read, or quotes inside a cell"
             is_text = sought.column.holds in (Holds.ANYTHING, Holds.TEXT)
             return "nothing, or an object, a list or a time" if is_text else "nothing"
-        text = text.strip()
-        if re.fullmatch(_MISSING, text):
+        if _MISSING.fullmatch(text.strip()):
             return "nothing, or a word for a missing value"
         if sought.kind is CandidateKind.TEXT or written.state == 1:
             return "a value that is not listed"
-        if sought.kind not in _READ:
-            return f"no {'date' if sought.kind is CandidateKind.DATE else 'true or false'} as it is written here"
-        if (found := _NUMBER.fullmatch(text)) is not None:
-            symbol = found[1] or found[2]
-            if sought.kind is CandidateKind.INTEGER and _READ[CandidateKind.NUMBER].fullmatch(text):
-                return "a number that is not whole, or has an exponent"
-            return f"a number with {symbol}" if symbol else "a number with marks that are not read"
-        return next(called for called, pattern in _CALLED if re.fullmatch(pattern, text, re.DOTALL))
+        return f"no {_CALLED[sought.kind]} as it is written here"
 
-    def _advice(self, sought: Sought, cells: ColumnCells) -> _Advice:
-        """Words of a format that read what is not read, in each way, and of how many rows; or else what helps."""
-        unread = {each.text: each.rows for each in cells.written if each.state == 2 and each.text}
-        unread = {text: rows for text, rows in unread.items() if not re.fullmatch(_MISSING, text.strip())}
-        read = [each.text for each in cells.written if each.state != 2 and each.text]
+    def _worth_reading(self, sought: Sought, cells: ColumnCells) -> dict[str, int]:
+        """The cells that do not count, but look as if they were meant to, and how many rows have each."""
+        state = 1 if sought.kind is CandidateKind.TEXT else 2
+        found = {each.text: each.rows for each in cells.written if each.state == state and each.text}
+        found = {text: rows for text, rows in found.items() if not _MISSING.fullmatch(text.strip())}
         if sought.kind is CandidateKind.TEXT:
-            others = {each.text: each.rows for each in cells.written if each.state == 1 and each.text}
-            return self._of_texts(sought, others)
+            listed = {_alike(each) for each in _listed(sought)}
+            return {text: rows for text, rows in found.items() if _alike(text) in listed}
         if sought.column.holds is not Holds.ANYTHING:
-            return [], 0, ""
-        if sought.kind is CandidateKind.BOOLEAN:
-            return [], 0, self._of_words(unread)
+            return {}
+        looks = {CandidateKind.DATE: re.compile(".*[0-9].*", re.DOTALL)}.get(sought.kind, _NUMBER)
+        return {text: rows for text, rows in found.items() if looks.fullmatch(text.strip())}
+
+    def _ways(self, sought: Sought, unread: Iterable[str], read: Sequence[str]) -> list[Mapping[str, Any]]:
+        """The words of a format with which all of these cells are read; the fewest that do."""
+        every = list(unread) if sought.kind is CandidateKind.TEXT else [*unread, *read]
+        tried = {CandidateKind.TEXT: _OF_TEXT, CandidateKind.DATE: _OF_DATES}.get(sought.kind, _MARKS)
         if sought.kind in _READ:
-            numbers = {text: rows for text, rows in unread.items() if _NUMBER.fullmatch(text.strip())}
-            return self._of_numbers(sought, numbers, read)
-        dates = {text: rows for text, rows in unread.items() if any(map(str.isdigit, text))}
-        if sought.kind is not CandidateKind.DATE or not dates:
-            return [], 0, ""
-        tried: list[dict[str, Any]] = [{"as_date": True}, *({"date_format": each} for each in _DATES)]
-        tried += [{"date_format": each, "as_date": True} for each in _DATES]
-        ways = [each for each in tried if self._all_read(sought, (*dates, *read), each)]
-        ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
-        otherwise = "No option reads all of them."
-        if all(re.fullmatch("[2-7][0-9]{4}([.][0-9]+)?", each) for each in dates):
-            otherwise = "They look like a spreadsheet's numbers for dates. Give the column the format yyyy-mm-dd there."
-        return ways, sum(dates.values()), otherwise
+            stripped = str(self._words.get("strip", ""))
+            symbols = {_symbol(each, stripped) for each in every}
+            if len(symbols) != 1:  # no option makes numbers with a symbol mean the same as others
+                return []
+            strip = {"strip": stripped + symbol} if (symbol := symbols.pop()) else {}
+            tried = [{k: v for k, v in {**each, **strip}.items() if self._words.get(k) != v} for each in tried]
+        ways = [each for each in tried if unread and each and self._all_read(sought, every, each)]
+        return [each for each in ways if not any(other.items() < each.items() for other in ways)]
 
-    def _of_numbers(self, sought: Sought, unread: Mapping[str, int], read: list[str]) -> _Advice:
-        otherwise, ways = "", list[dict[str, Any]]()
-        stripped = str(self._words.get("strip", ""))
-        symbols = {_symbol(each, stripped) for each in (*unread, *read)}
+    def _otherwise(self, sought: Sought, cells: ColumnCells, unread: Mapping[str, int]) -> str:
+        """What helps where no option does."""
+        kind, read = sought.kind, _read_in(cells)
+        words = {each.text.strip() for each in cells.written if each.state and each.text}
+        if kind is CandidateKind.BOOLEAN or (kind is CandidateKind.TEXT and set(_listed(sought)) <= {"true", "false"}):
+            if not any({each.lower() for each in words} <= {*pair.split()} for pair in _TRUE_OR_FALSE) or not words:
+                return ""
+            found = sorted(words)
+            named = self._named(f"candidates={found!r}", candidates=",".join(found), candidates_as="text")
+            return f"Only the words true and false are read so. Others are values like any text: {named}."
         dots = [each for each in read if "." in each]
+        if all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots) and dots and not (unread or self._words):
+            as_thousands = self._format_of({"thousands": ".", "decimal": ","})
+            return f"All dots stand before three digits. If they are between thousands: {as_thousands}."
         if not unread:
-            if dots and not self._words and all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots):
-                otherwise = "All dots stand before three digits. If they are between thousands:"
-                otherwise += f" {self._format_of(thousands='.', decimal=',')}."
-        elif len(symbols) > 1:
-            otherwise = f"Numbers with {', '.join(sorted(filter(None, symbols)))} stand beside others: no option makes"
-            otherwise += " them mean the same. Write them in one way first."
-        else:
-            strip = {"strip": stripped + symbol} if (symbol := next(iter(symbols))) else {}
-            tried = [{k: v for k, v in {**each, **strip}.items() if self._words.get(k) != v} for each in _MARKS]
-            ways = [each for each in tried if each and self._all_read(sought, (*unread, *read), each)]
-            ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
-            otherwise = "No option reads all of these numbers: they are written in several ways."
-            if sought.kind is CandidateKind.INTEGER:
-                as_numbers = self._named("list one that is not whole, too", candidates_as="number")
-                otherwise = f"Numbers that are not whole match candidates only as numbers: {as_numbers}."
-        return ways, sum(unread.values()), otherwise
-
-    def _of_texts(self, sought: Sought, others: Mapping[str, int]) -> _Advice:
-        """ColumnCells that only differ from a candidate in how they are written."""
-        assert sought.listed is not None, "text is only compared with a list"
-        listed = [str(each) for each in sought.listed.values]
-        alike = {_alike(each): each for each in listed}
-        near = {each: alike[_alike(each)] for each in others if _alike(each) in alike}
-        rows = sum(others[each] for each in near)
-        for words in ({"trim": True}, {"ignore_case": True}, {"trim": True, "ignore_case": True}):
-            if near and (format := self._format(words)) is not None and (become := _compared(sought, format)):
-                cells = as_read(pa.array(near, pa.large_string()), sought.column, sought.kind, format)
-                if set(cells.to_pylist()) <= become:
-                    return [words], rows, ""
-        named = ", ".join(f"{_short(cell)} for {_short(candidate)}" for cell, candidate in list(near.items())[:SHOWN])
-        otherwise = f"Candidates are written in another way, such as {named}: give them as they are written."
-        numbers = all(re.fullmatch("0|[1-9][0-9]*", each) for each in listed)
-        if numbers and all(re.fullmatch(" *[0-9]+([.]0*)? *", cell) for cell in near):
-            otherwise = f"Candidates are written as another number, such as {named}."
-            otherwise += f" Both are read alike with {self._named('candidates of type int', candidates_as='integer')}."
-        if not near and set(alike) <= {"true", "false"}:
-            return [], 0, self._of_words(others)
-        return [], rows, otherwise if near else ""
-
-    def _of_words(self, unread: Iterable[str]) -> str:
-        """What to do with other words for true and false; empty if these are none."""
-        found = sorted({each.strip() for each in unread})
-        if not found or not any({each.lower() for each in found} <= {*pair.split()} for pair in _TRUE_OR_FALSE):
             return ""
-        listed = {"candidates": ",".join(found), "candidates_as": "text"}
-        named = self._named(f"candidates={found!r}", **listed)
-        return f"Only the words true and false are read so. Others are values like any text: {named}."
+        if kind is CandidateKind.INTEGER:
+            as_numbers = self._named("list one that is not whole, too", candidates_as="number")
+            return f"Numbers that are not whole match candidates only as numbers: {as_numbers}."
+        if kind is CandidateKind.DATE and all(re.fullmatch("[2-7][0-9]{4}([.][0-9]+)?", each) for each in unread):
+            return "They look like a spreadsheet's numbers for dates. Give the column the format yyyy-mm-dd there."
+        if kind is not CandidateKind.TEXT:
+            return "No option makes all of them mean the same. Write them in one way first."
+        listed = {_alike(each): each for each in _listed(sought)}
+        some = ", ".join(f"{_short(cell)} for {_short(listed[_alike(cell)])}" for cell in list(unread)[:SHOWN])
+        are_whole = all(re.fullmatch("0|[1-9][0-9]*", each) for each in listed.values())
+        if not (are_whole and all(re.fullmatch(" *[0-9]+([.]0*)? *", each) for each in unread)):
+            return f"Candidates are written in another way, such as {some}: give them as they are written."
+        as_numbers = self._named("candidates of type int", candidates_as="integer")
+        return f"Candidates are written as another number, such as {some}. Both are read alike with {as_numbers}."
 
-    def _keeps(self, sought: Sought, cells: ColumnCells, words: Mapping[str, Any]) -> bool:
-        """Whether the numbers that are read now are read then, too, and a list is still one of different values."""
+    def _reads(self, sought: Sought, cells: ColumnCells, words: Mapping[str, Any]) -> bool:
+        """Whether what is read now is read then, too, and a list is still one of different values."""
         if sought.kind is CandidateKind.TEXT:
             return (format := self._format(words)) is not None and bool(_compared(sought, format))
-        read = [each.text for each in cells.written if each.state != 2 and each.text]
         is_text = sought.kind in _READ and sought.column.holds is Holds.ANYTHING
-        return not is_text or self._all_read(sought, read, words)
+        return not is_text or self._all_read(sought, _read_in(cells), words)
 
     def _format(self, words: Mapping[str, Any]) -> Format | None:
-        given: dict[str, Any] = {**self._words, **words}
         try:
-            return Format(**given)
+            return Format(**{**self._words, **words})
         except InvalidParameterError:
             return None
 
     def _all_read(self, sought: Sought, cells: Iterable[str], words: Mapping[str, Any]) -> bool:
         if (format := self._format(words)) is None:
             return False
-        column = Column(sought.column.name, Holds.ANYTHING)
-        found: list[str | None] = as_read(pa.array(cells, pa.large_string()), column, sought.kind, format).to_pylist()
+        is_text = sought.kind is CandidateKind.TEXT
+        column = sought.column if is_text else Column(sought.column.name, Holds.ANYTHING)
+        found = set(as_read(pa.array(cells, pa.large_string()), column, sought.kind, format).to_pylist())
+        if is_text:
+            return found <= _compared(sought, format)
         return all(each is not None and _is_read(each, sought.kind) for each in found)
 
     def _shown(self, *written: Written) -> str:
         """The first cells with their places, behind a sentence."""
         cells = sorted({row: text for each in written for text, row in each.cells}.items())[:SHOWN]
-        if all(each.text is None for each in written) and any(self._line(row) for row, _ in cells):
-            return self._lines([self._at[row] for row, _ in cells if row in self._at])
+        if all(each.text is None for each in written):
+            return self._lines([row for row, _ in cells])
         places = dict[str, list[str]]()
         for row, text in cells:
             if text.strip():
-                places.setdefault(text, []).append(self._at[row][0] if row in self._at else "")
+                places.setdefault(text, []).append(self._source.place(row))
         shown = [_short(text) + (f" ({', '.join(some)})" if all(some) else "") for text, some in places.items()]
         return f", such as {', '.join(shown)}." if shown else "."
 
-    def _lines(self, places: Iterable[tuple[str, bytes]]) -> str:
+    def _lines(self, rows: Sequence[int]) -> str:
         """Some lines, and what may help to read them."""
-        places = list(places)
-        if not places:
+        found = self._source.lines(rows)
+        texts = [line.decode(errors="replace") for line in found]
+        if not texts:
             return "."
-        texts = [(where, line.decode(errors="replace")) for where, line in places]
-        shown = ", ".join(f"{where}: {_short(text)}" for where, text in texts)
-        if "encoding" not in self._words and any("\ufffd" in text for _, text in texts):
-            return f", such as {shown}. If they are text of Windows: {self._format_of(encoding='cp1252')}."
-        if any('="' in text for _, text in texts):
-            return f', such as {shown}. ="..." is a formula for spreadsheets: write the text alone.'
-        if "quoted_line_breaks" not in self._words and any(line.count(b'"') % 2 for _, line in places):
-            return f", such as {shown}. If line breaks stand inside quotes: {self._format_of(quoted_line_breaks=True)}."
-        return f", such as {shown}."
-
-    def _line(self, row: int) -> bytes:
-        return self._at[row][1] if row in self._at else b""
+        both = zip(rows, texts, strict=True)
+        shown = ", ".join(f"{self._source.place(row)}: {_short(text)}" for row, text in both)
+        help = ""
+        if "encoding" not in self._words and any("\ufffd" in text for text in texts):
+            help = f" If they are text of Windows: {self._format_of({'encoding': 'cp1252'})}."
+        elif any('="' in text for text in texts):
+            help = ' ="..." is a formula for spreadsheets: write the text alone.'
+        elif "quoted_line_breaks" not in self._words and any(text.count('"') % 2 for text in texts):
+            help = f" If line breaks stand inside quotes: {self._format_of({'quoted_line_breaks': True})}."
+        return f", such as {shown}.{help}"
 
     def _cell(self, text: str, row: int) -> str:
-        where = self._at[row][0] if row in self._at else ""
+        where = self._source.place(row)
         return f"{_short(text)} ({where})" if where else _short(text)
 
 
-def _compared(sought: Sought, format: Format) -> set[str]:
+def _read_in(cells: ColumnCells) -> list[str]:
+    return [each.text for each in cells.written if each.state != 2 and each.text]
+
+
+def _others(every: Sequence[tuple[Sought, ColumnCells]], at: int) -> Iterator[tuple[Sought, ColumnCells]]:
+    return (each for place, each in enumerate(every) if place != at)
+
+
+def _listed(sought: Sought) -> list[str]:
+    return [] if sought.listed is None else list(map(str, sought.listed.values))
+
+
+def _compared(sought: Sought, format: Format) -> set[str | None]:
     """A list of text as cells are compared with it; nothing if it would not be one."""
     assert sought.listed is not None, "text is only compared with a list"
     try:
