@@ -43,7 +43,7 @@ BROKEN = {
     "eager-polars": "frames.query_engines._batches",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "frames.query_engines._computed",
+    "polars": "frames.query_engines._batches",
     "duckdb": "frames.query_engines._short",
     "ibis": "frames.columns_of",
     "postgres": "postgres.check_unchanged",

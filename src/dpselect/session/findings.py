@@ -68,7 +68,6 @@ _CALLED = {
     CandidateKind.BOOLEAN: "true or false",
 }
 _MISSING = re.compile(f"(?i:|n[./]?a[.]?|#n/a|nil|missing|unknown|not available|undefined|{'|'.join(MISSING)})|[-?.]+")
-_TRUE_OR_FALSE = ("yes no", "y n", "t f", "1 0", "on off", "ja nein", "j n", "oui non", "si no", "wahr falsch")
 _QUOTE = re.compile("[A-Za-z0-9./:%_-]{2,}")
 
 
@@ -248,13 +247,6 @@ class CheckSentences:
     def _otherwise(self, sought: Sought, cells: ColumnCells, unread: Mapping[str, int]) -> str:
         """What helps where no option does."""
         kind, read = sought.kind, _read_in(cells)
-        words = {each.text.strip() for each in cells.written if each.state and each.text}
-        if kind is CandidateKind.BOOLEAN or (kind is CandidateKind.TEXT and set(_listed(sought)) <= {"true", "false"}):
-            if not any({each.lower() for each in words} <= {*pair.split()} for pair in _TRUE_OR_FALSE) or not words:
-                return ""
-            found = sorted(words)
-            named = self._named(f"candidates={found!r}", candidates=",".join(found), candidates_as="text")
-            return f"Only the words true and false are read so. Others are values like any text: {named}."
         dots = [each for each in read if "." in each]
         if all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots) and dots and not (unread or self._words):
             as_thousands = self._format_of({"thousands": ".", "decimal": ","})

@@ -95,20 +95,12 @@ def _in_arrow(dtype: Any) -> Any:
         return pa.duration("ns") if dtype.kind == "m" else plain.get(dtype.kind, no_type())
     if name == "CategoricalDtype":
         return pa.null() if dtype.categories is None else _in_arrow(dtype.categories.dtype)
-    if name == "SparseDtype":
-        return _in_arrow(dtype.subtype) if _keeps_its_type(dtype) else no_type()
     if name == "ArrowDtype":
         return dtype.pyarrow_dtype
     if name in ("StringDtype", "DatetimeTZDtype", "PeriodDtype"):
         return {"S": pa.large_string(), "D": pa.timestamp("ns"), "P": pa.duration("ns")}[name[0]]
     masked = getattr(dtype, "numpy_dtype", None)  # Int64, Float32, boolean, ...
     return no_type() if masked is None else _in_arrow(masked)
-
-
-def _keeps_its_type(dtype: Any) -> bool:
-    """Whether a sparse column has the same type when it is written out; for large unsigned numbers, rows decide it."""
-    kind = dtype.subtype.kind
-    return kind in "bif" and np.result_type(dtype.subtype, np.asarray(dtype.fill_value).dtype).kind == kind
 
 
 def _holds_objects(dtype: Any) -> bool:
@@ -126,8 +118,8 @@ def _hint(name: object, dtype: Any) -> str:
             f"{what} as text. Convert it first: {cell} = pd.to_numeric({cell}), for dates "
             f"{cell}.astype('date32[pyarrow]'), for booleans {cell}.astype('boolean')."
         )
-    is_refused = type(dtype).__name__ == "SparseDtype" and not _keeps_its_type(dtype)
-    return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_refused else ""
+    is_sparse = type(dtype).__name__ == "SparseDtype"
+    return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
 
 
 def _reader(dtype: Any) -> Callable[[Any], Array | Strings]:
@@ -140,7 +132,7 @@ def _reader(dtype: Any) -> Callable[[Any], Array | Strings]:
         return lambda chunk: text_of_objects(np.asarray(chunk, object))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
         return lambda chunk: only_strings(np.asarray(chunk, object))
-    if name == "SparseDtype" or isinstance(dtype, np.dtype):
+    if isinstance(dtype, np.dtype):
         return lambda chunk: from_numpy(np.asarray(chunk))
     return lambda chunk: _joined(pa.array(chunk))
 

@@ -5,9 +5,7 @@ Each question has the library compute the columns that it needs, and reads them 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from queue import Queue
 from typing import Any
 
 from dpselect.errors import InvalidDataError, Shown
@@ -40,48 +38,19 @@ def of_polars(frame: Any) -> Frame:
 
 
 def of_lazy(frame: Any) -> Frame:
-    """The rows of a ``polars.LazyFrame``, with only the columns asked for."""
+    """The rows of a ``polars.LazyFrame``, which hands over the columns asked for as a whole."""
     import polars as pl
 
     def now() -> Now:
         empty = pl.DataFrame(schema=frame.collect_schema())
 
         def read(names: list[str]) -> Iterator[RecordBatch]:
-            asked = frame.select(*(pl.nth(empty.columns.index(name)) for name in names))
-            return (batch for part in _computed(asked) for batch in _batches(part.get_columns(), part.columns))
+            asked = frame.select(*(pl.nth(empty.columns.index(name)) for name in names)).collect(engine="streaming")
+            return _batches(asked.get_columns(), names)
 
         return _schema(empty), read
 
     return Frame.of("<polars LazyFrame>", now, hint=_ASK)
-
-
-def _computed(frame: Any) -> Iterator[Any]:
-    """The parts of a lazy frame. `collect_batches` would end without a word where Polars panics, and lose rows."""
-    parts: Queue[Any] = Queue(maxsize=2)
-    is_enough, failed = threading.Event(), list[BaseException]()
-
-    def put(part: Any) -> bool:
-        parts.put(part)
-        return is_enough.is_set()
-
-    def compute() -> None:
-        try:
-            frame.sink_batches(put, chunk_size=BATCH_ROWS, maintain_order=False)
-        except BaseException as error:  # noqa: BLE001 - panics of Polars are no plain exceptions
-            failed.append(error)
-        parts.put(None)
-
-    threading.Thread(target=compute, daemon=True).start()
-    part = ()
-    try:
-        while (part := parts.get()) is not None:
-            yield part
-    finally:
-        is_enough.set()
-        while part is not None:  # its thread ends when there is room for all that it computed
-            part = parts.get()
-    if failed:
-        raise failed[0]
 
 
 def _batches(columns: list[Any], names: list[str]) -> Iterator[RecordBatch]:
