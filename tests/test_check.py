@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.session.findings import WARNING
+from dpselect.session.check import WARNING
 from tests.rows import engines
 
 
@@ -428,9 +428,9 @@ def test_it_says_for_whom_it_is_and_hides_what_it_found(tmp_path: Path) -> None:
 def test_no_release_ledger_or_certificate_reaches_a_check() -> None:
     """What is exact must not get into what is published."""
     source = Path(dps.__file__).parent
-    reach = {"session/check.py", "session/findings.py", "rows/inspect.py"}
+    reach = {"session/check.py", "session/advice.py", "rows/inspect.py"}
     reach |= {"__init__.py", "cli/app.py", "cli/check.py", "web/choosing.py"}
-    words = ("session.check", "session.findings", "rows.inspect", ".inspect(unit")
+    words = ("session.check", "session.advice", "rows.inspect", ".inspect(unit")
     found = {path for path in source.rglob("*.py") if any(word in path.read_text("utf-8") for word in words)}
     assert {path.relative_to(source).as_posix() for path in found} <= reach
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,14 +16,18 @@ from dpselect.questions.wording import scope
 from dpselect.questions.words import counted
 from dpselect.rows.columns import check_match, check_numeric
 from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.inspect import Sought, inspected
+from dpselect.rows.inspect import Sought, inspected, printable
 from dpselect.rows.opening import open_table
+from dpselect.session.advice import Advice, as_options
 from dpselect.session.asking import Asking, groups_of, rows_of
-from dpselect.session.findings import WARNING, CheckSentences, printable
 from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicDomain, PublicGroups
 from dpselect.summaries.dates import are_dates, public_dates
 
+WARNING = (
+    "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table. Acting"
+    " on them is outside the guarantee: choose candidates, bounds and epsilon without them."
+)
 _BOUNDS = ("the lower bound", "the upper bound", "and are counted as if they were equal to it")
 _CLIP = ("the lower end of the clip", "the upper end of the clip", "which is added in their place")
 
@@ -42,7 +46,6 @@ class Check:
         problems: what may make an answer useless, each in a sentence; empty if nothing looks wrong.
         suggested: the declared format with the words that read what is not read; None: there is none.
         about: which values are meant, and of which rows it is, in sentences.
-        options: how the command line writes what the sentences write as Python.
     """
 
     column: str
@@ -54,14 +57,10 @@ class Check:
     problems: tuple[str, ...] = ()
     suggested: Format | None = None
     about: tuple[str, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def as_options(self) -> Check:
         """With what the command line takes in the sentences."""
-        said = list(self.problems)
-        for python, option in self.options.items():
-            said = [each.replace(python, option) for each in said]
-        return replace(self, problems=tuple(said))
+        return replace(self, problems=tuple(map(as_options, self.problems)))
 
     def __str__(self) -> str:
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
@@ -151,13 +150,14 @@ def check(
     elif clip is not None and listed is not None:
         raise InvalidParameterError("clip", Shown("<two numbers>"), "sum together with it: the column that is summed")
     parts = _parts(source, by, groups)
-    sought = [Sought(rows.check(column), listed, within, ends, is_range=are_dates(bounds))]
+    said = _BOUNDS if clip is None else _CLIP
+    sought = [Sought(rows.check(column), listed, within, ends, are_dates(bounds), said)]
     named = [argument]
     if parts is not None:
         sought.append(Sought(rows.check(parts.column, argument="by"), parts.listed[0]))
         named.append("groups")
     if sum is not None:
-        sought.append(Sought(rows.check(sum, argument="sum"), ends=amount))
+        sought.append(Sought(rows.check(sum, argument="sum"), ends=amount, said=said))
         named.append("sum")
     for name, each in zip(named, sought, strict=True):
         if each.listed is None:
@@ -166,7 +166,7 @@ def check(
             rows.check_compared(each.listed, argument=name)
             check_match(each.column, each.listed.kind, argument=name)
     many = "" if between is not None else "rows" if listed is None else "of the values"
-    return _of_rows(rows, sought, _BOUNDS if clip is None else _CLIP, many, progress)
+    return _of_rows(rows, sought, many, progress)
 
 
 def _refuse_others(given: Mapping[str, object], because: str) -> None:
@@ -180,20 +180,24 @@ def _doubles(given: object, name: str) -> tuple[float, float]:
     return float(lower), float(upper)
 
 
-def _of_rows(rows: Rows, sought: list[Sought], said: tuple[str, str, str], many: str, progress: Any) -> Check:
+def _of_rows(rows: Rows, sought: list[Sought], many: str, progress: Any) -> Check:
     """Every row is looked at. What a unit may have `many` of matters to the question; nothing if one row is as good."""
     engine = rows.table.engine
     if not isinstance(engine, Embedded):
         hint = "Check some rows in a frame, such as frame.limit(1_000_000).toPandas()."
         raise InvalidDataError("source", Shown(rows.shown), "rows that are in files or in this process", hint)
     found = inspected(engine, rows.unit_column, sought, rows.conditions, progress)
-    findings = CheckSentences(found, rows.unit, sought, rows.format, engine.source, said)
-    problems = tuple(findings.sentences())
+    every = [(each, written) for each, (_, written) in zip(sought, found.columns, strict=True)]
+    advice, problems = Advice(every, {} if rows.format is None else rows.format.words), found.said
+    for at, (each, (said, _)) in enumerate(zip(sought, found.columns, strict=True)):
+        name = f"{printable(each.column.name)}: " if at else ""
+        problems += [f"{name}{sentence}" for sentence in (*said, *advice.said(at))]
     several, most = found.several if many else (0, 0)
     also = f", {several:,} of them with several {many}, up to {most:,}" if several else ""
     about = [
         f"{_heading(sought)}: {found.usable_rows:,} of {found.rows:,} rows count.",
         f"{printable(rows.unit)}: {found.usable_units:,} of {found.units:,} units take part{also}.",
+        *filter(None, [scope([each.words for each in rows.conditions])]),
     ]
     return Check(
         column=sought[0].column.name,
@@ -202,10 +206,9 @@ def _of_rows(rows: Rows, sought: list[Sought], said: tuple[str, str, str], many:
         usable_units=found.usable_units,
         rows=found.rows,
         usable_rows=found.usable_rows,
-        problems=problems,
-        suggested=Format(**findings.suggested) if findings.suggested else None,
-        about=(*about, *_scope(rows)),
-        options=findings.options,
+        problems=tuple(problems),
+        suggested=advice.format,
+        about=tuple(about),
     )
 
 
@@ -214,10 +217,6 @@ def _heading(sought: list[Sought]) -> str:
     what = "numbers" if listed is None else counted(len(listed), "value")
     names = [printable(each.column.name) for each in sought]
     return " and ".join([f"{names[0]}, for {what}", *names[1:]])
-
-
-def _scope(rows: Rows) -> list[str]:
-    return list(filter(None, [scope([each.words for each in rows.conditions])]))
 
 
 def _parts(source: object, by: str | None, groups: object) -> PublicGroups | None:
