@@ -358,7 +358,7 @@ class _Look:
             f"SELECT {shape} AS shape, {state} AS state, count(*) AS n, min_by(coalesce({raw}, ''), nth, {SHOWN}),"
             f" min(nth, {SHOWN}) FROM cells WHERE {where} GROUP BY 1, 2 ORDER BY n DESC, 5 LIMIT {_WAYS}"
         ).fetchall()
-        return tuple(Written(*of, tuple(zip(cells, nths, strict=True))) for *of, cells, nths in found)
+        return tuple(Written(text, state, n, tuple(zip(cells, at, strict=True))) for text, state, n, cells, at in found)
 
     def _units(self, where: str, limit: str = "") -> tuple[Written, int]:
         rows, names, nths, units = self._one(
