@@ -357,14 +357,10 @@ def _lines(path: str, argument: str) -> list[str]:
 
 def _without_column(text: str, argument: str) -> InvalidCandidatesError:
     """A table without the name of a column: its first line would be read as a candidate."""
-    from dpselect.rows.public_column import column_count
-
-    columns = column_count(text[1:])
-    if not columns:
+    if not text.lower().endswith((".csv", ".parquet")):
         expected = "@file with one per line, or a column of a .csv or .parquet file"
         return InvalidCandidatesError(argument, _shown(text), expected)
-    has = "1 column" if columns == 1 else f"{columns} columns"
-    hint = f"It has {has}. If the file is a list with one per line, end its name in .txt."
+    hint = "If the file is a list with one per line, end its name in .txt."
     return InvalidCandidatesError(argument, _shown(text), f"the name of a column after it, such as {text}:code", hint)
 
 

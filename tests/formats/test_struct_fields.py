@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import dataset, feather, orc
+from pyarrow import feather, orc
 from pyarrow import parquet as pq
 
 import dpselect as dps
@@ -49,7 +49,6 @@ WAYS: dict[str, Callable[[Path], Any]] = {
     "json": json_lines,
     "table": lambda folder: TABLE,
     "sliced": lambda folder: pa.concat_tables([TABLE.slice(3, 2), TABLE.slice(0, 3)]),
-    "dataset": lambda folder: dataset.dataset(written(pq.write_table, "t.parquet")(folder)),
     "polars": lambda folder: pl.from_arrow(TABLE),
     "lazy": lambda folder: pl.from_arrow(TABLE).lazy(),  # type: ignore[union-attr]
 }

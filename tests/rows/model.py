@@ -22,7 +22,8 @@ def unit_of(cell: Cell) -> Any:
         blank = re.sub("[\u00a0\u2007\u202f]", " ", cell)
         name = unicodedata.normalize("NFC", blank.strip(" \t\n\v\f\r"))
         whole = re.fullmatch("([+-]?[0-9]+)[.]0*", name, re.ASCII)
-        return None if name in NOBODY else whole[1] if whole else name
+        name = whole[1] if whole else name
+        return None if name in NOBODY else "0" if name == "-0" else name
     return None if cell is None or cell != cell else cell
 
 

@@ -15,7 +15,6 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.int16(): pd.Int16Dtype(), pa.bool_(): pd.BooleanDtype()}
@@ -46,15 +45,9 @@ def one_chunk(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def dataset(table: pa.Table, folder: Path) -> ds.Dataset:
-    pq.write_table(table, folder / "t.parquet")
-    return ds.dataset(folder / "t.parquet")
-
-
 FRAMES: dict[str, Callable[[pa.Table, Path], Any]] = {
     "arrow": lambda table, _: in_chunks(table),
     "batch": lambda table, _: pa.record_batch([one_chunk(column) for column in table.columns], table.column_names),
-    "dataset": dataset,
     "stranger": lambda table, _: Stranger(in_chunks(table)),
     "eager-polars": lambda table, _: pl.from_arrow(in_chunks(table)),
     "pandas": lambda table, _: table.to_pandas(types_mapper=in_pandas),

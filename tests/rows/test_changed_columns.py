@@ -14,8 +14,7 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows import postgres
-from dpselect.rows.frames import query_engines
+from dpselect.rows import frames, postgres
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
@@ -129,16 +128,13 @@ def test_a_relation_that_changes_between_the_look_and_the_reading(monkeypatch: p
     connection = duckdb.connect()
     connection.execute(FILLED)
     table = open_table(connection.table("changing"))
-    look = query_engines.check_relation
-    changes = iter([f"{TYPE} text; INSERT INTO changing VALUES (3, {value})"])
+    then = frames.first_of
 
     def looked(*those: Any) -> Any:
-        found = look(*those)
-        for change in changes:
-            connection.execute(change)
-        return found
+        connection.execute(f"{TYPE} text; INSERT INTO changing VALUES (3, {value})")
+        return then(*those)
 
-    monkeypatch.setattr(query_engines, "check_relation", looked)
+    monkeypatch.setattr(frames, "first_of", looked)
     with pytest.raises(InvalidDataError, match=REFUSED):
         counted(table)
 

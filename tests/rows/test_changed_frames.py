@@ -10,14 +10,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset as ds
-import pyarrow.feather as feather
-import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.frames import frame as frames
+from dpselect.rows import frames
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.rows.placed import Stranger
@@ -40,12 +37,7 @@ def asked(table: Any, **others: Any) -> Any:
 
 
 IN_PANDAS: dict[str, Callable[[pd.DataFrame], Any]] = {
-    "inserted": lambda frame: frame.insert(1, "row", NUMBERS),
-    "inserted first": lambda frame: frame.insert(0, "row", NUMBERS),
-    "added": lambda frame: frame.__setitem__("row", NUMBERS),
     "popped": lambda frame: frame.pop("person"),
-    "dropped": lambda frame: frame.drop(columns="note", inplace=True),
-    "renamed": lambda frame: setattr(frame, "columns", ["person", "city", "note"]),
     "without names": lambda frame: setattr(frame, "columns", [0, 1, 2]),
     "emptied": lambda frame: frame.drop(columns=["city", "person", "note"], inplace=True),
     "missing value": lambda frame: frame.__setitem__("city", [*CITY[:-1], np.nan]),
@@ -55,15 +47,31 @@ IN_PANDAS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "text": lambda frame: frame.__setitem__("city", list(map(str, CITY))),
 }
 IN_POLARS: dict[str, Callable[[pl.DataFrame], Any]] = {
-    "inserted": lambda frame: frame.insert_column(1, pl.Series("row", NUMBERS)),
     "replaced": lambda frame: frame.replace_column(0, pl.Series("city", [*CITY[:-1], 1.5], strict=False)),
-    "popped": lambda frame: frame.drop_in_place("note"),
-    "renamed": lambda frame: setattr(frame, "columns", ["person", "city", "note"]),
+    "popped": lambda frame: frame.drop_in_place("person"),
+    "renamed": lambda frame: setattr(frame, "columns", ["place", "person", "note"]),
     "text": lambda frame: frame.replace_column(0, pl.Series("city", list(map(str, CITY)))),
 }
 CHANGES = [(pd.DataFrame, change) for change in IN_PANDAS.values()]
 CHANGES += [(pl.DataFrame, change) for change in IN_POLARS.values()]
 NAMED = [*(f"pandas, {name}" for name in IN_PANDAS), *(f"polars, {name}" for name in IN_POLARS)]
+OTHERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "pandas, inserted": (pd.DataFrame, lambda frame: frame.insert(0, "row", NUMBERS)),
+    "pandas, dropped": (pd.DataFrame, lambda frame: frame.drop(columns="note", inplace=True)),
+    "pandas, text": (pd.DataFrame, lambda frame: frame.__setitem__("note", list(map(str, CITY)))),
+    "polars, inserted": (pl.DataFrame, lambda frame: frame.insert_column(1, pl.Series("row", NUMBERS))),
+    "polars, dropped": (pl.DataFrame, lambda frame: frame.drop_in_place("note")),
+}
+
+
+@pytest.mark.parametrize("change", OTHERS)
+def test_columns_that_are_not_asked_for_may_come_and_go(change: str) -> None:
+    make, then = OTHERS[change]
+    frame = make(columns())
+    table: Any = open_table(frame)
+    then(frame)
+    found = table.count(**asked(table, candidates=PublicCandidates.given([1, 2])))
+    assert found[0].counts.tolist() == [1, 3]
 
 
 @pytest.mark.sampled(11)
@@ -137,8 +145,8 @@ def test_a_type_that_is_read_alike_is_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("make", "change"),
-    [(pd.DataFrame, IN_PANDAS[name]) for name in ("inserted", "popped", "renamed", "text", "a broken number")]
-    + [(pl.DataFrame, IN_POLARS[name]) for name in ("inserted", "renamed", "text")],
+    [(pd.DataFrame, IN_PANDAS[name]) for name in ("popped", "emptied", "text", "a broken number")]
+    + [(pl.DataFrame, IN_POLARS[name]) for name in ("popped", "renamed", "text")],
 )
 def test_what_is_read_is_what_was_looked_at(
     make: Callable[[Any], Any], change: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
@@ -146,15 +154,14 @@ def test_what_is_read_is_what_was_looked_at(
     """Another thread changes the frame just after its columns were found to be the same."""
     frame = make(columns())
     table: Any = open_table(frame)
-    check, changed = frames.check_unchanged, []
+    first_of, changed = frames.first_of, []
 
-    def checked(*given: Any, **named: Any) -> None:
-        check(*given, **named)
+    def then(*given: Any) -> Any:
         change(frame)
         changed.append(frame)
+        return first_of(*given)
 
-    for module in ("pandas_frame", "query_engines"):
-        monkeypatch.setattr(f"dpselect.rows.frames.{module}.check_unchanged", checked)
+    monkeypatch.setattr(frames, "first_of", then)
     found = table.count(**asked(table, candidates=PublicCandidates.given([1, 2])))
     assert changed
     assert found[0].counts.tolist() == [1, 3]
@@ -163,32 +170,10 @@ def test_what_is_read_is_what_was_looked_at(
 def test_streams_that_change_their_columns() -> None:
     frame = Stranger(pa.table({"unit": [1], "value": [1]}))
     table: Any = open_table(frame)
-    for other in ({"value": [1], "unit": [1]}, {"unit": [1], "value": ["1"]}, {"unit": [1], "value": [1], "x": [1]}):
+    for other in ({"value": [1]}, {"unit": [1], "value": ["1"]}, {"unit": [1], "value": [1.5]}):
         frame.table = pa.table(other)
         with pytest.raises(InvalidDataError, match="the columns that it had when it was opened, of the same types"):
             table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([1]))
-
-
-WRITE: dict[str, Callable[[pa.Table, Path], None]] = {"parquet": pq.write_table, "feather": feather.write_feather}
-
-
-@pytest.mark.parametrize("kind", WRITE)
-@pytest.mark.parametrize("odd", [2, 2**40])
-def test_files_of_a_data_set_that_got_other_types(kind: str, odd: int, tmp_path: Path) -> None:
-    """Arrow remembers what files it has read were like; whether all fit the data set's types is up to one row."""
-    path = tmp_path / "t"
-    WRITE[kind](pa.table({"unit": [1, 2], "value": pa.array([1, 2], pa.int32())}), path)
-    table: Any = open_table(ds.dataset(path, format=kind))
-    candidates = PublicCandidates.given([1, 2])
-
-    def counts() -> Any:
-        return table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)[0].counts
-
-    assert counts().tolist() == [1, 1]
-    path.unlink()
-    WRITE[kind](pa.table({"unit": [1, 2], "value": pa.array([1, odd], pa.int64())}), path)
-    with pytest.raises(InvalidDataError, match="files with columns of the same types"):
-        counts()
 
 
 def test_a_new_data_set_reads_the_frame_as_it_is() -> None:

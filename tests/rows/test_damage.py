@@ -13,7 +13,6 @@ import ibis
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -28,7 +27,6 @@ READERS: dict[str, Callable[[str], tuple[Any, dict[str, Any]]]] = {
     "path": lambda path: (path, {}),
     "glob": lambda path: (str(Path(path).parent / "*.parquet"), {}),
     "lazy": lambda path: (pl.scan_parquet(path), {}),
-    "dataset": lambda path: (ds.dataset(path), {}),
     "relation": lambda path: (duckdb.connect().read_parquet(path), {}),
     "ibis": lambda path: (ibis.duckdb.connect().read_parquet(path), {}),
 }
@@ -106,7 +104,7 @@ def test_a_row_group_that_is_damaged(
     assert_silent(partial(QUESTIONS[question], data), ledger, monkeypatch, caplog, capfd)
 
 
-@pytest.mark.parametrize("reader", [each for each in READERS if each not in ("dataset", "relation", "ibis")])
+@pytest.mark.parametrize("reader", [each for each in READERS if each not in ("relation", "ibis")])
 def test_a_footer_that_is_gone(
     reader: str,
     file: Path,

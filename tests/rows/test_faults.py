@@ -35,18 +35,17 @@ BROKEN = {
     "json-glob": "files.json_lines._divided",
     "parquet": "files.typed_files._plan",
     "parquet-glob": "files.typed_files.plain_batches",
-    "delta": "frames.table_formats.of_fragments",
-    "iceberg": "frames.table_formats.sliced",
-    "arrow": "frames.frame.plain_batches",
-    "batch": "frames.frame.taken",
-    "dataset": "frames.frame._check_types",
-    "stranger": "frames.frame.check_unchanged",
-    "eager-polars": "frames.query_engines.taken",
+    "delta": "frames.table_formats._width",
+    "iceberg": "frames.table_formats._files",
+    "arrow": "frames.plain_batches",
+    "batch": "frames.sliced",
+    "stranger": "frames.first_of",
+    "eager-polars": "frames.query_engines._batches",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "frames.query_engines.first_of",
+    "polars": "frames.query_engines._batches",
     "duckdb": "frames.query_engines._short",
-    "ibis": "frames.query_engines._plain_columns",
+    "ibis": "frames.columns_of",
     "postgres": "postgres.check_unchanged",
     "spark": "spark.named_cells",
 }
@@ -136,7 +135,7 @@ def test_a_fault_while_a_table_is_opened_is_said_to_be_ours(
     breaks(monkeypatch, "files.finding._numbered", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.rows.files.finding"):
         source.opened()
-    breaks(monkeypatch, "frames.query_engines.named_columns", way)
+    breaks(monkeypatch, "frames.query_engines.check_names", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frames.query_engines"):
         engines.PLACERS["duckdb"](ROWS, tmp_path).opened()
 
@@ -201,6 +200,6 @@ def test_errors_that_engines_derive_from_pythons_own_are_theirs(monkeypatch: pyt
     def convert(*_: Any) -> Any:
         raise pa.ArrowTypeError(SECRET)
 
-    monkeypatch.setattr("dpselect.rows.frames.frame.plain_batches", convert)
+    monkeypatch.setattr("dpselect.rows.frames.plain_batches", convert)
     with pytest.raises(InvalidDataError, match="a table that can be read to its end"):
         asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)

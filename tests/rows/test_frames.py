@@ -21,14 +21,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 import pytest
 
 from dpselect.errors import InvalidDataError
 from dpselect.rows.duckdb import arrow
 from dpselect.rows.frames.pandas_frame import text_of_objects
 from dpselect.rows.opening import open_table
-from tests.rows.placed import FRAMES, Stranger, dataset
+from tests.rows.placed import FRAMES, Stranger
 from tests.rows.tables import count, gather, write_csv
 from tests.rows.test_gather import TYPES as NUMBER_TYPES
 from tests.rows.test_rules import NOBODY
@@ -75,8 +74,8 @@ def test_units_are_read_by_the_rules_for_text(kind: str, tmp_path: Path) -> None
 @pytest.mark.sampled(3)
 @each_frame
 def test_more_rows_than_a_batch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("frame", "pandas_frame", "query_engines"):
-        monkeypatch.setattr(f"dpselect.rows.frames.{module}.BATCH_ROWS", 7)
+    for module in ("", ".pandas_frame", ".query_engines"):
+        monkeypatch.setattr(f"dpselect.rows.frames{module}.BATCH_ROWS", 7)
     columns = {"unit": np.arange(100) // 2, "value": [f"v{i % 3}" for i in range(100)]}
     whole = count(framed(kind, columns, tmp_path), ["v0", "v1", "v2"])
     assert sum(whole) == 100
@@ -309,7 +308,6 @@ NULLABLE = [
     "Float64",
     "int64[pyarrow]",
     "category",
-    "Sparse[float64]",
     ">i4",
     "longdouble",
 ]
@@ -354,11 +352,11 @@ def test_timestamps_are_not_dates(cells: Any) -> None:
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        (pd.DataFrame({"unit": [1], "value": [1j]}), "nested values"),
-        (pd.DataFrame({"unit": [1], "value": pd.array([pd.Interval(0, 1)])}), "nested values"),
-        (pl.DataFrame({"unit": [1], "value": [object()]}), "nested values"),
+        (pd.DataFrame({"unit": [1], "value": [1j]}), "values of a type that no question can use"),
+        (pd.DataFrame({"unit": [1], "value": pd.array([pd.Interval(0, 1)])}), "values of a type that no question can"),
+        (pl.DataFrame({"unit": [1], "value": [object()]}), "values of a type that no question can use"),
         (pl.DataFrame({"unit": [1], "value": [[1]]}), "nested values"),
-        (pl.DataFrame({"unit": [1], "value": [2**100]}, schema_overrides={"value": pl.Int128}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [2**100]}, schema_overrides={"value": pl.Int128}), "values of a type"),
         (pl.DataFrame({"unit": [1], "value": [datetime(2026, 1, 1)]}), "times"),
     ],
 )
@@ -377,8 +375,8 @@ SOURCES: list[tuple[Any, str]] = [
     (pa.table({}), "a table with columns"),
     (pa.table([pa.array([1]), pa.array([2])], names=["unit", "unit"]), "columns with different names"),
     (pa.table({"unit": [1]}).to_reader(), "rows that can be read more than once"),
-    (Stranger(None), "an Arrow stream"),  # type: ignore[arg-type]
-    (ds.dataset(pa.table({"unit": [1]})), "a data set of Parquet, Arrow or ORC files"),
+    (Stranger(None), "a table that can be read to its end"),  # type: ignore[arg-type]
+    (ds.dataset(pa.table({"unit": [1]})), r"files or a table\. Give its files by their paths"),
     (pd.Series([1, 2]), "a glob, a frame, a lazy frame"),
     ([{"unit": 1}], "a glob, a frame, a lazy frame"),
     ([(1, 2)], "a glob, a frame, a lazy frame"),
@@ -393,19 +391,6 @@ def test_what_is_no_table(source: Any, reason: str) -> None:
         open_table(source)
     assert caught.value.name == "source"
     assert caught.value.__context__ is None
-
-
-def test_arrow_data_sets_that_convert_values_are_refused(tmp_path: Path) -> None:
-    """Control: in such a data set one value that does not fit makes all reading fail."""
-    pq.write_table(pa.table({"unit": [1], "value": pa.array([1], pa.int32())}), tmp_path / "a.parquet")
-    pq.write_table(pa.table({"unit": [2], "value": pa.array([2**40], pa.int64())}), tmp_path / "b.parquet")
-    with pytest.raises(pa.ArrowInvalid):
-        ds.dataset(tmp_path).to_table()
-    with pytest.raises(InvalidDataError, match="columns of the same types"):
-        open_table(ds.dataset(tmp_path))
-    write_csv(tmp_path / "t.csv", [b"1,2"])
-    with pytest.raises(InvalidDataError, match="text files by their paths"):
-        open_table(ds.dataset(tmp_path / "t.csv", format="csv"))
 
 
 class Failing(Stranger):
@@ -447,9 +432,9 @@ def test_odd_arrow_types_are_refused_by_type(column: Any) -> None:
         assert count(frame.append_column("other", pa.array([1] * len(values))), [1], column="other") == [len(values)]
 
 
-def test_names_with_dots_are_names(tmp_path: Path) -> None:
+def test_names_with_dots_are_names() -> None:
     table = pa.table({"unit": [1, 2], "a": [{"b": 5}, {"b": 5}], "a.b": [6, 6]})
-    for frame in (table, dataset(table, tmp_path), pl.from_arrow(table), table.to_pandas(), Stranger(table)):
+    for frame in (table, pl.from_arrow(table), table.to_pandas(), Stranger(table)):
         assert count(frame, [5, 6], column="a.b") == [0, 2]
 
 
@@ -462,9 +447,9 @@ def test_libraries_that_are_not_in_use_are_not_imported(tmp_path: Path) -> None:
     assert done.stdout == "set()\n"
 
 
-@pytest.mark.parametrize(("dtype", "fill"), [("uint64", 0), ("uint8", 0), ("int64", np.nan), ("bool", np.nan)])
+@pytest.mark.parametrize(("dtype", "fill"), [("uint64", 0), ("int64", 0), ("bool", np.nan), ("float32", np.nan)])
 @pytest.mark.filterwarnings("ignore:Allowing arbitrary scalar fill_value:FutureWarning")
-def test_sparse_columns_whose_type_rows_would_decide_are_refused(dtype: str, fill: Any) -> None:
+def test_sparse_columns_are_refused_as_rows_may_decide_their_type(dtype: str, fill: Any) -> None:
     """Control: large numbers beside the zero that is left out become floats, and many units a few."""
     units = np.array([2**63 + 1 + i for i in range(20)] + [0], np.uint64)
     sparse = pd.arrays.SparseArray(units, dtype=pd.SparseDtype("uint64", 0))
@@ -477,11 +462,3 @@ def test_sparse_columns_whose_type_rows_would_decide_are_refused(dtype: str, fil
             count(frame, [5])
         with pytest.raises(InvalidDataError, match=r"of numbers.*frame\['unit'\]\.sparse\.to_dense\(\)\."):
             gather(frame, unit="value", column="unit")
-
-
-@pytest.mark.parametrize(("dtype", "fill"), [("int64", 0), ("int8", 0), ("float64", 0.0), ("float32", np.nan)])
-def test_other_sparse_columns_are_read(dtype: str, fill: Any) -> None:
-    held = pd.arrays.SparseArray(np.array([1, 0, 1, 3], dtype), dtype=pd.SparseDtype(dtype, fill))
-    frame = pd.DataFrame({"unit": range(4), "value": held})
-    assert count(frame, [0, 1, 3]) == [1, 2, 1]
-    assert gather(frame) == [0.0, 1.0, 1.0, 3.0]

@@ -240,7 +240,7 @@ def check_text(source: Source, names: Sequence[str]) -> None:
 
 def asked_of(engine: str) -> Sequence[str]:
     """By day one of each way that rows are read is asked of every name, and all others of one of each sort."""
-    others = ("json", "parquet-by-polars", "arrow", "dataset", "eager-polars", "pandas") if SLOW else ()
+    others = ("json", "parquet-by-polars", "arrow", "eager-polars", "pandas") if SLOW else ()
     return EVERYWHERE if engine in (*engines.ASKED_EVERYTHING, *others) else FEW
 
 

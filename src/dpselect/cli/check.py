@@ -25,7 +25,7 @@ _TAKEN = (
 )
 """Options of questions that say which values are meant."""
 
-_READING = shared("table memory_limit")
+_READING = shared("memory_limit")
 _IGNORED = tuple(
     replace(each, kind="flag" if each.kind == "flag" else "any text", default=None)
     for each in {**_KNOWN, **{each.name: each for each in OF_QUESTIONS}}.values()
@@ -55,8 +55,8 @@ def check(
 
     The numbers are exact, not private: nothing is charged, and nothing is part of
     a certificate. Without candidates and dates it is about numbers. Cells of the
-    table are shown: what is written to a file or a pipe, keep to yourself. Of a
-    table on a server only units are counted.
+    table are shown: what is written to a file or a pipe, keep to yourself. Rows
+    on a server are not looked at.
     """
     import dpselect as dps
 

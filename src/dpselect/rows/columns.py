@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -114,14 +114,8 @@ class Column:
         return f"This one holds {self.holds}. {self.hint or otherwise}".strip()
 
 
-def named_columns(
-    names: Sequence[object], holds: Iterable[Holds], *, shown: str, capitals_count: bool = True
-) -> tuple[Column, ...]:
-    """The columns of a frame, after a check that each has a name of its own.
-
-    Raises:
-        InvalidDataError: no columns, two of the same name for its engine, or a name that is not text.
-    """
+def check_names(names: Sequence[object], *, shown: str, capitals_count: bool = True) -> None:
+    """Refuse a frame without columns, or with two of the same name for its engine, or a name that is not text."""
     if not names:
         raise InvalidDataError("source", Shown(shown), "a table with columns")
     texts = [name for name in names if isinstance(name, str)]
@@ -132,7 +126,6 @@ def named_columns(
     if not capitals_count and len({name.casefold() for name in texts}) < len(texts):
         hint = "Two of them differ only in capitals, and names are case-insensitive here: rename one of them."
         raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
-    return tuple(map(Column, texts, holds))
 
 
 _PLAIN = frozenset[Holds]().union(*_MATCHING.values(), {Holds.ANYTHING})

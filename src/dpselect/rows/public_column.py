@@ -43,38 +43,15 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     ['north', 'south', 'west']
     """
     wanted = None if kind is None else candidate_kind(kind)
-    is_path = isinstance(source, str | Path)
-    if is_path and str(source).lower().endswith(".csv"):
-        return _of_csv(Path(cast(str, source)), column, wanted)
-    if not is_path:
-        values = _of_frame(source, column)
-    elif str(source).lower().endswith(".parquet"):
-        values = _of_parquet(Path(cast(str, source)), column)
-    else:
-        expected = "a path that ends in .csv or .parquet, or a frame"
-        raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
+    if isinstance(source, str | Path) and str(source).lower().endswith(".csv"):
+        return _of_csv(Path(source), column, wanted)
+    values = _values(source, column)
     for place, value in enumerate(values, 1):
         if value is None or value != value:
             raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a value in column {column!r}")
     if wanted is not None:
         raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
     return list(dict.fromkeys(values))
-
-
-def column_count(path: str) -> int:
-    """The number of columns of a ``.csv`` or ``.parquet`` file, for a message. Names could be the row of a person.
-
-    0 for other files, and for files that cannot be read.
-    """
-    try:
-        if path.lower().endswith(".parquet"):
-            return len(pq.ParquetFile(path).schema_arrow.names)
-        if path.lower().endswith(".csv"):
-            with open(path, encoding="utf-8-sig", newline="") as file:
-                return len(next(csv.reader(file, strict=True), list[str]()))
-    except (OSError, csv.Error, ValueError, pa.ArrowException):
-        pass
-    return 0
 
 
 def _of_csv(path: Path, column: str, kind: CandidateKind | None) -> list[Member]:
@@ -109,29 +86,29 @@ def _csv_values(path: Path, column: str) -> Iterator[tuple[int, str]]:
         raise _unreadable(path) from None
 
 
-def _of_parquet(path: Path, column: str) -> list[Any]:
-    try:
-        file = pq.ParquetFile(path)
-        _place(file.schema_arrow.names, column)
-        # Selected by name once more: with a dot in the name, nested columns are read as well.
-        return file.read(columns=[column]).column(column).to_pylist()
-    except (OSError, pa.ArrowException):
-        raise _unreadable(path) from None
-
-
-def _of_frame(frame: Any, column: str) -> list[Any]:
-    if type(frame).__module__.startswith("pyspark."):
-        place = _place(frame.columns, column)
-        renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would select a nested column
+def _values(source: Any, column: str) -> list[Any]:
+    """Of a Parquet file or a frame."""
+    if isinstance(source, str | Path):
+        if not str(source).lower().endswith(".parquet"):
+            expected = "a path that ends in .csv or .parquet, or a frame"
+            raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
+        with TranslatedErrors(lambda _: _unreadable(Path(source)), OSError, pa.ArrowException):
+            file = pq.ParquetFile(source)
+            _place(file.schema_arrow.names, column)
+            # Selected by name once more: with a dot in the name, nested columns are read as well.
+            return file.read(columns=[column]).column(column).to_pylist()
+    if type(source).__module__.startswith("pyspark."):
+        place = _place(source.columns, column)
+        renamed = source.toDF(*map(str, range(len(source.columns))))  # a dot in a name would select a nested column
         unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), "a frame that can be read to its end")
         with TranslatedErrors(lambda _: unread):
             return renamed.select(str(place)).toArrow().column(0).to_pylist()
-    names = getattr(frame, "column_names", None)  # Arrow
-    names = getattr(frame, "columns", None) if names is None and not hasattr(frame, "collect") else names
+    names = getattr(source, "column_names", None)  # Arrow
+    names = getattr(source, "columns", None) if names is None and not hasattr(source, "collect") else names
     if names is None:
-        raise InvalidCandidatesError("source", frame, "a path, or a frame in memory", _PUBLIC)
+        raise InvalidCandidatesError("source", source, "a path, or a frame in memory", _PUBLIC)
     _place(list(names), column)
-    values = frame[column]
+    values = source[column]
     convert = getattr(values, "to_list", None) or getattr(values, "to_pylist", None)
     return cast("list[Any]", convert()) if callable(convert) else list(values)
 

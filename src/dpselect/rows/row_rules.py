@@ -6,8 +6,8 @@ depends on one row alone, is null if the row has no such value, and can never be
 - A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is unknown, and its row is left
   out. It never counts as a unit, because all unknown people would share its contribution.
 - Units in text are compared in Unicode's normal form C and without the blanks around them; blanks that do not break a
-  line are blanks; and a whole number is its digits, also written ``7.`` or ``7.00``. ``007`` is another unit than
-  ``7``, and so are ``+7`` and ``7e0`` (``docs/decisions/0037-one-unit-one-name.md``).
+  line are blanks; and a whole number is its digits, also written ``7.`` or ``7.00``; ``-0`` is ``0``. ``007`` is
+  another unit than ``7``, and so are ``+7`` and ``7e0`` (``docs/decisions/0037-one-unit-one-name.md``).
 - Whole numbers are compared as whole numbers: in text ``7``, ``07``, ``+7``, ``7.0`` and surrounding blanks are 7,
   but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not whole numbers.
 - Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, with blanks
@@ -144,12 +144,6 @@ class Dialect(ABC):
     row_number: str = "ROW_NUMBER() OVER ()"
     """A whole number that no other row has, for rows that are units of their own."""
 
-    no_break_blanks: str = NO_BREAK_BLANKS
-    """Those that text in this engine may have."""
-
-    in_utf8: bool = True
-    """Whether text with as many bytes as characters is ASCII."""
-
     arrive_as_text: frozenset[Holds] = frozenset()
     """Types of columns whose values reach the engine as text."""
 
@@ -173,16 +167,15 @@ class Dialect(ABC):
 
         Proof that the engine may decide what one name is: ``proofs/counting.md``, claim 3.
         """
-        text, known = f"({self.valid_text(cell)})", self.no_break_blanks
-        around = f"[{BLANKS}{known}]*"
+        text, around = f"({self.valid_text(cell)})", f"[{BLANKS}{NO_BREAK_BLANKS}]*"
+        is_zero = f"POSITION('-0' IN {text}) > 0 AND {self.matches(text, f'{around}-0([.]0*)?{around}')}"
         is_whole = f"POSITION('.' IN {text}) > 0 AND {self.matches(text, f'{around}{WHOLE_UNIT}{around}')}"
-        digits = f"TRIM(BOTH '{BLANKS}{known}' FROM SPLIT_PART({text}, '.', 1))"
-        blank = f"TRANSLATE({text}, '{known}', '{' ' * len(known)}')" if known else text
-        others = f"TRIM(BOTH '{BLANKS}' FROM {self.normal_form(blank)})"
-        if self.in_utf8:
-            is_ascii = f"OCTET_LENGTH({text}) = CHAR_LENGTH({text})"
-            others = f"CASE WHEN {is_ascii} THEN TRIM(BOTH '{BLANKS}' FROM {text}) ELSE {others} END"
-        return f"CASE WHEN {is_whole} THEN {digits} ELSE {others} END"
+        digits = f"TRIM(BOTH '{BLANKS}{NO_BREAK_BLANKS}' FROM SPLIT_PART({text}, '.', 1))"
+        is_ascii = f"OCTET_LENGTH({text}) = CHAR_LENGTH({text})"
+        blank = f"TRANSLATE({text}, '{NO_BREAK_BLANKS}', '{' ' * len(NO_BREAK_BLANKS)}')"
+        plain, others = (f"TRIM(BOTH '{BLANKS}' FROM {each})" for each in (text, self.normal_form(blank)))
+        zero_or_whole = f"WHEN {is_zero} THEN '0' WHEN {is_whole} THEN {digits}"
+        return f"CASE {zero_or_whole} WHEN {is_ascii} THEN {plain} ELSE {others} END"
 
     def normal_form(self, text: str) -> str:
         """A valid text in Unicode's normal form C."""

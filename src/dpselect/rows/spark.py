@@ -12,7 +12,7 @@ from importlib import import_module
 from secrets import token_hex
 from typing import Any, ClassVar
 
-from dpselect.rows.columns import Column, Holds, Progress, named_columns
+from dpselect.rows.columns import Column, Holds, Progress, check_names
 from dpselect.rows.duckdb.engine import candidate_table
 from dpselect.rows.failures import changed, reading
 from dpselect.rows.row_rules import Dialect, named_cells
@@ -163,7 +163,7 @@ def _may_reflect(session: Any) -> bool:
 
 def _columns_in(frame: Any) -> tuple[Column, ...]:
     """The columns of a Spark frame, from its schema; names differ in more than capitals."""
-    named_columns(frame.columns, (), shown=SparkFrame.shown, capitals_count=False)
+    check_names(frame.columns, shown=SparkFrame.shown, capitals_count=False)
     known = {word: holds for holds, words in _TYPES.items() for word in words.split()}
     found: list[Column] = []
     for name, type_ in frame.dtypes:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from dpselect.checks import finite_bounds, memory_size, whole_or_double_bounds
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow
 from dpselect.questions.counts import listed_values
 from dpselect.questions.wording import scope
 from dpselect.questions.words import counted
-from dpselect.rows.columns import Needed, check_match, check_numeric
+from dpselect.rows.columns import check_match, check_numeric
 from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.inspect import Sought, inspected
+from dpselect.rows.inspect import Sought, inspected, printable
 from dpselect.rows.opening import open_table
+from dpselect.session.advice import Advice, as_options
 from dpselect.session.asking import Asking, groups_of, rows_of
-from dpselect.session.findings import FEW_UNITS, WARNING, CheckSentences, missing_candidates, printable
 from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicDomain, PublicGroups
 from dpselect.summaries.dates import are_dates, public_dates
 
+WARNING = (
+    "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table. Acting"
+    " on them is outside the guarantee: choose candidates, bounds and epsilon without them."
+)
 _BOUNDS = ("the lower bound", "the upper bound", "and are counted as if they were equal to it")
 _CLIP = ("the lower end of the clip", "the upper end of the clip", "which is added in their place")
 
@@ -37,31 +41,26 @@ class Check:
         unit: name of the column that identifies whom a row belongs to.
         units: different ones, in all rows.
         usable_units: units with a row that counts.
-        rows: all there are; None: the engine of the table was asked for units alone.
-        usable_rows: those with a unit and all that the question asks for; None: as for `rows`.
+        rows: all there are.
+        usable_rows: those with a unit and all that the question asks for.
         problems: what may make an answer useless, each in a sentence; empty if nothing looks wrong.
         suggested: the declared format with the words that read what is not read; None: there is none.
         about: which values are meant, and of which rows it is, in sentences.
-        options: how the command line writes what the sentences write as Python.
     """
 
     column: str
     unit: str
     units: int
     usable_units: int
-    rows: int | None = None
-    usable_rows: int | None = None
+    rows: int
+    usable_rows: int
     problems: tuple[str, ...] = ()
     suggested: Format | None = None
     about: tuple[str, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def as_options(self) -> Check:
         """With what the command line takes in the sentences."""
-        said = list(self.problems)
-        for python, option in self.options.items():
-            said = [each.replace(python, option) for each in said]
-        return replace(self, problems=tuple(said))
+        return replace(self, problems=tuple(map(as_options, self.problems)))
 
     def __str__(self) -> str:
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
@@ -76,7 +75,6 @@ def check(
     column: str,
     *,
     unit: str | EachRow | None = None,
-    table: str | None = None,
     candidates: object = None,
     between: tuple[float | Fraction, float | Fraction] | None = None,
     dates: object = None,
@@ -102,7 +100,6 @@ def check(
             written.
         column: name of the column of the question.
         unit: name of the column that identifies whom a row belongs to; not with a `Dataset`.
-        table: name of the table on a server.
         candidates, dates: of the question. Without any, and without `between`, it is about numbers.
         between: of `dpselect.Dataset.count`: two numbers.
         bounds, step: of the question: two numbers, or the first and the last date.
@@ -113,14 +110,12 @@ def check(
         format, memory_limit, progress: as for `dpselect.Dataset`.
 
     Returns:
-        What was found: print it. Of a server and of Spark it is about units alone, because their engine is sent the
-        same queries as by the question.
+        What was found: print it.
 
     Raises:
         InvalidCandidatesError: the candidates, dates or groups are no such list.
-        InvalidDataError: there is no such table or column.
+        InvalidDataError: there is no such table or column, or its rows are on a server or in Spark.
         InvalidParameterError: another argument is invalid.
-        TableUnavailableError: the server cannot be reached.
 
     >>> import dpselect as dps
     >>> checked = dps.check("examples/data/adult.csv", "capital_gain", unit="person_id", bounds=(0, 90_000), step=1)
@@ -128,7 +123,7 @@ def check(
     ...     print(problem)
     159 of 32,561 rows (0.5%) are above the upper bound, and are counted as if they were equal to it.
     """
-    rows, progress = _rows(source, unit, table, format, memory_limit), checked_progress(progress)
+    rows, progress = _rows(source, unit, format, memory_limit), checked_progress(progress)
     rows = rows if where is None else rows.filtered(where)
     argument = "candidates" if dates is None else "dates"
     listed, within, ends, amount = None, None, None, None
@@ -155,13 +150,14 @@ def check(
     elif clip is not None and listed is not None:
         raise InvalidParameterError("clip", Shown("<two numbers>"), "sum together with it: the column that is summed")
     parts = _parts(source, by, groups)
-    sought = [Sought(rows.check(column), listed, within, ends, is_range=are_dates(bounds))]
+    said = _BOUNDS if clip is None else _CLIP
+    sought = [Sought(rows.check(column), listed, within, ends, are_dates(bounds), said)]
     named = [argument]
     if parts is not None:
         sought.append(Sought(rows.check(parts.column, argument="by"), parts.listed[0]))
         named.append("groups")
     if sum is not None:
-        sought.append(Sought(rows.check(sum, argument="sum"), ends=amount))
+        sought.append(Sought(rows.check(sum, argument="sum"), ends=amount, said=said))
         named.append("sum")
     for name, each in zip(named, sought, strict=True):
         if each.listed is None:
@@ -169,11 +165,8 @@ def check(
         else:
             rows.check_compared(each.listed, argument=name)
             check_match(each.column, each.listed.kind, argument=name)
-    engine = rows.table.engine
-    if not isinstance(engine, Embedded):
-        return _of_units(rows, sought, parts)
     many = "" if between is not None else "rows" if listed is None else "of the values"
-    return _of_rows(engine, rows, sought, _BOUNDS if clip is None else _CLIP, many, progress)
+    return _of_rows(rows, sought, many, progress)
 
 
 def _refuse_others(given: Mapping[str, object], because: str) -> None:
@@ -187,18 +180,24 @@ def _doubles(given: object, name: str) -> tuple[float, float]:
     return float(lower), float(upper)
 
 
-def _of_rows(
-    engine: Embedded, rows: Rows, sought: list[Sought], said: tuple[str, str, str], many: str, progress: Any
-) -> Check:
+def _of_rows(rows: Rows, sought: list[Sought], many: str, progress: Any) -> Check:
     """Every row is looked at. What a unit may have `many` of matters to the question; nothing if one row is as good."""
+    engine = rows.table.engine
+    if not isinstance(engine, Embedded):
+        hint = "Check some rows in a frame, such as frame.limit(1_000_000).toPandas()."
+        raise InvalidDataError("source", Shown(rows.shown), "rows that are in files or in this process", hint)
     found = inspected(engine, rows.unit_column, sought, rows.conditions, progress)
-    findings = CheckSentences(found, rows.unit, sought, rows.format, engine.source.places, said)
-    problems = tuple(findings.sentences())
+    every = [(each, written) for each, (_, written) in zip(sought, found.columns, strict=True)]
+    advice, problems = Advice(every, {} if rows.format is None else rows.format.words), found.said
+    for at, (each, (said, _)) in enumerate(zip(sought, found.columns, strict=True)):
+        name = f"{printable(each.column.name)}: " if at else ""
+        problems += [f"{name}{sentence}" for sentence in (*said, *advice.said(at))]
     several, most = found.several if many else (0, 0)
     also = f", {several:,} of them with several {many}, up to {most:,}" if several else ""
     about = [
         f"{_heading(sought)}: {found.usable_rows:,} of {found.rows:,} rows count.",
         f"{printable(rows.unit)}: {found.usable_units:,} of {found.units:,} units take part{also}.",
+        *filter(None, [scope([each.words for each in rows.conditions])]),
     ]
     return Check(
         column=sought[0].column.name,
@@ -207,41 +206,9 @@ def _of_rows(
         usable_units=found.usable_units,
         rows=found.rows,
         usable_rows=found.usable_rows,
-        problems=problems,
-        suggested=Format(**findings.suggested) if findings.suggested else None,
-        about=(*about, *_scope(rows)),
-        options=findings.options,
-    )
-
-
-def _of_units(rows: Rows, sought: list[Sought], parts: PublicGroups | None) -> Check:
-    """Ask the engine that has the rows for numbers of units alone, as questions do."""
-    lists = [(each.column, each.listed) for each in sought if each.listed is not None]
-    number = next((each for each in sought if each.listed is None), None)
-    about = (None, None) if number is None else (number.column, number.between)
-
-    def units(needed: Needed) -> int:
-        (found,) = rows.table.units(unit=rows.unit_column, needed=needed, progress=rows.progress)
-        return found
-
-    every, usable, problems = units(Needed()), units(Needed(lists[0] if lists else None, *about)), list[str]()
-    if usable <= FEW_UNITS:
-        problems.append(f"Only {counted(usable, 'unit')} will take part: the answer would be mostly noise.")
-    if every > usable:
-        problems.append(f"{counted(every - usable, 'unit')} cannot take part. To see why, check some rows in a frame.")
-    for at, (column, listed) in enumerate(lists):
-        (found,) = rows.table.count(unit=rows.unit_column, column=column, candidates=listed, progress=rows.progress)
-        if absent := (found.counts == 0).nonzero()[0].tolist():
-            name = f"{printable(column.name)}: " if at == len(lists) - 1 and parts is not None else ""
-            problems.append(f"{name}{missing_candidates(listed, absent)}")
-    what = "have a candidate, in any group" if len(lists) > 1 else "take part"
-    return Check(
-        column=sought[0].column.name,
-        unit=rows.unit,
-        units=every,
-        usable_units=usable,
         problems=tuple(problems),
-        about=(f"{_heading(sought)}: {usable:,} of {every:,} units ({printable(rows.unit)}) {what}.", *_scope(rows)),
+        suggested=advice.format,
+        about=tuple(about),
     )
 
 
@@ -250,10 +217,6 @@ def _heading(sought: list[Sought]) -> str:
     what = "numbers" if listed is None else counted(len(listed), "value")
     names = [printable(each.column.name) for each in sought]
     return " and ".join([f"{names[0]}, for {what}", *names[1:]])
-
-
-def _scope(rows: Rows) -> list[str]:
-    return list(filter(None, [scope([each.words for each in rows.conditions])]))
 
 
 def _parts(source: object, by: str | None, groups: object) -> PublicGroups | None:
@@ -268,19 +231,17 @@ def _parts(source: object, by: str | None, groups: object) -> PublicGroups | Non
     return parts
 
 
-def _rows(
-    source: object, unit: str | EachRow | None, table: str | None, format: Format | None, memory_limit: Any
-) -> Rows:
+def _rows(source: object, unit: str | EachRow | None, format: Format | None, memory_limit: Any) -> Rows:
     """The rows of the source, or of a `Dataset`."""
     if isinstance(source, Asking):
         rows = rows_of(source)
         if unit not in (None, rows.unit):
             raise InvalidParameterError("unit", unit, "nothing, because the Dataset has its own")
-        _refuse_others({"table": table, "format": format, "memory_limit": memory_limit}, "the Dataset has its own")
+        _refuse_others({"format": format, "memory_limit": memory_limit}, "the Dataset has its own")
         return rows
     if unit is None:
         raise InvalidParameterError("unit", None, "the name of the column that says whose row it is")
     most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
     format = declared(format)
-    opened = open_table(source, table=table, memory_limit=most, format=format)
+    opened = open_table(source, memory_limit=most, format=format)
     return Rows(opened, origin="", unit=unit, format=format)

@@ -17,8 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from dpselect.errors import SelectionError
 from dpselect.plans.report import in_words
 from dpselect.questions.question import BY_NAME, Question
-from dpselect.session.check import check
-from dpselect.session.findings import WARNING
+from dpselect.session.check import WARNING, check
 from dpselect.session.forecast import Forecast
 from dpselect.web import planning
 from dpselect.web.forms import START, Form

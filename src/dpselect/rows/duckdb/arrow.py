@@ -9,7 +9,6 @@ Arrow has no type stubs, so here alone it is imported, as `Any`, when something 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -72,6 +71,11 @@ def holds_of(type_: Any) -> Holds:
         return Holds.OTHER
     tests = ((holds, getattr(pa.types, f"is_{word}")) for holds, words in _TESTS.items() for word in words.split())
     return next((holds for holds, test in tests if test(type_)), Holds.NESTED)
+
+
+def no_type() -> Any:
+    """A type that no question takes, in place of one that Arrow has not, or that cannot be read."""
+    return pa.decimal128(1, -1)
 
 
 def column_of(name: str, type_: Any) -> Column:
@@ -209,15 +213,8 @@ def text_array(values: list[str | None]) -> Array:
     try:
         return pa.array(values, pa.large_string())
     except UnicodeError:  # at least one has half of a surrogate pair: find out which ones
-        return pa.array([None if value is None else _encodable(value) for value in values], pa.large_string())
-
-
-def _encodable(value: str) -> str | None:
-    try:
-        str.encode(value)
-    except UnicodeError:
-        return None
-    return value
+        held = (None if value is None else str.encode(value, errors="surrogatepass") for value in values)
+        return pa.array(list(map(decoded, held)), pa.large_string())
 
 
 def decoded(value: bytes | None, encoding: str = "utf-8") -> str | None:
@@ -278,50 +275,33 @@ def pieces(arrays: Sequence[Array]) -> Iterator[list[Array]]:
     >>> [len(part) for (part,) in pieces([repeated])]
     [3, 2]
     """
-    taken = [each for array in arrays if (each := _bytes_of_rows(array)) is not None]
-    if not taken:
-        yield list(arrays)
-        return
-    for start, end in cuts(np.sum(np.stack(taken), axis=0)):
+    for start, end in cuts(np.sum([_lengths(each) for each in arrays], axis=0)):
         yield [array.slice(start, end - start) for array in arrays]
 
 
 def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Starts and ends of runs of rows that take at most `PIECE_BYTES` together, or are a single row."""
-    ends: list[int] = [0, *np.cumsum(taken).tolist()]
-    start = 0
+    ends, start = np.cumsum(taken), 0
     while start < len(taken):
-        end = bisect_right(ends, ends[start] + PIECE_BYTES) - 1
-        end = max(end, start + 1)
+        before = int(ends[start - 1]) if start else 0
+        end = max(int(np.searchsorted(ends, before + PIECE_BYTES, side="right")), start + 1)
         yield start, end
         start = end
 
 
-def _bytes_of_rows(array: Array) -> NDArray[np.int64] | None:
-    """Bytes of the text in each row; None if all together certainly take at most `PIECE_BYTES`."""
+def _lengths(array: Array) -> NDArray[np.int64]:
+    """Bytes of the text in each row, when it is written out."""
     if isinstance(array, pa.ExtensionArray):
-        return _bytes_of_rows(array.storage)
+        return _lengths(array.storage)
     if isinstance(array, pa.DictionaryArray):
-        lengths = _lengths(array.dictionary)
-        if lengths is None or lengths.max(initial=0) * len(array) <= PIECE_BYTES:
-            return None
-        at = array.indices.cast(pa.int64()).fill_null(len(lengths)).to_numpy(zero_copy_only=False)
-        return np.append(lengths, 0)[at]
-    lengths = _lengths(array)
-    return None if lengths is None or lengths.sum() <= PIECE_BYTES else lengths
-
-
-def _lengths(array: Array) -> NDArray[np.int64] | None:
-    """Bytes of each text; None for other types."""
-    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
-        if not len(array):
-            return np.zeros(0, np.int64)
+        at = array.indices.cast(pa.int64()).fill_null(len(array.dictionary)).to_numpy(zero_copy_only=False)
+        return np.append(_lengths(array.dictionary), 0)[at]
+    if len(array) and (pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type)):
         views = np.frombuffer(array.buffers()[1], np.int32).reshape(-1, 4)[array.offset : array.offset + len(array), 0]
-        valid = array.is_valid().to_numpy(zero_copy_only=False)
-        return np.where(valid, views, 0).astype(np.int64)
+        return np.where(array.is_valid().to_numpy(zero_copy_only=False), views, 0).astype(np.int64)
     if any(getattr(pa.types, test)(array.type) for test in _IN_LINE):
         return pc.binary_length(array).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    return None
+    return np.zeros(len(array), np.int64)
 
 
 def plain(column: Array, holds: Holds) -> Array:

@@ -83,6 +83,8 @@ def unit_names(text: Array) -> Array:
         text = pc.replace_with_mask(text, others, changed)
     if (written == ord(".")).any():
         text = pc.replace_substring_regex(text, pattern="^([+-]?[0-9]+)[.]0*$", replacement="\\1")
+    if (written == ord("-")).any():
+        text = computed("if_else", computed("equal", text, pa.scalar("-0", text.type)), pa.scalar("0", text.type), text)
     return text
 
 

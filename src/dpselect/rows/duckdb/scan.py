@@ -33,6 +33,7 @@ class Source(ABC):
         columns: all columns, with different names.
         listed: whether errors may list the names of the columns; not if they might be somebody's row.
         has_header: whether the columns are named apart from the rows.
+        has_lines: whether the rows have numbers of lines, in the column `LINE`.
         table_name: what a table with a name of its own is called, without folders.
     """
 
@@ -40,6 +41,7 @@ class Source(ABC):
     columns: tuple[Column, ...]
     listed: bool = field(default=True, kw_only=True)
     has_header: bool = field(default=True, kw_only=True)
+    has_lines: bool = field(default=False, kw_only=True)
     table_name: str | None = field(default=None, kw_only=True)
 
     @property
@@ -67,16 +69,21 @@ class Source(ABC):
         """Absolute paths of Parquet files with the same rows, if the engine can read these columns by itself."""
         return None
 
-    def counting(self, skipped: Callable[[int], None]) -> Source:
+    def counting(self, skipped: Callable[[list[int]], None]) -> Source:
         """The same rows; `skipped` is called with the numbers of lines that are left out, blank ones aside."""
         return self
 
-    def places(self, rows: Sequence[int], others: int) -> tuple[dict[int, tuple[str, bytes]], list[tuple[str, bytes]]]:
-        """Where rows stand, counted from 0, and the first lines that are left out, at most `others`.
+    def place(self, row: int) -> str:
+        """Where a row stands, such as ``line 7``, by its number in the column `LINE`, or else counted from 0."""
+        return f"row {row + 1:,}"
 
-        Each is a place, such as ``line 7``, and what stands there. Nothing where it is not known.
-        """
-        return {row: (f"row {row + 1:,}", b"") for row in rows}, []
+    def lines(self, rows: Sequence[int]) -> list[bytes]:
+        """What stands on some lines of text with cells, by their numbers; nothing for other sources."""
+        return []
+
+
+LINE = Column("", Holds.INTEGERS, each_row=True)
+"""Lines of text have their numbers in this column, if it is asked for: it is among the columns of no source."""
 
 
 class DirectScan:
@@ -192,8 +199,12 @@ class Scan:
         fields = [(name, ARROW_TYPES[cell.column.holds]) for name, cell in self.cells.items()]
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
+    @property
+    def _read(self) -> list[Column]:
+        return list(dict.fromkeys(self._sources.values()))
+
     def _batches(self) -> Iterator[RecordBatch]:
-        asked = list(dict.fromkeys(self._sources.values()))
+        asked = self._read
         try:
             with reading(self.shown, hint=""):
                 for batch in self._source.batches(asked, self._advance):

@@ -16,7 +16,7 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 
 import numpy as np
@@ -122,30 +122,34 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     places = [asked.among.index(column) for column in asked.columns]
     delimiter = ord(delimiter_of(declared))
     with closing(opened(asked.path, declared.encoding, asked.advance)) as text:
-        _, rest = lines.header_and_rest(text, asked.shown, declared)
-        for block in lines.whole_lines(rest, asked.skipped, quoted=quoted):
+        header, rest = lines.header_and_rest(text, asked.shown, declared)
+        after = declared.skip_lines + header.count(b"\n") + 2
+        for number, block in lines.whole_lines(rest, after, asked.skipped, quoted=quoted):
             raw = np.frombuffer(block, np.uint8)
-            separators, first = _fields_of_lines(raw, width, delimiter, asked.skipped, quoted=quoted)
+            separators, first, bad = _fields_of_lines(raw, width, delimiter, quoted=quoted)
             columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
-            yield pa.RecordBatch.from_arrays(columns, names=list(map(str, places)))
+            if asked.numbered:
+                ends = np.flatnonzero(raw == _NEWLINE)
+                asked.skipped((number + np.searchsorted(ends, bad)).tolist())
+                columns.append(of_numpy(number + np.searchsorted(ends, separators[first] + 1)))
+            yield pa.RecordBatch.from_arrays(columns, names=list(map(str, range(len(columns)))))
 
 
 def _fields_of_lines(
-    raw: NDArray[np.uint8], width: int, delimiter: int, skipped: Callable[[int], None], *, quoted: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    raw: NDArray[np.uint8], width: int, delimiter: int, *, quoted: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """The positions of the fields.
 
     Args:
         raw: bytes that end in a line break.
         width: number of fields a line has to have.
         delimiter: the byte between them.
-        skipped: called with the number of other lines, blank ones aside.
         quoted: whether line breaks inside quotes are no ends of lines.
 
     Returns:
-        Positions of all separators (delimiters outside quotes, and line breaks), -1 before the first; and for each line
-        to be kept the index of the separator before it, so that field j lies between separators ``first + j`` and
-        ``first + j + 1``.
+        Positions of all separators (delimiters outside quotes, and line breaks), -1 before the first; for each line to
+        be kept the index of the separator before it, so that field j lies between separators ``first + j`` and
+        ``first + j + 1``; and where the others begin, blank ones aside.
     """
     quotes = raw == _QUOTE
     has_quotes = bool(quotes.any())
@@ -164,11 +168,9 @@ def _fields_of_lines(
     first = np.concatenate([[0], last[:-1]])
     keep = (last - first == width) & (at[last] - at[first] - 1 <= lines.LONGEST_LINE)
     keep = keep if balanced is None else keep & balanced
-    if not keep.all():
-        begin, end = at[first[~keep]] + 1, at[last[~keep]]
-        is_blank = (begin == end) | ((end - begin == 1) & (raw[begin] == _CARRIAGE_RETURN))
-        skipped(int(np.count_nonzero(~is_blank)))
-    return at, first[keep]
+    begin, end = at[first[~keep]] + 1, at[last[~keep]]
+    is_blank = (begin == end) | ((end - begin == 1) & (raw[begin] == _CARRIAGE_RETURN))
+    return at, first[keep], begin[~is_blank]
 
 
 def _outside_quotes(kind: NDArray[np.uint8], delimiter: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -204,55 +206,3 @@ def _unquoted(fields: Array) -> Array:
     well_formed = pc.and_(wrapped, pc.equal(pc.add(pairs, 2), number))
     unescaped = pc.if_else(well_formed, pc.replace_substring(inner, '""', '"'), None)
     return pc.if_else(pc.equal(number, 0), fields, unescaped)
-
-
-Place = tuple[str, bytes]
-"""Such as ``line 7`` or ``line 7 of may.csv``, and the line."""
-
-
-def places(
-    files: Sequence[tuple[str, Shown]], wanted: Sequence[int], others: int, *, width: int, declared: Format
-) -> tuple[dict[int, Place], list[Place]]:
-    """Where some rows stand, counted from 0 over all files, and the first lines that are no rows, at most `others`.
-
-    Lines are counted from 1.
-    """
-    rows, found, left_out = 0, dict[int, Place](), list[Place]()
-    missing = set(wanted)
-    for path, shown in files:
-        name = f" of {shown}" if len(files) > 1 else ""
-        for number, line in _lines(path, declared.encoding):
-            if not missing and len(left_out) >= others:
-                return found, left_out
-            if number <= declared.skip_lines + 1 or not line.strip(b"\r"):
-                continue
-            place = f"line {number:,}{name}", line
-            if not is_row(line, delimiter_of(declared).encode(), width):
-                left_out += [place] if len(left_out) < others else []
-                continue
-            if rows in missing:
-                found[rows] = place
-                missing.remove(rows)
-            rows += 1
-    return found, left_out
-
-
-def is_row(line: bytes, delimiter: bytes, width: int) -> bool:
-    """Whether a line has as many fields as there are columns, and quotes that pair up; as `rows` has it.
-
-    >>> is_row(b'1,"a,b"', b",", 2), is_row(b"1,2,", b",", 2), is_row(b'1,"2', b",", 2)
-    (True, False, False)
-    """
-    parts = line.split(b'"')
-    fits = len(line.removesuffix(b"\r")) <= lines.LONGEST_LINE
-    return fits and len(parts) % 2 == 1 and sum(part.count(delimiter) for part in parts[::2]) == width - 1
-
-
-def _lines(path: str, encoding: str) -> Iterator[tuple[int, bytes]]:
-    number, too_long = 0, list[int]()
-    skipped: Callable[[int], None] = too_long.append
-    with closing(opened(path, encoding)) as text:
-        for block in lines.whole_lines(text, skipped):
-            for line in block.removesuffix(b"\n").split(b"\n"):
-                number += 1
-                yield number + len(too_long), line

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from importlib import import_module
 from itertools import islice
@@ -35,12 +35,6 @@ MOST_BYTES = 1 << 29
 
 _ROWS = 1 << 12
 """In a batch."""
-
-_LAST_DAY = 2_958_466
-"""The number of 1 January 10000, which no date reaches."""
-
-_NO_LEAP_DAY = 60
-"""The number of 29 February 1900, a day that only spreadsheets have."""
 
 _LARGEST_EXACT = 2.0**53
 
@@ -196,14 +190,12 @@ def _number(value: float) -> str:
 
 def _date(days: float, cell: Any) -> str:
     """The date with this number; the number itself if there is none, as for times without a date."""
-    first = date(1904, 1, 1) if cell.parent.parent.epoch.year == 1904 else date(1899, 12, 30)
-    last = _LAST_DAY - 1462 * (first.year == 1904)
-    if not 1 <= days < last or round(days * 86_400) >= last * 86_400:  # a part of a second may reach the next year
+    try:
+        found = import_module("openpyxl.utils.datetime").from_excel(days, cell.parent.parent.epoch)
+        rounded = found + timedelta(microseconds=500_000)  # a part of a second may reach the next year
+    except _UNCONVERTED:
         return _number(days)
-    if first.year == 1899 and days < _NO_LEAP_DAY + 1:
-        days += 1
-    midnight = datetime(first.year, first.month, first.day)
-    return _moment(midnight + timedelta(seconds=round(days * 86_400)))
+    return _moment(rounded.replace(microsecond=0)) if days >= 1 else _number(days)
 
 
 def _moment(value: datetime) -> str:

@@ -33,48 +33,30 @@ _OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("she
 class FileKind(Enum):
     """What a file is: its file name endings, its reader, what errors call it, and the words of a format that fit it."""
 
-    CSV = ((".csv", ".txt"), "csv_lines", "a CSV file", _OF_LINES, "CSV files")
-    TAB_SEPARATED = (
-        (".tsv", ".tab"),
-        "csv_lines",
-        "a file of tab-separated values",
-        _OF_LINES,
-        "files of tab-separated values",
-    )
-    PARQUET = ((".parquet",), "typed_files", "a Parquet file", _OF_TYPES, "Parquet files, whose columns have types")
-    ARROW = (
-        (".arrow", ".feather", ".ipc"),
-        "typed_files",
-        "an Arrow file",
-        _OF_TYPES,
-        "Arrow files, whose columns have types",
-    )
-    ORC = ((".orc",), "typed_files", "an ORC file", _OF_TYPES, "ORC files, whose columns have types")
-    EXCEL = (
-        (".xlsx",),
-        "excel_sheets",
-        "an Excel workbook",
-        ("sheet", "header_row", *_NUMBERS, *_TEXT),
-        "Excel files, whose cells have types",
-    )
-    STATA = ((".dta",), "stat_files", "a Stata file", _OF_TYPES, "Stata files, whose columns have types")
-    SPSS = ((".sav", ".zsav"), "stat_files", "an SPSS file", _OF_TYPES, "SPSS files, whose columns have types")
-    JSON_LINES = (
-        (".jsonl", ".ndjson"),
-        "json_lines",
-        "a file of JSON lines",
-        (*_NUMBERS, *_TEXT),
-        "files of JSON lines",
-    )
+    CSV = (".csv .txt", "csv_lines", "a CSV file", _OF_LINES, "CSV files")
+    TAB_SEPARATED = (".tsv .tab", "csv_lines", "a file of tab-separated values", _OF_LINES, "tab-separated values")
+    PARQUET = (".parquet", "typed_files", "a Parquet file", _OF_TYPES, "Parquet files")
+    ARROW = (".arrow .feather .ipc", "typed_files", "an Arrow file", _OF_TYPES, "Arrow files")
+    ORC = (".orc", "typed_files", "an ORC file", _OF_TYPES, "ORC files")
+    EXCEL = (".xlsx", "excel_sheets", "an Excel workbook", ("sheet", "header_row", *_NUMBERS, *_TEXT), "Excel files")
+    STATA = (".dta", "stat_files", "a Stata file", _OF_TYPES, "Stata files")
+    SPSS = (".sav .zsav", "stat_files", "an SPSS file", _OF_TYPES, "SPSS files")
+    JSON_LINES = (".jsonl .ndjson", "json_lines", "a file of JSON lines", (*_NUMBERS, *_TEXT), "files of JSON lines")
 
-    def __init__(self, endings: tuple[str, ...], reader: str, called: str, words: tuple[str, ...], many: str) -> None:
-        self.endings, self.called, self.words, self.many = endings, called, words, many
+    def __init__(self, endings: str, reader: str, called: str, words: tuple[str, ...], many: str) -> None:
+        self.endings, self.called, self.words = endings.split(), called, words
+        self.many = f"{many}, whose columns have types" if self.has_types else many
         self._reader = reader
 
     @property
     def has_types(self) -> bool:
         """Whether the columns have types."""
         return self.words is _OF_TYPES
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether it is text with a cell between delimiters."""
+        return self.words is _OF_LINES
 
     @property
     def reader(self) -> Any:
@@ -84,7 +66,6 @@ class FileKind(Enum):
 
 ENDINGS = {ending: kind for kind in FileKind for ending in kind.endings}
 ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
-_COMPRESSIBLE = (FileKind.CSV, FileKind.TAB_SEPARATED, FileKind.JSON_LINES)
 
 _SHEET = "Save the sheet as CSV."
 _COMPRESSED = f"Text files may be compressed, with names in {' and '.join(COMPRESSIONS)}, such as .csv.gz; no others."
@@ -103,7 +84,6 @@ _SIGNATURES = {
 """The bytes that each begins and ends with."""
 
 _UTF_16 = "UTF-16"
-_DECLARE_UTF_16 = " Declare the format: encoding='utf-16'."
 _OTHER_CONTENT = {
     b"PAR1": "Parquet",
     b"\x1f\x8b": "compressed by gzip",
@@ -126,20 +106,14 @@ def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind
         raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
     if declared is not None:
         declared.check(kind.words, kind.many)
-    if kind in _SIGNATURES:
-        _check_signature(path, kind, shown)
-        return kind
-    with opening(shown), closing(blocks_of(path)) as blocks:
-        start = first_bytes(blocks, 4)
-    if not start:
-        raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
-    is_utf_16 = declared is not None and declared.encoding.startswith("utf-16")
-    for signature, content in _OTHER_CONTENT.items():
-        if start.startswith(signature) and not (is_utf_16 and content is _UTF_16):
-            hint = f"Its content is {content}."
-            if content is _UTF_16 and "encoding" in kind.words:
-                hint += _DECLARE_UTF_16
-            raise InvalidDataError("source", shown, f"{kind.called}, as its name says", hint)
+    with opening(shown):
+        with closing(blocks_of(path)) as blocks:
+            start = first_bytes(blocks, 6)
+        if not start:
+            raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
+        hint = _other_content(path, kind, start, declared)
+    if hint:
+        raise InvalidDataError("source", shown, f"{kind.called}, as its name says", hint)
     return kind
 
 
@@ -149,22 +123,28 @@ def _named(path: str) -> FileKind | None:
         return ENDINGS.get(last)
     inside = os.path.splitext(base)[1]
     kind = FileKind.JSON_LINES if inside == ".json" else ENDINGS.get(inside)
-    return kind if kind in _COMPRESSIBLE else None
+    return kind if kind is FileKind.JSON_LINES or (kind is not None and kind.has_cells) else None
 
 
-def _check_signature(path: str, kind: FileKind, shown: Shown) -> None:
-    with opening(shown), open(path, "rb") as file:
-        start = file.read(6)
+def _other_content(path: str, kind: FileKind, start: bytes, declared: Format | None) -> str:
+    """What a file holds instead, if it is not what its name says."""
+    if kind not in _SIGNATURES:
+        encoding = "" if declared is None else declared.encoding
+        found = next((content for signature, content in _OTHER_CONTENT.items() if start.startswith(signature)), "")
+        if not found or (found is _UTF_16 and encoding.startswith("utf-16")):
+            return ""
+        declare = " Declare the format: encoding='utf-16'." if found is _UTF_16 and "encoding" in kind.words else ""
+        return f"Its content is {found}.{declare}"
+    first, last = _SIGNATURES[kind]
+    with open(path, "rb") as file:
         file.seek(-min(6, os.fstat(file.fileno()).st_size), os.SEEK_END)
         end = file.read(6)
-    if not start:
-        raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
-    first, last = _SIGNATURES[kind]
-    if not (start.startswith(first) and end.endswith(last)):
-        hint = "It is encrypted." if end.endswith(b"PARE") else "Its content is something else, or was cut off."
-        if kind is FileKind.ARROW:
-            hint += " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
-        raise InvalidDataError("source", shown, f"{kind.called}, as its name says", hint)
+    if start.startswith(first) and end.endswith(last):
+        return ""
+    if end.endswith(b"PARE"):
+        return "It is encrypted."
+    also = " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
+    return f"Its content is something else, or was cut off.{also if kind is FileKind.ARROW else ''}"
 
 
 def opening(shown: Shown) -> TranslatedErrors:
@@ -217,10 +197,6 @@ _PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 """The value of rows that have none."""
-
-
-_Values = tuple[tuple[str, str | None], ...]
-"""Columns that the folders of a file name, with the file's value in each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +282,7 @@ def _partitioned(folder: str) -> Found | None:
             return None
     refuse_tables_of_formats([folder], [Shown(repr(folder))])
     shown = repr(folder)
-    parts: dict[object, tuple[str, _Values]] = {}
+    parts: dict[object, tuple[str, tuple[tuple[str, str | None], ...]]] = {}
     for inside, folders, names in os.walk(folder, followlinks=True):
         folders.sort()
         levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
@@ -318,7 +294,9 @@ def _partitioned(folder: str) -> Found | None:
             if not matches or None in matches:
                 expected = "a folder in which all files are in folders such as year=2026/month=11"
                 raise InvalidDataError("source", Shown(shown), expected, "One file is in another place.")
-            values = tuple((unquote(each[1]), _value(each[2])) for each in matches if each is not None)
+            values = tuple(
+                (unquote(each[1]), None if each[2] == _MISSING else unquote(each[2])) for each in matches if each
+            )
             path = os.path.join(inside, name)
             if parts.setdefault(_identity(path), (path, values))[1] != values:
                 expected = "folders that give each file one value in each column"
@@ -332,10 +310,6 @@ def _partitioned(folder: str) -> Found | None:
         raise InvalidDataError("source", Shown(shown), expected)
     held = tuple(tuple(value for _, value in values) for _, values in parts.values())
     return Found(shown, tuple(path for path, _ in parts.values()), _numbered(shown, len(parts)), columns, held)
-
-
-def _value(written: str) -> str | None:
-    return None if written == _MISSING else unquote(written)
 
 
 def _hint_for_folder(folder: str) -> str:

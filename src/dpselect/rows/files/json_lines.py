@@ -55,7 +55,6 @@ _MEMBER = f"{_TEXT}[ \\t]?:[ \\t]?({_TEXT}|{_NUMBER}|true|false|null|NaN|Infinit
 _EASY = rf"^{_BLANK}\{{{_BLANK}({_MEMBER}(,{_BLANK}{_MEMBER})*)?\}}{_BLANK}\n$"
 """A line that is easy to read, with at most one blank on each side of a colon."""
 
-_BLANK_LINE = re.compile(rb"^[ \t\r]*\n", re.MULTILINE)
 _IN_QUOTES = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
@@ -92,21 +91,26 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some columns of every line that can be read, in batches of nullable text columns."""
     names = [column.name for column in asked.columns]
     with closing(opened(asked.path, advance=asked.advance)) as text:
-        for block in lines.whole_lines(text, asked.skipped):
-            easy, others = _divided(block, any("." in name for name in names))
-            found = [[_cell(_under(row, name)) for name in names] for line in others if (row := _row(line)) is not None]
-            number = easy.count(b"\n")
-            if asked.skipped is not lines.ignored:
-                asked.skipped(block.count(b"\n") - len(_BLANK_LINE.findall(block)) - number - len(found))
-            if number:
-                yield pa.RecordBatch.from_arrays(_easy_cells(easy, names), names=names)
+        for number, block in lines.whole_lines(text, 1, asked.skipped):
+            easy, at, others = _divided(block, any("." in name for name in names))
+            rows = [(number + place, None if line is None else _row(line), line) for place, line in others]
+            found = [(place, [_cell(_under(row, name)) for name in names]) for place, row, _ in rows if row is not None]
+            asked.skipped([at for at, row, line in rows if row is None and (line is None or line.strip())])
+            if at.size:
+                yield _batch(_easy_cells(easy, names), number + at, asked)
             if found:
-                cells = [text_array(list(each)) for each in zip(*found, strict=True)]
-                yield pa.RecordBatch.from_arrays(cells, names=names)
+                numbers, cells = zip(*found, strict=True)
+                texts = [text_array(list(each)) for each in zip(*cells, strict=True)]
+                yield _batch(texts, np.array(numbers, np.int64), asked)
 
 
-def _divided(block: bytes, has_fields: bool) -> tuple[bytes, list[str]]:
-    """The lines that are easy to read, and the others, without those that are too long or not UTF-8.
+def _batch(cells: list[Array], numbers: NDArray[np.int64], asked: Reading) -> RecordBatch:
+    columns = [*cells, of_numpy(numbers)] if asked.numbered else cells
+    return pa.RecordBatch.from_arrays(columns, names=list(map(str, range(len(columns)))))
+
+
+def _divided(block: bytes, has_fields: bool) -> tuple[bytes, NDArray[np.int64], list[tuple[int, str | None]]]:
+    """The lines that are easy to read, and their places; and the others, None if they are too long or not UTF-8.
 
     If keys of objects within the lines are asked for, which `has_fields` says, none is easy.
     """
@@ -120,10 +124,11 @@ def _divided(block: bytes, has_fields: bool) -> tuple[bytes, list[str]]:
         every = computed("if_else", of_numpy(fits), every, pa.scalar(None, pa.large_string()))
         easy &= fits
     if easy.all():
-        return block, []
+        return block, np.arange(easy.size), []
     kept = computed("array_filter", every, of_numpy(easy))
-    others = computed("array_filter", every, of_numpy(~easy)).drop_null().to_pylist()
-    return "".join(kept.to_pylist()).encode(), others
+    others = computed("array_filter", every, of_numpy(~easy)).to_pylist()
+    hard = zip(np.flatnonzero(~easy).tolist(), others, strict=True)
+    return "".join(kept.to_pylist()).encode(), np.flatnonzero(easy), list(hard)
 
 
 def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:

@@ -14,7 +14,7 @@ has them is missing, as in a file of UTF-8, and everything else is read as befor
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -49,8 +49,8 @@ _INVALID = b"\xff"
 """Stands for an incomplete character at the end of a file."""
 
 
-def ignored(_: int) -> None:
-    """Nobody asks how many lines are left out, or how much was read."""
+def ignored(_: Any) -> None:
+    """Nobody asks which lines are left out, or how much was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ class Reading:
         declared: how its cells are written.
         shown: its name in errors.
         advance: called with the number of bytes read since the last call.
-        skipped: called with the number of lines, blank ones aside, that cannot be read since the last call.
+        numbered: whether lines of text have their numbers in the file, from 1, in a column behind the others.
+        skipped: called with the numbers of lines, blank ones aside, that cannot be read since the last call.
     """
 
     path: str
@@ -73,7 +74,8 @@ class Reading:
     declared: Format = PLAIN
     shown: Shown = _A_FILE
     advance: Callable[[int], None] = ignored
-    skipped: Callable[[int], None] = ignored
+    numbered: bool = False
+    skipped: Callable[[list[int]], None] = ignored
 
 
 def blocks_of(path: str, advance: Callable[[int], None] = ignored) -> Generator[bytes]:
@@ -179,28 +181,50 @@ def _ends(block: bytes, inside: int) -> tuple[int, int, int]:
 
 
 def whole_lines(
-    text: Iterator[bytes], skipped: Callable[[int], None] = ignored, *, quoted: bool = False
-) -> Iterator[bytes]:
-    """The text in blocks that end in a line break; lines that are too long may be missing, and are `skipped`.
+    text: Iterator[bytes], first: int = 1, skipped: Callable[[list[int]], None] = ignored, *, quoted: bool = False
+) -> Iterator[tuple[int, bytes]]:
+    """The text in blocks that end in a line break, each with the number of its first line.
 
-    With `quoted` no block ends inside quotes; what follows a quote that nobody closes is skipped as one line.
+    Lines that are too long may be missing, and are `skipped`. With `quoted` no block ends inside quotes; what follows a
+    quote that nobody closes is skipped as one line.
+
+    Args:
+        text: some lines.
+        first: the number of the first of them.
+        skipped: called with the numbers of lines that are missing.
+        quoted: whether line breaks inside quotes are no ends of lines.
     """
     pending, skipping, inside = b"", False, 0
     for chunk in filter(None, text):
-        first, last, inside = _ends(chunk, inside) if quoted else (chunk.find(b"\n") + 1, chunk.rfind(b"\n") + 1, 0)
+        start, last, inside = _ends(chunk, inside) if quoted else (chunk.find(b"\n") + 1, chunk.rfind(b"\n") + 1, 0)
         if skipping:
-            if not first:
+            first += chunk.count(b"\n", 0, start or len(chunk))
+            if not start:
                 continue
-            chunk, last, skipping = chunk[first:], last - first, False
+            chunk, last, skipping = chunk[start:], last - start, False
         if last:
-            yield pending + chunk[:last]
-            pending = chunk[last:]
+            block = pending + chunk[:last]
+            yield first, block
+            first, pending = first + block.count(b"\n"), chunk[last:]
         else:
             pending += chunk
         if len(pending) > LONGEST_LINE + 1:  # one more for a carriage return
-            pending, skipping = b"", True
-            skipped(1)
+            skipped([first])
+            first, pending, skipping = first + pending.count(b"\n"), b"", True
     if pending and inside:
-        skipped(1)
+        skipped([first])
     elif pending:
-        yield pending + b"\n"
+        yield first, pending + b"\n"
+
+
+def numbered_lines(path: str, encoding: str, wanted: Collection[int]) -> dict[int, bytes]:
+    """Some lines of a file, by their numbers from 1."""
+    found, rest, before = dict[int, bytes](), b"", 0
+    with closing(opened(path, encoding)) as text:
+        for block in chain(text, [b"\n"]):
+            *whole, rest = (rest + block).split(b"\n")
+            found |= {number: line for number, line in enumerate(whole, before + 1) if number in wanted}
+            before += len(whole)
+            if before >= max(wanted):
+                break
+    return found

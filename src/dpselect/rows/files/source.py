@@ -10,14 +10,17 @@ from dataclasses import dataclass, replace
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, pa
-from dpselect.rows.duckdb.scan import Source, readable
+from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, computed, pa
+from dpselect.rows.duckdb.scan import LINE, Source, readable
 from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files.finding import FileKind, Found, found, kind_of, opening, refuse_tables_of_formats
-from dpselect.rows.files.lines import Reading, ignored
+from dpselect.rows.files.lines import Reading, ignored, numbered_lines
 
 _PATTERN = re.compile(r"[*?\[\]{}\\:]")
 """Characters that the engine might read as a pattern or a protocol."""
+
+_LINES = 1 << 40
+"""More than a file has: the lines of the next one are counted from there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,7 +43,7 @@ class FileSource(Source):
     held: tuple[tuple[Column, ...], ...]
     partition: tuple[Column, ...]
     declared: Format
-    skipped: Callable[[int], None] = ignored
+    skipped: Callable[[list[int]], None] = ignored
 
     @classmethod
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
@@ -82,6 +85,7 @@ class FileSource(Source):
             (*inside, *partition),
             listed=kinds[0].has_types,  # names in the first line of a text file may be a person's row
             has_header=kinds[0] is not FileKind.JSON_LINES,
+            has_lines=kinds[0].has_cells or kinds[0] is FileKind.JSON_LINES,
             files=files,
             kind=kinds[0],
             held=held,
@@ -97,33 +101,46 @@ class FileSource(Source):
                 total += os.path.getsize(path)
         return total
 
-    def counting(self, skipped: Callable[[int], None]) -> FileSource:
+    def counting(self, skipped: Callable[[list[int]], None]) -> FileSource:
         """See `Source`."""
         return replace(self, skipped=skipped)
 
-    def places(self, rows: Sequence[int], others: int) -> tuple[dict[int, tuple[str, bytes]], list[tuple[str, bytes]]]:
-        """See `Source`. Lines of JSON are read in another order."""
-        if self.kind.has_types:
-            return Source.places(self, rows, others)
-        if self.kind not in (FileKind.CSV, FileKind.TAB_SEPARATED) or self.declared.quoted_line_breaks:
-            return {}, []
-        files = list(zip(self.files.paths, self.files.labels, strict=True))
-        width = len(self.columns) - len(self.partition)
-        return self.kind.reader.places(files, rows, others, width=width, declared=self.declared)
+    def place(self, row: int) -> str:
+        """See `Source`. Rows of a workbook have no place: those that are blank are not counted."""
+        if not self.has_lines:
+            return Source.place(self, row) if self.kind.has_types else ""
+        position, number = divmod(row, _LINES)
+        return f"line {number:,}" + (f" of {self.files.labels[position]}" if len(self.files.paths) > 1 else "")
+
+    def lines(self, rows: Sequence[int]) -> list[bytes]:
+        """See `Source`."""
+        wanted = dict[int, list[int]]()
+        for row in rows if self.kind.has_cells else ():
+            wanted.setdefault(row // _LINES, []).append(row % _LINES)
+        read = {
+            (position, number): line
+            for position, numbers in wanted.items()
+            for number, line in numbered_lines(self.files.paths[position], self.declared.encoding, numbers).items()
+        }
+        return [read.get(divmod(row, _LINES), b"") for row in rows if read]
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows of one file after another."""
         for position, (path, shown) in enumerate(zip(self.files.paths, self.files.labels, strict=True)):
-            held = self.held[position]
+            held, first = self.held[position], position * _LINES
+
+            def skipped(numbers: list[int], first: int = first) -> None:
+                self.skipped([first + number for number in numbers])
+
             # Or nothing would say how many rows there are.
-            asked = [column for column in columns if column not in self.partition] or [held[0]]
+            asked = [column for column in columns if column not in (*self.partition, LINE)] or [held[0]]
             with self._reading(position):
                 # Of a workbook a change is found while the rows are read.
                 if self.kind is not FileKind.EXCEL and held != _columns_in(path, self.kind, shown, self.declared):
                     raise self._unreadable(position)
-                reading = Reading(path, asked, held, self.declared, shown, advance, self.skipped)
+                reading = Reading(path, asked, held, self.declared, shown, advance, LINE in columns, skipped)
                 for batch in self.kind.reader.rows(reading):
-                    yield self._with_partition(batch, asked, columns, position) if self.partition else batch
+                    yield self._with_more(batch, asked, columns, position) if [*columns] != asked else batch
 
     def parquet(self, columns: Sequence[Column]) -> tuple[str, ...] | None:
         """See `Source`."""
@@ -142,11 +159,14 @@ class FileSource(Source):
         same = all(columns_of(schema) == held for schema, held in zip(schemas, self.held, strict=True))
         return paths if same and all(each == types[0] for each in types) else None
 
-    def _with_partition(
+    def _with_more(
         self, batch: RecordBatch, asked: Sequence[Column], columns: Sequence[Column], position: int
     ) -> RecordBatch:
-        arrays = dict(zip(asked, batch.columns, strict=True))
-        for column, value in zip(self.partition, self.files.values[position], strict=True):
+        """With the columns that folders name, and numbers of lines that tell the files apart."""
+        arrays = dict(zip(asked, batch.columns, strict=False))
+        if LINE in columns:
+            arrays[LINE] = computed("add", batch.columns[-1], pa.scalar(position * _LINES))
+        for column, value in zip(self.partition, self.files.values[position] if self.partition else (), strict=True):
             arrays[column] = pa.repeat(pa.scalar(value, pa.large_string()), batch.num_rows)
         return pa.RecordBatch.from_arrays([arrays[column] for column in columns], list(map(str, range(len(columns)))))
 

@@ -1,20 +1,23 @@
-"""Tables in memory and in other libraries: pandas, Polars, Arrow and anything that can be read as Arrow.
+"""Tables in memory and in other libraries: all of them are streams of Arrow, read again by each question.
 
-A frame is recognised by the name of its type, so that no unused library is imported. It is never modified.
+A frame is recognised by the name of its type, so that no unused library is imported. It is never modified. To read one
+more library is a function that makes a `Frame`, and a line in `_READERS`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from dpselect.errors import InvalidDataError, Shown, describe
-from dpselect.rows.duckdb.arrow import pa
+from dpselect.rows.columns import Column, Holds, check_names
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, columns_of, first_of, pa, plain_batches, sliced
 from dpselect.rows.duckdb.scan import Source
-from dpselect.rows.frames import frame as arrow
+from dpselect.rows.failures import TranslatedErrors, changed, reading
 
 _READERS = {
-    ("pyarrow", "Dataset"): "frame.of_dataset",
     ("deltalake", "DeltaTable"): "table_formats.of_delta",
     ("pyiceberg", "Table"): "table_formats.of_iceberg",
     ("pandas", "DataFrame"): "pandas_frame.of_pandas",
@@ -26,6 +29,81 @@ _READERS = {
 }
 """By the library and the name of a type, what reads it."""
 
+_MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
+
+Now = tuple[Any, Callable[[list[str]], Iterable[RecordBatch]]]
+"""The present Arrow schema of a table, and what reads some of its columns, by name; others may come with them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Frame(Source):
+    """Rows that the caller's library holds or computes.
+
+    Attributes:
+        now: describes the rows as they are when it is called, and reads just these. Both may raise anything.
+        rows: how many there are; 0: not known before the end.
+        known_as: its id and its version, by which a ledger tells it from others; None: it has none.
+        hint: what to do if the library cannot answer.
+        expected: what errors expect of it.
+    """
+
+    now: Callable[[], Now]
+    rows: Callable[[], int] = field(default=lambda: 0, kw_only=True)
+    known_as: Callable[[], str] | None = field(default=None, kw_only=True)
+    hint: str = field(default="", kw_only=True)
+    expected: str = field(default="a table that can be read to its end", kw_only=True)
+
+    @classmethod
+    def of(cls, shown: str, now: Callable[[], Now], **about: Any) -> Self:
+        """A frame with the columns that its schema has now.
+
+        Raises:
+            InvalidDataError: the schema cannot be read, or has no columns, or two of one name.
+        """
+        frame = cls(shown, (), now, **about)
+        with frame._reading():
+            schema, _ = now()
+        check_names(schema.names, shown=shown)
+        return cls(shown, columns_of(schema), now, **about)
+
+    @property
+    def origin(self) -> str:
+        """See `Source`."""
+        return self.shown if self.known_as is None else self.known_as()
+
+    def size(self) -> int:
+        """Rows."""
+        return self.rows()
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """See `Source`.
+
+        The columns have to have the types that they had when the frame was opened: if one has another type now, a row
+        may decide how the others are read. Other columns may come, go and change.
+        """
+        names = [column.name for column in columns]
+        with self._reading():
+            schema, read = self.now()
+            if not set(columns) <= set(columns_of(schema)):
+                raise changed(self.shown)
+            for arrays in sliced(map(self._checked(columns), read(first_of(schema, names))), names):
+                advance(len(arrays[0]))
+                yield from plain_batches(arrays, columns, [str(at) for at in range(len(columns))])
+
+    def _checked(self, columns: Sequence[Column]) -> Callable[[RecordBatch], RecordBatch]:
+        """Refuses a batch in which a column has another type than it should have; a decimal may come as text."""
+
+        def checked(batch: RecordBatch) -> RecordBatch:
+            found = {each.name: each.holds for each in columns_of(batch.schema)}
+            if any(found.get(each.name) not in (each.holds, _MAY_COME_AS.get(each.holds)) for each in columns):
+                raise changed(self.shown)
+            return batch
+
+        return checked
+
+    def _reading(self) -> TranslatedErrors:
+        return reading(self.shown, hint=self.hint, expected=self.expected)
+
 
 def frame_source(frame: object) -> Source | None:
     """The rows of a frame, which each question reads again; None if `frame` is not a frame in memory.
@@ -36,22 +114,68 @@ def frame_source(frame: object) -> Source | None:
     """
     if isinstance(frame, pa.Table | pa.RecordBatch):
         table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
-        return arrow.of_table(table, f"<pyarrow {type(frame).__name__}>")
+        return of_table(table, f"<pyarrow {type(frame).__name__}>")
     if isinstance(frame, dict):
-        return arrow.of_arrays(cast("dict[object, object]", frame))
+        return _of_arrays(cast("dict[object, object]", frame))
     if isinstance(frame, pa.RecordBatchReader):
         hint = "Give the table itself, for example reader.read_all()."
         raise InvalidDataError("source", Shown("<Arrow stream>"), "rows that can be read more than once", hint)
+    if is_a(frame, "pyarrow", "Dataset"):
+        hint = "Give its files by their paths, or its rows by to_table()."
+        raise InvalidDataError("source", Shown("<pyarrow Dataset>"), "files or a table", hint)
     for (library, name), reader in _READERS.items():
         if is_a(frame, library, name):
             module, _, function = reader.partition(".")
             return getattr(import_module(f"{__name__}.{module}"), function)(frame)
-    return arrow.of_stream(frame) if hasattr(frame, "__arrow_c_stream__") else None
+    return _of_stream(frame) if hasattr(frame, "__arrow_c_stream__") else None
 
 
 def is_a(value: object, library: str, name: str) -> bool:
     """Whether `value` is an instance of the class `name` of `library`, by the names of its type's bases."""
     return any(each.__name__ == name and each.__module__.partition(".")[0] == library for each in type(value).__mro__)
+
+
+def of_table(table: Any, shown: str) -> Frame:
+    """A table in memory, read without a copy of the whole."""
+
+    def now() -> Now:
+        return table.schema, lambda names: table.select(names).to_batches(max_chunksize=BATCH_ROWS)
+
+    return Frame.of(shown, now, rows=lambda: table.num_rows)
+
+
+def _of_arrays(given: dict[Any, Any]) -> Frame:
+    """The rows of columns that a dictionary names: lists or one-dimensional arrays of one length.
+
+    Raises:
+        InvalidDataError: a name is not text, or a column is no such array. No value is quoted.
+    """
+    shown = Shown("<dict of arrays>")
+    if not given or not all(isinstance(name, str) for name in given):
+        raise InvalidDataError("source", shown, "a column for each of one or more names, which are text")
+    columns = {name: _array(name, column) for name, column in given.items()}
+    if len({len(column) for column in columns.values()}) > 1:
+        raise InvalidDataError("source", shown, "arrays of the same length")
+    return of_table(pa.table(columns), str(shown))
+
+
+def _array(name: str, column: Any) -> Any:
+    shown = Shown(f"<dict of arrays, column {name!r}>")
+    unreadable = InvalidDataError("source", shown, "a list or a one-dimensional array of values of one type")
+    if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+        raise unreadable
+    with TranslatedErrors(lambda _: unreadable, Exception):  # of any library; they may quote a value
+        return column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
+
+
+def _of_stream(given: Any) -> Frame:
+    """The rows of anything with ``__arrow_c_stream__``; each question takes a new stream."""
+
+    def now() -> Now:
+        stream = pa.RecordBatchReader.from_stream(given)
+        return stream.schema, lambda names: stream
+
+    return Frame.of(f"<{type(given).__name__}>", now)
 
 
 def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:
@@ -93,9 +217,9 @@ def _through_arrow(given: Any, argument: str) -> list[Source] | Source:
         got = Shown(f"<{type(given).__name__}>")
         raise InvalidDataError(argument, got, "a table that can be read as an Arrow stream")
     if not pa.types.is_struct(chunks.type):
-        return arrow.of_table(pa.table({argument: chunks}), shown)
+        return of_table(pa.table({argument: chunks}), shown)
     columns = pa.Table.from_struct_array(chunks).columns
-    return [arrow.of_table(pa.table({argument: column}), shown) for column in columns]
+    return [of_table(pa.table({argument: column}), shown) for column in columns]
 
 
 def check_distinct_names(given: Any, *, argument: str) -> None:

@@ -20,82 +20,60 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.rows.columns import Column, Holds, named_columns
-from dpselect.rows.duckdb.arrow import BATCH_ROWS, PIECE_BYTES, Array, cuts, holds_of, pa, plain, text_array
-from dpselect.rows.frames.frame import Batches, Frame, check_unchanged
+from dpselect.rows.columns import check_names
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, cuts, holds_of, no_type, pa, plain, text_array
+from dpselect.rows.frames import Frame, Now
 
 Strings = list[str | None]
 """A text for each row."""
 
-_KINDS = {
-    "b": Holds.BOOLEANS,
-    "f": Holds.FLOATS,
-    "S": Holds.BYTES,
-    **dict.fromkeys("iu", Holds.INTEGERS),
-    **dict.fromkeys("UO", Holds.TEXT),
-    **dict.fromkeys("Mm", Holds.TIMES),
-}
-
-
-_EXTENSIONS = {"StringDtype": Holds.TEXT, "DatetimeTZDtype": Holds.TIMES, "PeriodDtype": Holds.TIMES}
-
 
 def of_pandas(frame: Any) -> Frame:
     """The rows of a ``pandas.DataFrame``, whose index is ignored."""
+
+    def now() -> Now:
+        held = {str(name): frame.iloc[:, place] for place, name in enumerate(frame.columns)}  # a snapshot
+        schema = pa.schema([(name, _in_arrow(series.dtype)) for name, series in held.items()])
+        return schema, lambda names: _batches(names, [held[name] for name in names])
+
     shown = "<pandas DataFrame>"
-    named = named_columns(list(frame.columns), map(holds_of_dtype, frame.dtypes), shown=shown)
-    both = zip(named, frame.dtypes, strict=True)
-    opened = tuple(replace(each, hint=_hint(each, dtype), stamp=_is_stamp(dtype)) for each, dtype in both)
-
-    def read(columns: Sequence[Column]) -> Batches:
-        taken = [frame.iloc[:, place] for place in range(frame.shape[1])]  # a snapshot of the present columns
-        now = (Column(each.name, holds_of_dtype(each.dtype)) for each in taken)
-        check_unchanged(now, opened, shown=shown)
-        asked = [taken[opened.index(column)] for column in columns]
-        readers = [_reader(series.dtype, column.holds) for series, column in zip(asked, columns, strict=True)]
-        for start in range(0, len(asked[0]), BATCH_ROWS):
-            slices = (series.array[start : start + BATCH_ROWS] for series in asked)
-            yield from _in_pieces([read(each) for read, each in zip(readers, slices, strict=True)])
-
-    return Frame(shown, opened, read, rows=lambda: len(frame))
+    check_names(list(frame.columns), shown=shown)
+    found = Frame.of(shown, now, rows=lambda: len(frame))
+    both = zip(found.columns, map(_hint, frame.columns, frame.dtypes), strict=True)
+    return replace(found, columns=tuple(replace(column, hint=hint) for column, hint in both))
 
 
 def of_numpy_array(values: NDArray[Any]) -> Frame:
     """A one-dimensional array of numbers, booleans or text as the column ``values``. Masked ones are missing."""
 
-    def read(columns: Sequence[Column]) -> Batches:
+    def now() -> Now:
         starts = range(0, len(values), BATCH_ROWS)
-        return ([from_numpy(values[start : start + BATCH_ROWS])] * len(columns) for start in starts)
+        chunks = (from_numpy(values[start : start + BATCH_ROWS]) for start in starts)
+        schema = pa.schema([("values", _in_arrow(values.dtype))])
+        return schema, lambda _: (pa.RecordBatch.from_arrays([each], names=["values"]) for each in chunks)
 
-    return Frame("<array>", (Column("values", holds_of_numpy(values.dtype)),), read, rows=lambda: len(values))
-
-
-def _in_pieces(found: Sequence[Array | Strings]) -> Iterator[list[Array]]:
-    """All columns in Arrow, at most `PIECE_BYTES` characters of Python's strings at a time, or one row."""
-    texts = [cast("Strings", each) for each in found if isinstance(each, list)]
-    if sum(len(value) for each in texts for value in each if value) <= PIECE_BYTES:
-        spans: Iterator[tuple[int, int]] = iter([(0, len(found[0]))])
-    else:
-        spans = cuts(np.sum([[len(value or "") for value in each] for each in texts], axis=0))
-    for begin, end in spans:
-        parts = (
-            cast("Strings", each)[begin:end] if isinstance(each, list) else each.slice(begin, end - begin)
-            for each in found
-        )
-        yield [text_array(cast("Strings", each)) if isinstance(each, list) else each for each in parts]
+    return Frame.of("<array>", now, rows=lambda: len(values))
 
 
-def holds_of_numpy(dtype: np.dtype[Any]) -> Holds:
-    """What an array of a dtype holds; Python objects count as text."""
-    if dtype.kind == "u" and dtype.itemsize == 8:
-        return Holds.UNSIGNED
-    return Holds.SHORT_FLOATS if dtype.kind == "f" and dtype.itemsize < 8 else _KINDS.get(dtype.kind, Holds.NESTED)
+def _batches(names: list[str], asked: Sequence[Any]) -> Iterator[RecordBatch]:
+    """The rows of some columns, at most `PIECE_BYTES` characters of Python's strings at a time, or one row."""
+    readers = [_reader(series.dtype) for series in asked]
+    for start in range(0, len(asked[0]), BATCH_ROWS):
+        slices = (series.array[start : start + BATCH_ROWS] for series in asked)
+        found = [read(each) for read, each in zip(readers, slices, strict=True)]
+        long = [[len(value or "") for value in cast("Strings", each)] for each in found if isinstance(each, list)]
+        for begin, end in cuts(np.sum(long, axis=0)) if long else [(0, len(found[0]))]:
+            yield pa.RecordBatch.from_arrays([_arrow(each[begin:end]) for each in found], names=names)
+
+
+def _arrow(values: Array | Strings) -> Array:
+    return text_array(cast("Strings", values)) if isinstance(values, list) else values
 
 
 def from_numpy(values: NDArray[Any]) -> Array:
     """The values, with nulls where they are masked; long doubles become the nearest doubles."""
     if values.dtype.kind == "U":
-        return text_array(cast("list[str | None]", values.tolist()))
+        return text_array(cast("Strings", values.tolist()))
     mask = ma.getmaskarray(values) if isinstance(values, ma.MaskedArray) else None
     values = np.asarray(values)
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:
@@ -104,41 +82,34 @@ def from_numpy(values: NDArray[Any]) -> Array:
     return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)
 
 
-def holds_of_dtype(dtype: Any) -> Holds:
-    """What a column of a dtype holds. Timestamps are times, even if all of them are at midnight."""
-    if isinstance(dtype, np.dtype):
-        return holds_of_numpy(cast("np.dtype[Any]", dtype))
+def _in_arrow(dtype: Any) -> Any:
+    """The Arrow type of a column of a dtype; `no_type` where none fits. Python objects count as text.
+
+    Timestamps are times, even if all of them are at midnight.
+    """
     name = type(dtype).__name__
+    if isinstance(dtype, np.dtype):
+        plain = {"U": pa.large_string(), "O": pa.large_string(), "S": pa.large_binary(), "M": pa.timestamp("ns")}
+        if dtype.kind in "biuf":
+            return pa.from_numpy_dtype(dtype.newbyteorder("=")) if dtype.itemsize <= 8 else pa.float64()
+        return pa.duration("ns") if dtype.kind == "m" else plain.get(dtype.kind, no_type())
     if name == "CategoricalDtype":
-        return Holds.NOTHING if dtype.categories is None else holds_of_dtype(dtype.categories.dtype)
-    if name == "SparseDtype":
-        return holds_of_dtype(dtype.subtype) if _keeps_its_type(dtype) else Holds.OTHER
+        return pa.null() if dtype.categories is None else _in_arrow(dtype.categories.dtype)
     if name == "ArrowDtype":
-        return holds_of(dtype.pyarrow_dtype)
-    if name in _EXTENSIONS:
-        return _EXTENSIONS[name]
+        return dtype.pyarrow_dtype
+    if name in ("StringDtype", "DatetimeTZDtype", "PeriodDtype"):
+        return {"S": pa.large_string(), "D": pa.timestamp("ns"), "P": pa.duration("ns")}[name[0]]
     masked = getattr(dtype, "numpy_dtype", None)  # Int64, Float32, boolean, ...
-    return Holds.NESTED if masked is None else holds_of_dtype(masked)
-
-
-def _keeps_its_type(dtype: Any) -> bool:
-    """Whether a sparse column has the same type when it is written out; for large unsigned numbers, rows decide it."""
-    kind = dtype.subtype.kind
-    return kind in "bif" and np.result_type(dtype.subtype, np.asarray(dtype.fill_value).dtype).kind == kind
-
-
-def _is_stamp(dtype: Any) -> bool:
-    categories = getattr(dtype, "categories", None)
-    return (dtype if categories is None else categories.dtype).kind == "M"
+    return no_type() if masked is None else _in_arrow(masked)
 
 
 def _holds_objects(dtype: Any) -> bool:
     return dtype.name == "object"
 
 
-def _hint(column: Column, dtype: Any) -> str:
+def _hint(name: object, dtype: Any) -> str:
     """How to convert a column whose dtype counts as text or is refused."""
-    cell = f"frame[{column.name!r}]"
+    cell = f"frame[{name!r}]"
     categories = getattr(dtype, "categories", None)
     if _holds_objects(dtype if categories is None else categories.dtype):
         is_category = categories is not None
@@ -147,24 +118,23 @@ def _hint(column: Column, dtype: Any) -> str:
             f"{what} as text. Convert it first: {cell} = pd.to_numeric({cell}), for dates "
             f"{cell}.astype('date32[pyarrow]'), for booleans {cell}.astype('boolean')."
         )
-    is_sparse = column.holds is Holds.OTHER and type(dtype).__name__ == "SparseDtype"
+    is_sparse = type(dtype).__name__ == "SparseDtype"
     return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
 
 
-def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | Strings]:
+def _reader(dtype: Any) -> Callable[[Any], Array | Strings]:
     """Reads slices of a column into an Arrow array, or into Python strings, of which too many may be too long."""
     name = type(dtype).__name__
     if name == "CategoricalDtype":
-        values = _reader(dtype.categories.dtype, holds)(dtype.categories.array)
-        known = plain(text_array(cast("Strings", values)) if isinstance(values, list) else values, holds)
+        known = _arrow(_reader(dtype.categories.dtype)(dtype.categories.array))
         return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), known)
     if _holds_objects(dtype):
         return lambda chunk: text_of_objects(np.asarray(chunk, object))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
         return lambda chunk: only_strings(np.asarray(chunk, object))
-    if name == "SparseDtype" or isinstance(dtype, np.dtype):
+    if isinstance(dtype, np.dtype):
         return lambda chunk: from_numpy(np.asarray(chunk))
-    return lambda chunk: _joined(pa.array(chunk), holds)
+    return lambda chunk: _joined(pa.array(chunk))
 
 
 def _codes(chunk: Any) -> Array:
@@ -172,10 +142,10 @@ def _codes(chunk: Any) -> Array:
     return pa.array(codes, mask=codes < 0)
 
 
-def _joined(array: Array, holds: Holds) -> Array:
+def _joined(array: Array) -> Array:
     """One array from several. They are converted first: Arrow cannot join more than 2 GiB of text in some types."""
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-    return chunks[0] if len(chunks) == 1 else pa.concat_arrays([plain(chunk, holds) for chunk in chunks])
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays([plain(each, holds_of(each.type)) for each in chunks])
 
 
 Number = bool | int | float | Decimal | Fraction
@@ -199,8 +169,8 @@ def text_of_objects(values: Iterable[Any]) -> list[str | None]:
     """Objects as text: strings as they are, other values as in a CSV file. Equal numbers give equal text.
 
     A whole number of any type is its digits; any other number is the shortest decimal of the nearest double. Dates are
-    ``2026-11-21``, booleans ``true`` and ``false``, UUIDs as usual. Everything else is None: None, NaN, numbers beyond
-    all doubles, timestamps, bytes, lists, objects of other types.
+    ``2026-11-21``, booleans ``true`` and ``false``, infinities ``inf`` and ``-inf``, UUIDs as usual. Everything else is
+    None: None, NaN, numbers beyond all doubles, timestamps, bytes, lists, objects of other types.
 
     >>> text_of_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]])
     ['7', '7', '7', '7', '0.5', 'true', '2026-11-21', None, None]
@@ -272,7 +242,7 @@ def _text(value: Any) -> str | None:
 
 def _digits(number: Number) -> str | None:
     double = _double(number)
-    if not isfinite(double):  # checked first, because writing its digits may take very long
-        return None
+    if not isfinite(double):  # NaN, an infinity, or beyond all doubles: writing its digits may take very long
+        return repr(double) if number == double else None
     whole = int(number)
     return str(whole) if whole == number else repr(double)

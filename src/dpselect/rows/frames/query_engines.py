@@ -5,25 +5,15 @@ Each question has the library compute the columns that it needs, and reads them 
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from queue import Queue
+from collections.abc import Iterator
 from typing import Any
 
-from dpselect.errors import InvalidDataError, SelectionError, Shown
-from dpselect.rows.columns import Column, Holds, named_columns
-from dpselect.rows.duckdb.arrow import (
-    BATCH_ROWS,
-    column_of,
-    columns_of,
-    first_of,
-    holds_of,
-    pa,
-    taken,
-)
+from dpselect.errors import InvalidDataError, Shown
+from dpselect.rows.columns import Holds, check_names
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, holds_of, no_type, pa
 from dpselect.rows.duckdb.connection import quoted
-from dpselect.rows.failures import TranslatedErrors, changed, reading, unanswered
-from dpselect.rows.frames.frame import Batches, Frame, check_unchanged, columns_in
+from dpselect.rows.failures import TranslatedErrors, changed
+from dpselect.rows.frames import Frame, Now
 
 _ROWS_OF_TEXT = 1 << 10
 """At a time, from DuckDB: it returns at most 2 GiB of text together."""
@@ -34,79 +24,39 @@ _ODD = ("bit", "bignum")
 _LONGEST = 1 << 20
 """Bytes of text in a relation. Longer text is left out; otherwise it would decide whether DuckDB can answer."""
 
-_RELATION, _IBIS = "<DuckDB relation>", "<Ibis table>"
+_ASK = "Its engine could not answer; ask it for the first and the last rows to see why."
 
 
 def of_polars(frame: Any) -> Frame:
     """The rows of a ``polars.DataFrame``, converted slice by slice."""
-    shown = "<polars DataFrame>"
-    opened = columns_in(_schema(frame), shown)
 
-    def read(columns: Sequence[Column]) -> Batches:
-        return _batches(frame, columns, opened, shown)
+    def now() -> Now:
+        held = frame.select(frame.get_columns())  # a snapshot
+        return _schema(held), lambda names: _batches(list(map(held.get_column, names)), names)
 
-    return Frame(shown, opened, read, rows=lambda: frame.height)
+    return Frame.of("<polars DataFrame>", now, rows=lambda: frame.height)
 
 
 def of_lazy(frame: Any) -> Frame:
-    """The rows of a ``polars.LazyFrame``, with only the columns asked for."""
+    """The rows of a ``polars.LazyFrame``, which hands over the columns asked for as a whole."""
     import polars as pl
 
-    shown = "<polars LazyFrame>"
-    with reading(shown):
-        opened = columns_in(_schema(pl.DataFrame(schema=frame.collect_schema())), shown)
+    def now() -> Now:
+        empty = pl.DataFrame(schema=frame.collect_schema())
 
-    def read(columns: Sequence[Column]) -> Batches:
-        with reading(shown):
-            empty = pl.DataFrame(schema=frame.collect_schema())
-            check_unchanged(columns_of(_schema(empty)), opened, shown=shown)
-            first = first_of(_schema(empty), [column.name for column in columns])
-            then = columns_of(_schema(empty.select(map(empty.get_column, first))))
-            asked = frame.select(*(pl.nth(empty.columns.index(name)) for name in first))
-            for part in _computed(asked):
-                yield from _batches(part, columns, then, shown)
+        def read(names: list[str]) -> Iterator[RecordBatch]:
+            asked = frame.select(*(pl.nth(empty.columns.index(name)) for name in names)).collect(engine="streaming")
+            return _batches(asked.get_columns(), names)
 
-    return Frame(shown, opened, read)
+        return _schema(empty), read
+
+    return Frame.of("<polars LazyFrame>", now, hint=_ASK)
 
 
-def _computed(frame: Any) -> Iterator[Any]:
-    """The parts of a lazy frame. `collect_batches` would end without a word where Polars panics, and lose rows."""
-    parts: Queue[Any] = Queue(maxsize=2)
-    is_enough, failed = threading.Event(), list[BaseException]()
-
-    def put(part: Any) -> bool:
-        parts.put(part)
-        return is_enough.is_set()
-
-    def compute() -> None:
-        try:
-            frame.sink_batches(put, chunk_size=BATCH_ROWS, maintain_order=False)
-        except BaseException as error:  # noqa: BLE001 - panics of Polars are no plain exceptions
-            failed.append(error)
-        parts.put(None)
-
-    threading.Thread(target=compute, daemon=True).start()
-    part = ()
-    try:
-        while (part := parts.get()) is not None:
-            yield part
-    finally:
-        is_enough.set()
-        while part is not None:  # its thread ends when there is room for all that it computed
-            part = parts.get()
-    if failed:
-        raise failed[0]
-
-
-def _batches(frame: Any, columns: Sequence[Column], opened: Sequence[Column], shown: str) -> Batches:
-    frame = frame.select(frame.get_columns())  # a snapshot
-    check_unchanged(columns_of(_schema(frame)), opened, shown=shown)
-    names = [column.name for column in columns]
-    first = first_of(_schema(frame), names)
-    asked = [frame.get_column(name) for name in first]
-    for start in range(0, frame.height, BATCH_ROWS):
-        arrays = [_in_arrow(each.slice(start, BATCH_ROWS)) for each in asked]
-        yield taken(pa.RecordBatch.from_arrays(arrays, first), names)
+def _batches(columns: list[Any], names: list[str]) -> Iterator[RecordBatch]:
+    for start in range(0, len(columns[0]), BATCH_ROWS):
+        arrays = [_in_arrow(each.slice(start, BATCH_ROWS)) for each in columns]
+        yield pa.RecordBatch.from_arrays(arrays, names)
 
 
 def _schema(frame: Any) -> Any:
@@ -114,14 +64,13 @@ def _schema(frame: Any) -> Any:
 
 
 def _type_in_arrow(column: Any) -> Any:
-    """By an empty slice; of objects, whose Arrow type would be that of memory addresses, one that no question takes."""
+    """By an empty slice; not of objects, whose Arrow type would be that of memory addresses."""
     import polars as pl
 
-    nested = pa.list_(pa.null())
     try:
-        return nested if column.dtype == pl.Object else _in_arrow(column.slice(0, 0)).type
+        return no_type() if column.dtype == pl.Object else _in_arrow(column.slice(0, 0)).type
     except pa.ArrowException:  # Arrow has no such type
-        return nested
+        return no_type()
 
 
 def _in_arrow(column: Any) -> Any:
@@ -132,87 +81,57 @@ def _in_arrow(column: Any) -> Any:
 
 
 def of_relation(relation: Any) -> Frame:
-    """The rows of a ``duckdb.DuckDBPyRelation``, computed on its own connection.
+    """The rows of a ``duckdb.DuckDBPyRelation``, computed on its own connection."""
 
-    DuckDB looks tables up again each time, so types are compared before and after.
-    """
+    def now() -> Now:
+        with TranslatedErrors(lambda _: changed(shown), *_gone()):
+            columns, engines_types = list(relation.columns), relation.types
+            arrow_types = relation.limit(0).to_arrow_table().schema.types
+        check_names(columns, shown=shown, capitals_count=False)
+        types = dict(zip(columns, arrow_types, strict=True))
+        for name, type_ in zip(columns, engines_types, strict=True):
+            if type_.id in _ODD or holds_of(types[name]) is Holds.NESTED:  # the fields of a struct may be long
+                types[name] = no_type()
 
-    def read(columns: Sequence[Column]) -> Batches:
-        is_long = any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns)
-        check_relation(relation, columns)
-        opened: list[Any] = []
-        with TranslatedErrors(lambda error: _said(error, relation, columns, opened)):
-            asked = relation.project(", ".join(map(_short, columns)))
-            opened.append(asked.to_arrow_reader(_ROWS_OF_TEXT if is_long else BATCH_ROWS))
-            now = [holds_of(type_) for type_ in opened[0].schema.types]
-            if now != [Holds.TEXT if column.holds is Holds.DECIMALS else column.holds for column in columns]:
-                raise changed(_RELATION)
-            for batch in opened[0]:
-                yield batch.columns
-        check_relation(relation, columns)
+        def read(names: list[str]) -> Any:
+            holds = [holds_of(types[name]) for name in names]
+            is_long = Holds.TEXT in holds or Holds.BYTES in holds
+            asked = relation.project(", ".join(map(_short, names, holds)))
+            return asked.to_arrow_reader(_ROWS_OF_TEXT if is_long else BATCH_ROWS)
 
-    return Frame(_RELATION, _relation_columns(relation), read)
+        return pa.schema(list(types.items())), read
 
-
-def _relation_columns(relation: Any) -> tuple[Column, ...]:
-    with reading(_RELATION):
-        types = relation.limit(0).to_arrow_table().schema.types  # there, a second column of a name gets another
-        odd = [type_.id in _ODD for type_ in relation.types]
-    named_columns(relation.columns, (), shown=_RELATION, capitals_count=False)
-    found = zip(relation.columns, types, odd, strict=True)
-    return tuple(Column(name, Holds.OTHER) if is_odd else column_of(name, type_) for name, type_, is_odd in found)
+    shown = "<DuckDB relation>"
+    return Frame.of(shown, now, hint=_ASK)
 
 
-def check_relation(relation: Any, columns: Sequence[Column]) -> None:
-    """Refuse the relation if some of `columns` have other types now."""
+def _gone() -> tuple[type[Exception], ...]:
+    """What DuckDB says of a table or a column that is not there any more."""
+    import duckdb
 
-    def said(error: BaseException) -> SelectionError:
-        is_gone = type(error).__name__ in ("BinderException", "CatalogException")  # no such table or column
-        return changed(_RELATION) if is_gone else unanswered(error, _RELATION)
-
-    with TranslatedErrors(said):
-        found = relation.project(", ".join(quoted(column.name) for column in columns))
-    check_unchanged(_relation_columns(found), columns, shown=_RELATION)
+    return duckdb.BinderException, duckdb.CatalogException
 
 
-def _said(error: BaseException, relation: Any, columns: Sequence[Column], opened: list[Any]) -> SelectionError:
-    """The error for a failed read. If a type changed, it says so, since whether the read failed depends on rows."""
-    for reader in opened:
-        reader.close()  # a connection answers nothing while a result is open
-    try:
-        check_relation(relation, columns)
-    except SelectionError as refusal:
-        return refusal
-    return unanswered(error, _RELATION)
-
-
-def _short(column: Column) -> str:
-    name = quoted(column.name)
-    if column.holds is Holds.DECIMALS:  # some have more digits than Arrow's
-        return f"{name}::VARCHAR"
-    length = {Holds.TEXT: f"strlen({name}::VARCHAR)", Holds.BYTES: f"octet_length({name})"}.get(column.holds)
-    return name if length is None else f"CASE WHEN {length} <= {_LONGEST} THEN {name} END"
+def _short(column: str, holds: Holds) -> str:
+    name = quoted(column)
+    if holds is Holds.DECIMALS:  # some have more digits than Arrow's
+        return f"{name}::VARCHAR AS {name}"
+    length = {Holds.TEXT: f"strlen({name}::VARCHAR)", Holds.BYTES: f"octet_length({name})"}.get(holds)
+    return name if length is None else f"CASE WHEN {length} <= {_LONGEST} THEN {name} END AS {name}"
 
 
 def of_ibis(table: Any) -> Frame:
     """The rows of an ``ibis.Table`` on any of its engines. It hands over the columns as a whole."""
+
+    def now() -> Now:
+        def read(names: list[str]) -> Any:
+            return table.select(*(table[name] for name in names)).to_pyarrow().to_batches(max_chunksize=BATCH_ROWS)
+
+        return table.schema().to_pyarrow(), read
+
+    shown = "<Ibis table>"
     hint = "Give a table of a connection, such as ibis.duckdb.connect(...).table(...)."
-    unbound = InvalidDataError("source", Shown(_IBIS), "a table on an engine", hint)
+    unbound = InvalidDataError("source", Shown(shown), "a table on an engine", hint)
     with TranslatedErrors(lambda _: unbound):
         table.get_backend()
-    with reading(_IBIS):
-        opened = _plain_columns(table.schema().to_pyarrow())
-    named_columns([each.name for each in opened], (), shown=_IBIS)
-
-    def read(columns: Sequence[Column]) -> Batches:
-        with reading(_IBIS):
-            found = table.select(*(table[column.name] for column in columns)).to_pyarrow()
-            check_unchanged(_plain_columns(found.schema), columns, shown=_IBIS)
-            for batch in found.to_batches(max_chunksize=BATCH_ROWS):
-                yield batch.columns
-
-    return Frame(_IBIS, opened, read)
-
-
-def _plain_columns(schema: Any) -> tuple[Column, ...]:
-    return tuple(column_of(field.name, field.type) for field in schema)
+    return Frame.of(shown, now, hint=_ASK)

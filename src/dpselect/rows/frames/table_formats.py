@@ -10,17 +10,18 @@ read at a time, because the library's own stream of a whole table reads several 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, MissingExtraError, Shown
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import first_of, holds_of, pa, sliced
-from dpselect.rows.failures import TranslatedErrors, reading
-from dpselect.rows.frames.frame import Batches, Frame, check_unchanged, columns_in, of_fragments
+from dpselect.rows.columns import Holds
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, holds_of, no_type, pa, pc
+from dpselect.rows.failures import reading
+from dpselect.rows.frames import Frame, Now
 
 _PLAIN_FEATURES = frozenset({"timestampNtz"})
 """What a reader of the files alone may leave to them."""
@@ -36,14 +37,11 @@ _NOT_TEXT = (
 )
 _DELETES = "It may have equality deletes, which pyiceberg cannot apply: compact it, in Spark by rewrite_data_files."
 
+_BY_DELTALAKE, _BY_PYICEBERG = "a table that deltalake can read", "a table that pyiceberg can read"
+
 _ICEBERG = "<Iceberg table>"
 _WITHOUT_CATALOGUE = "static-table"
 """What pyiceberg calls a table that was opened by the path of its metadata, which then follows."""
-
-
-def _read_by(library: str, shown: str, hint: str) -> TranslatedErrors:
-    """Turns the errors of a library into one that names the table and gives a hint, and no row."""
-    return reading(shown, hint=hint, expected=f"a table that {library} can read")
 
 
 def of_delta(given: Any) -> Frame:
@@ -57,27 +55,26 @@ def of_delta(given: Any) -> Frame:
         MissingExtraError: the extra ``delta`` is not installed.
         InvalidDataError: the log is damaged, the table needs what deltalake cannot do, or it has no columns.
     """
-    shown = repr(given) if isinstance(given, str) else "<Delta table>"
-    opened = _delta_columns(_delta(given, shown), shown)
 
-    def read(columns: Sequence[Column]) -> Batches:
-        table, names = _delta(given, shown), [column.name for column in columns]
-        check_unchanged(_delta_columns(table, shown), opened, shown=shown)
-        with _read_by("deltalake", shown, _GONE):
-            if _is_plain(table):
-                dataset = table.to_pyarrow_dataset()
-                _check_files(dataset, first_of(dataset.schema, names), shown)
-                yield from of_fragments(dataset, columns)
-            else:
-                yield from sliced(pa.RecordBatchReader.from_stream(table.scan(columns=names)), names)
+    def now() -> Now:
+        table = _delta(given, shown)
+        with reading(shown, hint=_LOG, expected=_BY_DELTALAKE):
+            if not _is_plain(table):
+                schema = pa.RecordBatchReader.from_stream(table.scan()).schema
+                return _without_text(schema), lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
+            dataset = table.to_pyarrow_dataset()
+        return dataset.schema, lambda names: _of_files(dataset, names, shown)
 
     def known_as() -> str:
         table = _delta(given, shown)
         return f"<Delta table {table.metadata().id}, version {table.version()}>"
 
+    shown = repr(given) if isinstance(given, str) else "<Delta table>"
     # A folder names itself.
     name = None if isinstance(given, str) else unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
-    return Frame(shown, opened, read, known_as=known_as, table_name=name)
+    found = Frame.of(shown, now, known_as=known_as, table_name=name, hint=_GONE, expected=_BY_DELTALAKE)
+    columns = [replace(each, hint=_NOT_TEXT) if each.holds is Holds.OTHER else each for each in found.columns]
+    return replace(found, columns=tuple(columns))
 
 
 def _delta(given: Any, shown: str) -> Any:
@@ -88,7 +85,7 @@ def _delta(given: Any, shown: str) -> Any:
         library = import_module("deltalake")
     except ImportError:
         raise MissingExtraError("Delta tables", "delta") from None
-    with _read_by("deltalake", shown, _LOG):
+    with reading(shown, hint=_LOG, expected=_BY_DELTALAKE):
         return library.DeltaTable(Path(given).absolute())
 
 
@@ -99,22 +96,21 @@ def _is_plain(table: Any) -> bool:
     return features <= _PLAIN_FEATURES and settings.get(_MAPPED, "none") == "none"
 
 
-def _delta_columns(table: Any, shown: str) -> tuple[Column, ...]:
-    with _read_by("deltalake", shown, _LOG):
-        if _is_plain(table):
-            return columns_in(table.to_pyarrow_dataset().schema, shown)
-        schema = pa.RecordBatchReader.from_stream(table.scan()).schema
-    found = columns_in(schema, shown)[: len(schema)]  # without fields of structs, which are read as a whole
-    return tuple(Column(each.name, Holds.OTHER, hint=_NOT_TEXT) if each.holds is Holds.TEXT else each for each in found)
+def _without_text(schema: Any) -> Any:
+    """With a type that no question takes for text, and for structs, which are read as a whole."""
+    kept = {field.name: holds_of(field.type) not in (Holds.TEXT, Holds.NESTED) for field in schema}
+    return pa.schema([field if kept[field.name] else (field.name, no_type()) for field in schema])
 
 
-def _check_files(dataset: Any, names: Sequence[str], shown: str) -> None:
-    """The types in each file have to be the table's: Arrow would convert values, and one might not fit."""
+def _of_files(dataset: Any, names: list[str], shown: str) -> Iterator[RecordBatch]:
+    """The rows of the files, whose types have to be the table's: Arrow would convert values, and one might not fit."""
     types = {name: _width(dataset.schema.field(name).type) for name in names}
     for fragment in dataset.get_fragments():
         held = {field.name: _width(field.type) for field in fragment.physical_schema}
         if any(held.get(name, type_) != type_ for name, type_ in types.items()):
             raise InvalidDataError("source", Shown(shown), "files with the types of the table's schema")
+    columns = {name: pc.field(name) for name in names}  # a name with a dot in it would be taken for a way
+    yield from dataset.to_batches(columns=columns, batch_size=BATCH_ROWS, batch_readahead=2)
 
 
 def _width(type_: Any) -> Any:
@@ -130,18 +126,16 @@ def of_iceberg(table: Any) -> Frame:
         InvalidDataError: the list of files cannot be read, pyiceberg cannot apply the table's deletes, or it has no
             columns.
     """
-    opened = _iceberg_columns(table)
-    _files(table.scan())
 
-    def read(columns: Sequence[Column]) -> Batches:
-        check_unchanged(_iceberg_columns(table), opened, shown=_ICEBERG)
-        names = [column.name for column in columns]
-        scan = table.scan(selected_fields=tuple(first_of(table.schema().as_arrow(), names)))
-        with _read_by("pyiceberg", _ICEBERG, _GONE):
-            arrow = import_module("pyiceberg.io.pyarrow")
-            scanned = arrow.ArrowScan(table.metadata, table.io, scan.projection(), scan.row_filter)
-            for task in _files(scan):
-                yield from sliced(scanned.to_record_batches([task]), names)
+    def now() -> Now:
+        return table.schema().as_arrow(), read
+
+    def read(names: list[str]) -> Iterator[RecordBatch]:
+        scan = table.scan(selected_fields=tuple(names))
+        arrow = import_module("pyiceberg.io.pyarrow")
+        scanned = arrow.ArrowScan(table.metadata, table.io, scan.projection(), scan.row_filter)
+        for task in _files(scan):
+            yield from scanned.to_record_batches([task])
 
     def known_as() -> str:
         return f"<Iceberg table {table.metadata.table_uuid}, snapshot {table.metadata.current_snapshot_id}>"
@@ -150,17 +144,13 @@ def of_iceberg(table: Any) -> Frame:
         return sum(task.file.record_count for task in _files(table.scan()))  # also those that were deleted since
 
     name = table.name()
-    called = None if name[0] == _WITHOUT_CATALOGUE else ".".join(name)
-    return Frame(_ICEBERG, opened, read, rows=rows, known_as=known_as, table_name=called)
-
-
-def _iceberg_columns(table: Any) -> tuple[Column, ...]:
-    with _read_by("pyiceberg", _ICEBERG, "Its schema has a type of a later version."):
-        schema = table.schema().as_arrow()
-    return columns_in(schema, _ICEBERG)
+    about = {"table_name": None if name[0] == _WITHOUT_CATALOGUE else ".".join(name), "expected": _BY_PYICEBERG}
+    found = Frame.of(_ICEBERG, now, rows=rows, known_as=known_as, hint=_GONE, **about)
+    _files(table.scan())
+    return found
 
 
 def _files(scan: Any) -> list[Any]:
     """The data files with the deletes that apply to each."""
-    with _read_by("pyiceberg", _ICEBERG, _DELETES):
+    with reading(_ICEBERG, hint=_DELETES, expected=_BY_PYICEBERG):
         return list(scan.plan_files())
