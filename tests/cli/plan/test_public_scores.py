@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.cli.scores import public_scores
+from dpselect.cli.plan import public_scores
 from dpselect.errors import InvalidScoresError
 
 
