@@ -6,11 +6,12 @@ import sys
 from typing import Any
 
 from dpselect.cli.options import SHARED, Table, with_options
-from dpselect.cli.shared_options import FORMAT, format_of, shared
+from dpselect.cli.shared_options import format_of, shared
 from dpselect.cli.streams import printable, say
+from dpselect.formats import WORDS, declared
 
 
-@with_options((SHARED, (*shared("table"), *FORMAT)))
+@with_options((SHARED, (*shared("table"), *WORDS)))
 def columns(source: Table, /, **given: Any) -> None:
     """Show what the columns are called, and their types where the format has types.
 
@@ -19,7 +20,6 @@ def columns(source: Table, /, **given: Any) -> None:
     For the holder only: a CSV file without a header line has somebody's row in the
     first line.
     """
-    from dpselect.formats import declared
     from dpselect.rows.columns import Holds
     from dpselect.rows.opening import open_table
 

@@ -84,18 +84,16 @@ def _run(given: list[str]) -> int:
     if given == ["--version"]:  # so that nothing is imported for it
         print(__version__, flush=True)
         return 0
-    from dpselect.cli import plain
+    from dpselect.cli.asking import ask, read
     from dpselect.errors import FaultError, SelectionError
 
+    asked = read(given)
     refusals: tuple[type[CycloptsError] | type[SelectionError], ...] = (SelectionError,)
-    asked = plain.read(given)
     if asked is None:
         from dpselect.cli.app import CycloptsError, run
 
         refusals, call = (SelectionError, CycloptsError), partial(run, given)
     else:
-        from dpselect.cli.asking import ask
-
         call = partial(ask, *asked)
     try:
         with _warnings_in_one_line():
@@ -103,7 +101,10 @@ def _run(given: list[str]) -> int:
         sys.stdout.flush()
     except refusals as error:
         status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
-        return _report(_in_words(error, given), status)
+        from dpselect.cli.app import app
+        from dpselect.cli.wording import error_in_words, without_passwords
+
+        return _report(without_passwords(error_in_words(error, given, app), given), status)
     return status if isinstance(status, int) else 0
 
 
@@ -140,13 +141,6 @@ def _name_entry(error: KeyboardInterrupt, before: Receipt | None) -> None:
 
 def _unforeseen(error: Exception) -> int:
     return _report(f"unexpected {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
-
-
-def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
-    from dpselect.cli.app import app
-    from dpselect.cli.wording import error_in_words, without_passwords
-
-    return without_passwords(error_in_words(error, arguments, app), arguments)
 
 
 @contextmanager

@@ -235,7 +235,7 @@ def counts_planned(release: Planned) -> str:
 
 def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
     """Of which rows an answer is, in one sentence; empty if of all."""
-    return f"Only rows with {' and '.join(map(_condition, where))} were looked at." if where else ""
+    return f"Only rows with {' and '.join(map(_condition, where))} count." if where else ""
 
 
 def _condition(held: Mapping[str, Any]) -> str:

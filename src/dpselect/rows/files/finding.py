@@ -103,7 +103,7 @@ _SIGNATURES = {
 """The bytes that each begins and ends with."""
 
 _UTF_16 = "UTF-16"
-_DECLARE_UTF_16 = " Declare the format: encoding='utf-16'."
+_DECLARE_UTF_16 = " Declare the format: `encoding='utf-16'`."
 _OTHER_CONTENT = {
     b"PAR1": "Parquet",
     b"\x1f\x8b": "compressed by gzip",
