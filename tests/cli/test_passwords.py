@@ -24,7 +24,7 @@ COMMANDS = [
     "ledger history L clicks",
     "ledger verify L clicks",
     "verify certificate.json --ledger L",
-    "plan --candidates-count 40 --epsilon 1 --scores 1,2",
+    "plan --candidates-count 40 --epsilon 1",
     "completion bash",
     "--help x",
 ]

@@ -85,7 +85,7 @@ def to_the_parser(arguments: list[str]) -> tuple[str, str, str | None, dict[str,
     """What the parser makes of it: the arguments of `asking.ask`."""
     seen: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpselect.cli.questions.ask", lambda *given: seen.append(given) or 0)
+        patch.setattr("dpselect.cli.options.ask", lambda *given: seen.append(given) or 0)
         run(arguments)
     (found,) = seen
     about, source, column, options = found

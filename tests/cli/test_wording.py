@@ -104,9 +104,12 @@ SAID: list[tuple[list[str], str]] = [
         "They take --ignore-case, --trim, --as-date.",
     ),
     (["columns", AGES[0], "--foo"], "Unknown option: --foo."),
-    (["ledger", "list", "sqlite:///x.db"], "There is no command list. Did you mean show?"),
-    (["ledger", "create", "sqlite:///x.db"], "There is no command create. Did you mean open?"),
-    (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon=<text>: expected a decimal"),
+    (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Did you mean ledger show?"),
+    (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Did you mean ledger open?"),
+    (
+        ["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"],
+        "--epsilon: expected a decimal number",
+    ),
 ]
 
 

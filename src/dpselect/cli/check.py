@@ -1,4 +1,4 @@
-"""``dpselect check``: what a question would read of a table, exactly, for the holder of the data."""
+"""For the holder of a table alone: what a question would read of it, exactly, and what its columns are called."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dpselect.cli.asking import values_of
 from dpselect.cli.options import OF_GROUPS, OF_QUESTION, SHARED, Table, with_options
 from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, format_of, shared
 from dpselect.cli.shared_options import SHARED as OF_QUESTIONS
-from dpselect.cli.streams import say, scan_progress
-from dpselect.formats import WORDS
+from dpselect.cli.streams import printable, say, scan_progress
+from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
 
 _KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
@@ -69,9 +69,33 @@ def check(
     del view["max_groups_per_unit"]
     with scan_progress() as progress:
         found = dps.check(data, column, sum=sum, progress=progress, **values, **view)
-    if not sys.stdout.isatty():
-        say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
+    _warn_in_a_pipe("It holds exact numbers and cells of the table")
     print(found.as_options())
     names = [each.name.replace("_", "-") for each in _IGNORED if given[each.name]]
     if names:
         say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")
+
+
+@with_options((SHARED, (*shared("table"), *WORDS)))
+def columns(source: Table, /, **given: Any) -> None:
+    """Show what the columns are called, and their types where the format has types.
+
+    dpselect columns adult.csv
+
+    For the holder only: a CSV file without a header line has somebody's row in the
+    first line.
+    """
+    from dpselect.rows.columns import Holds
+    from dpselect.rows.opening import open_table
+
+    found = open_table(source, table=given["table"], format=declared(format_of(given))).engine.columns
+    _warn_in_a_pipe("Its first line may be somebody's row")
+    named = [(printable(each.name), "" if each.holds is Holds.ANYTHING else str(each.holds)) for each in found]
+    width = max(len(name) for name, _ in named)
+    for name, holds in named:
+        print(f"{name:<{width}}  {holds}".rstrip())
+
+
+def _warn_in_a_pipe(what: str) -> None:
+    if not sys.stdout.isatty():
+        say(f"the output is no terminal. {what}: keep it to yourself.")

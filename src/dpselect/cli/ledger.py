@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from dpselect.cli.options import Exact, Flag, Json, Whole, exact, in_one_piece
+from dpselect.cli.options import Flag, Json, Limit, Whole, in_one_piece
 from dpselect.cli.streams import escaped, table
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
@@ -45,9 +45,9 @@ def open_account(
     account: Name,
     /,
     *,
-    epsilon: Exact,
-    delta: Exact = "0",
-    set_aside: Exact = "0",
+    epsilon: Limit,
+    delta: Limit = 0.0,
+    set_aside: Limit = 0.0,
     unit: str | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     anchor: Anchor = None,
@@ -71,9 +71,8 @@ def open_account(
         neighbours: Which tables the guarantee compares: add-remove, or replace-one if the number of units is public.
     """
     limits = {"epsilon": epsilon, "delta": delta, "set_aside": set_aside}
-    held = {name: exact(text, name) for name, text in limits.items()}
     with _opened(ledger, anchor) as opened:
-        found = opened.open_account(account, unit=unit, neighbours=neighbours, **held)
+        found = opened.open_account(account, unit=unit, neighbours=neighbours, **limits)
     _show_accounts([found], as_json)
 
 
@@ -106,7 +105,7 @@ def limit(
     account: Name,
     /,
     *,
-    epsilon: Exact,
+    epsilon: Limit,
     reason: str = "",
     anchor: Anchor = None,
     as_json: Json = False,
@@ -118,7 +117,7 @@ def limit(
         reason: Why the limit changes, and who allowed it. The entry contains it.
     """
     with _opened(ledger, anchor) as opened:
-        changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"), reason=reason)
+        changed = opened.set_limit(account, epsilon=epsilon, reason=reason)
     _show_accounts([changed], as_json)
 
 

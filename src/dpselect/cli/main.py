@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpselect import __version__
 from dpselect.cli.streams import can_be_written, encode_anything, fill_closed, say
@@ -145,18 +145,14 @@ def _unforeseen(error: Exception) -> int:
 
 @contextmanager
 def _warnings_in_one_line() -> Generator[None]:
-    """Report an answer that is not stored like an error, without a place in the code."""
+    """Report a warning, such as of an answer that is not stored, like an error, without a place in the code."""
     from dpselect.errors import AnswerNotStoredWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", AnswerNotStoredWarning)
-        shown = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, AnswerNotStoredWarning):
-                say(f"warning: {message}")
-            else:
-                shown(message, category, *place, **more)
+        def show(message: Warning | str, *place: object, **more: object) -> None:
+            say(f"warning: {message}")
 
         warnings.showwarning = show
         yield

@@ -1,4 +1,4 @@
-"""``dpselect plan``: how good an answer will be, from public arguments alone: a number, or public scores in a file.
+"""``dpselect plan``: how good an answer will be, from the number of candidates alone.
 
 A plan is one object: ``--json`` prints it, and the sentences and the table for people are made from it.
 """
@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
-from pathlib import PurePath
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -22,12 +19,9 @@ from cyclopts import Parameter
 from dpselect import __version__
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.cli.options import Flag, Json, Number, Whole, in_one_piece
-from dpselect.cli.streams import printable
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
-from dpselect.mechanisms.scores import NumericArray, finite_scores
 from dpselect.planning import epsilon_for, error_curve
-from dpselect.questions.words import as_text
+from dpselect.questions.words import as_text, counted
 
 _WIDEST = 100
 """Width of a paragraph, however wide the window is."""
@@ -41,19 +35,11 @@ _CHOICES = {
 }
 """In JSON, each has the name under which `dpselect` exports it."""
 
-_TABLES = {".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx", ".db", ".sqlite"}
-_LEAK = "Planning with private scores would itself leak data. Write public numbers into a text file, one per line."
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_MOST_DIGITS = 20
-"""Digits of a 64-bit integer."""
-
 
 @in_one_piece
 def plan(
     *,
-    candidates_count: Whole | None = None,
-    scores: str | None = None,
+    candidates_count: Whole,
     sensitivity: Number = 1.0,
     monotonic: Flag = False,
     epsilon: Annotated[list[float], Parameter(allow_leading_hyphen=True, negative="")] | None = None,
@@ -68,13 +54,12 @@ def plan(
         --within 20
 
     Never plan with private scores: the plan, epsilon and the mechanism would depend
-    on them, and reveal them without any noise. So no option takes a table. Plan
-    with the number of candidates, which covers all scores, or with numbers that
-    are already public, such as last year's published counts.
+    on them, and reveal them without any noise. So no option takes a table, and the
+    errors hold for any scores. With numbers that are already public, such as last
+    year's published counts, plan in Python: dpselect.planning.
 
     Args:
-        candidates_count: Number of candidates; the errors then hold for any scores.
-        scores: File of public scores instead: text, one number per line.
+        candidates_count: Number of candidates.
         sensitivity: Largest change of any score by one unit. With the default, errors are in multiples of this change.
         monotonic: One unit changes all scores in the same direction, as for counts when a unit is added or removed.
             Halves the epsilon needed for a given error.
@@ -83,26 +68,19 @@ def plan(
         expected_error: Find the epsilon that brings the expected error down to this.
         within: Find the epsilon that keeps the error within this, at the confidence level.
     """
-    if candidates_count is None and scores is None:
-        expected = "the number of candidates, or --scores with a file of public scores instead"
-        raise InvalidParameterError("candidates-count", None, expected)
-    if candidates_count is not None and scores is not None:
-        raise InvalidParameterError("scores", Shown(repr(scores)), "--candidates-count or --scores, not both")
-    n = None
-    if candidates_count is not None:
-        n = positive_count(candidates_count, "candidates-count", at_most=sys.maxsize)
-    setting: dict[str, Any] = {"sensitivity": positive_sensitivity(sensitivity), "monotonic": monotonic}
+    setting: dict[str, Any] = {
+        "n": positive_count(candidates_count, "candidates_count", at_most=sys.maxsize),
+        "sensitivity": positive_sensitivity(sensitivity),
+        "monotonic": monotonic,
+    }
     epsilons = sorted({positive_epsilon(each) for each in epsilon or _EPSILONS})
     confidence = probability(confidence, "confidence")
-    vector = None if scores is None else public_scores(scores)  # last, because that takes longest
-    about = {"candidates_count": n if vector is None else vector.size, "scores": scores, **setting}
-    setting |= {"scores": vector, "n": n}
-    targets: tuple[dict[str, Any], ...] = (
-        {"expected_error": expected_error},
-        {"within": within, "confidence": confidence},
-    )
+    bounded = {"within": within, "confidence": confidence}
+    targets: list[dict[str, Any]] = [{"expected_error": expected_error}, bounded]
     found = {
-        **about,
+        "candidates_count": setting["n"],
+        "sensitivity": setting["sensitivity"],
+        "monotonic": monotonic,
         "confidence": confidence,
         "table": _rows(setting, confidence, epsilons),
         "targets": [
@@ -135,9 +113,7 @@ def _rows(setting: Mapping[str, Any], confidence: float, epsilons: list[float]) 
 
 def _introduction(plan: Mapping[str, Any]) -> Iterator[str]:
     """What is planned, and what the figures mean."""
-    n, source = plan["candidates_count"], plan["scores"]
-    where = "in the worst case over all scores" if source is None else f"on the public scores of {printable(source)}"
-    yield f"One selection among {n:,} candidate{'s' if n != 1 else ''}, {where}."
+    yield f"One selection among {counted(plan['candidates_count'], 'candidate')}, in the worst case over all scores."
     alike = ", all in the same direction (monotonic)" if plan["monotonic"] else ""
     yield (
         "An error is how far the selected score is below the best. One unit (a person, a session) changes each score "
@@ -174,7 +150,7 @@ def _conclusions(plan: Mapping[str, Any]) -> Iterator[str]:
             wanted = f"Staying within {as_text(target['within'])} of the best with {sure} confidence"
         prices = (f"{figure(target['epsilon'][kind.__name__], up=True)} ({name})" for name, kind in _CHOICES.items())
         yield f"{wanted} takes epsilon = {', '.join(prices)}."
-    if plan["scores"] is None and plan["candidates_count"] > 1:
+    if plan["candidates_count"] > 1:
         yield "For Laplace noise the expected errors are the worst known, but not proved to be the worst."
     yield "Planned from public arguments only; nothing was spent."
 
@@ -212,50 +188,3 @@ def percent(share: float) -> str:
     ('99 %', '99.99999 %', '50 %')
     """
     return f"{(Decimal(repr(share)) * 100).normalize():f} %"
-
-
-def public_scores(path: str) -> NumericArray:
-    """The numbers in a text file: UTF-8, one a line; blank lines and those that start with ``#`` do not count.
-
-    Args:
-        path: of a file whose name is not that of a table, because a table would be the private data.
-
-    Returns:
-        Shape ``(n,)``; 64-bit integers if all numbers are whole, else the doubles nearest to them.
-
-    Raises:
-        InvalidScoresError: a table, not such a file, no number in it, or a line that is no finite number, named by
-            its place alone.
-
-    >>> public_scores("examples/data/public_scores.txt")[:3]
-    array([640, 625, 553])
-    """
-    names = (path, os.path.realpath(path)) if "\0" not in path else ()
-    if any(suffix.lower() in _TABLES for name in names for suffix in PurePath(name).suffixes):
-        raise InvalidScoresError("scores", Shown(repr(path)), "a file of public scores, not a table", _LEAK)
-    numbers: list[int | float] = []
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            for place, line in enumerate(file, 1):
-                text = line.strip()
-                if text and not text.startswith("#"):
-                    numbers.append(_number(text, place))
-    except InvalidScoresError:  # also a ValueError
-        raise
-    except (OSError, ValueError):  # also a NUL in the path, and bytes that are not UTF-8
-        expected = "a readable text file in UTF-8, one number per line"
-        raise InvalidScoresError("scores", Shown(repr(path)), expected) from None
-    if not numbers:
-        raise InvalidScoresError("scores", Shown(repr(path)), "at least one number in it")
-    return finite_scores(numbers)
-
-
-def _number(text: str, place: int) -> int | float:
-    if _INTEGER.fullmatch(text):
-        if len(text.lstrip("+-0")) <= _MOST_DIGITS:
-            return int(text)
-        raise InvalidScoresError("scores", Shown(f"<line {place}>"), "an integer of 64 bits")
-    number = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not math.isfinite(number):
-        raise InvalidScoresError("scores", Shown(f"<line {place}>"), "a finite number, and nothing else on its line")
-    return number

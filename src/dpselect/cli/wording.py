@@ -71,7 +71,8 @@ def _misread(error: CycloptsError, arguments: Sequence[str], helps: Helps, app: 
     if may_be_unknown and (unknown := _unknown(arguments, helps)):
         return unknown
     if isinstance(error, UnknownCommandError) and (meant := words_meant(_first(error), [*app], said=OTHER_WORDS)):
-        return f"There is no command {_first(error)}. Did you mean {' or '.join(meant)}?"
+        group = "ledger " if app.name[0] == "ledger" else ""
+        return f"There is no command {group}{_first(error)}. Did you mean {group}{' or '.join(meant)}?"
     for option in _PAIRS:
         if (given := _after(option, arguments)) is not None and len(given) < 2:
             two = "two dates" if arguments[0] == "best-date" else "two numbers"

@@ -80,7 +80,19 @@ class Plan:
     37.0
     """
 
-    __slots__ = ("_about", "_folder", "_questions", "account", "delta", "epsilon", "ledger", "name", "table", "unit")
+    __slots__ = (
+        "_about",
+        "_folder",
+        "_questions",
+        "_spending",
+        "account",
+        "delta",
+        "epsilon",
+        "ledger",
+        "name",
+        "table",
+        "unit",
+    )
 
     def __init__(
         self,
@@ -105,16 +117,13 @@ class Plan:
         self.epsilon, self.delta = positive_epsilon(epsilon), delta_below_one(delta)
         self._questions = _described(questions)
         self.name = _checked_name(name)
-        if (ledger is None) != (account is None):
-            missing = "ledger" if ledger is None else "account"
-            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
         if ledger is not None and self.name is None:
             hint = "Answers are stored under it, so that the same plan is answered again at no cost."
             raise InvalidParameterError("name", None, "a name of the plan, as an account is charged", hint)
         if anchor is not None and (ledger is None or isinstance(ledger, Ledger)):
             raise InvalidParameterError("anchor", Shown("<an anchor>"), "the URL of a ledger together with it")
         self.ledger = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, anchor=anchor)
-        self.account = account
+        self.account, self._spending = account, Spending(self.ledger, account)
         self._about: dict[str, Any] = {
             "format": _format(format),
             "neighbours": neighbouring_relation(neighbours),
@@ -162,7 +171,7 @@ class Plan:
             InvalidParameterError: the questions need more than the plan has, or a wanted error cannot be reached.
             InvalidAccountError, RequestReusedError, LedgerError: see `dpselect.Dataset`.
         """
-        with _named_table():
+        with _in_words_of_a_plan():
             dry = DryRun(
                 unit=self.unit,
                 source=self.table,
@@ -202,13 +211,13 @@ class Plan:
             AnswerLostError, LedgerError: see `dpselect.Dataset`.
         """
         folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
-        with _named_table():
+        with _in_words_of_a_plan():
             about = {key: value for key, value in self._about.items() if value is not None}
             data = Dataset(self.table, unit=self.unit, progress=progress, **about)
         division, asked, before = self._settled(Planner(data))
-        with self._renamed(), _named_table():
+        with _in_words_of_a_plan():
             try:
-                answered = Spending(self.ledger, self.account).answers([*asked.values()])
+                answered = self._spending.answers([*asked.values()])
             except ChargeRefusedError as error:
                 raise ChargeRefusedError(error.ledger, before.explained(error.what), error.left) from None
         releases = dict(zip(asked, answered, strict=True))
@@ -240,18 +249,8 @@ class Plan:
         found = {each.name: planned(each.name, division.epsilons[each.name]) for each in questions}
         if self.ledger is None or self.account is None:
             return division, found, NOTHING
-        with self._renamed():
+        with _in_words_of_a_plan():
             return division, found, looked_up(self.ledger, self.account, found)
-
-    @contextmanager
-    def _renamed(self) -> Generator[None]:
-        """Say of a request id what it means here."""
-        try:
-            yield
-        except RequestReusedError as error:
-            expected = "the same question as when it was answered first, with the same epsilon"
-            hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
-            raise RequestReusedError("request", error.got, expected, hint) from None
 
 
 def _described(questions: object) -> tuple[PlannedQuestion, ...]:
@@ -286,10 +285,14 @@ def _format(given: object) -> Format | None:
 
 
 @contextmanager
-def _named_table() -> Generator[None]:
-    """Call the source of a data set as a plan does."""
+def _in_words_of_a_plan() -> Generator[None]:
+    """Call the source of a data set as a plan does, and say of a request id what it means here."""
     try:
         yield
+    except RequestReusedError as error:
+        expected = "the same question as when it was answered first, with the same epsilon"
+        hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
+        raise RequestReusedError("request", error.got, expected, hint) from None
     except InvalidDataError as error:
         if error.name != "source":
             raise

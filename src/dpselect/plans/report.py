@@ -23,7 +23,7 @@ from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import cost_shown, factor_shown, left_shown
-from dpselect.questions.words import as_text
+from dpselect.questions.words import Value, as_text
 
 _MOST_ROWS = 50
 """Of an answer; the rest is in its certificate."""
@@ -141,16 +141,11 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     return f"{text} Other answers about the same table add to it." if several else text
 
 
-def rows_of(release: Release[Any]) -> tuple[list[str], list[tuple[object, ...]]]:
+def rows_of(release: Release[Any]) -> tuple[list[str], list[tuple[Value, ...]]]:
     """The headings and the rows of an answer, with its counts; no headings if it is a single value."""
-    _, lines = release.rows()
-    tallies = wording.tallies(release)
-    if len(lines) == 1 and tallies is None and release.groups is None:
-        return [], [(lines[0][1],)]
-    heads = [*wording.heads(QUESTIONS[release.task], release)]
-    if tallies is None:
-        return heads, [*lines]
-    return [*heads, wording.tally_head(release)], [(*line, tally) for line, tally in zip(lines, tallies, strict=True)]
+    heads, rows = release.table()
+    is_single = len(rows) == 1 and len(heads) == 2 and release.groups is None
+    return ([], [rows[0][1:]]) if is_single else (heads, rows)
 
 
 def is_drawn(release: Release[Any]) -> bool:

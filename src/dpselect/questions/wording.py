@@ -258,7 +258,7 @@ _FEW = 5
 """Values of a condition named in a sentence."""
 
 
-def html_table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]], *notes: str) -> str:
+def html_table(heads: Sequence[str], rows: Sequence[tuple[object, ...]], *notes: str) -> str:
     """A table for a notebook, with sentences below. Everything is escaped, and no colour is set.
 
     >>> html_table(("a < b", "c"), [("d", 1)])

@@ -9,13 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpselect as dps
 from dpselect import planning
 from dpselect.cli import main
-from tests.cli.plan.commands import PUBLIC, ROOT, Captured, as_json, planned, run
+from tests.cli.plan.commands import ROOT, Captured, as_json, planned, run
 
 KINDS = [dps.PermuteAndFlip, dps.ExponentialMechanism, dps.ReportNoisyMax]
 NAMES = [kind.__name__ for kind in KINDS]
@@ -41,16 +40,6 @@ def unwrapped(out: str) -> str:
     return " ".join(out.split())
 
 
-def public() -> list[int]:
-    return [int(line) for line in Path(PUBLIC).read_text().splitlines() if line and not line.startswith("#")]
-
-
-def bound_on(mechanism: Any, scores: list[int], confidence: float) -> float:
-    """The distance not exceeded, straight from the probabilities."""
-    gaps, chances = max(scores) - np.array(scores), mechanism.pmf(scores)
-    return min(gap for gap in gaps.tolist() if chances[gaps > gap].sum() <= 1 - confidence)
-
-
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
@@ -68,17 +57,6 @@ def test_worst_cases_are_the_librarys(capsys: Captured, n: int, monotonic: bool)
             assert row[kind.__name__] == {"expected_error": worst, "error_bound": mechanism.error_bound(n, 0.9)}
 
 
-def test_errors_on_scores_are_the_librarys(capsys: Captured) -> None:
-    plan = as_json(capsys, "--scores", PUBLIC, "--monotonic", "--epsilon", "0.3", "--epsilon", "0.03")
-    assert plan["candidates_count"] == len(public())
-    assert [row["epsilon"] for row in plan["table"]] == [0.03, 0.3]
-    for row in plan["table"]:
-        for kind in KINDS:
-            mechanism = kind(epsilon=row["epsilon"], sensitivity=1, monotonic=True)
-            assert row[kind.__name__]["expected_error"] == pytest.approx(mechanism.expected_error(public()), rel=1e-12)
-            assert row[kind.__name__]["error_bound"] == bound_on(mechanism, public(), 0.99)
-
-
 def test_monotonic_halves_worst_cases(capsys: Captured) -> None:
     once, twice = (as_json(capsys, "--candidates-count", "99", *flag) for flag in (["--monotonic"], []))
     for half, whole in zip(once["table"], twice["table"], strict=True):
@@ -87,11 +65,10 @@ def test_monotonic_halves_worst_cases(capsys: Captured) -> None:
 
 
 def test_json_says_all_that_was_asked(capsys: Captured) -> None:
-    plan = as_json(capsys, "--scores", PUBLIC, "--expected-error", "9", "--within", "20")
+    plan = as_json(capsys, "--candidates-count", "60", "--expected-error", "9", "--within", "20")
     inputs = {key: value for key, value in plan.items() if key not in ("table", "targets")}
     assert inputs == {
         "candidates_count": 60,
-        "scores": PUBLIC,
         "sensitivity": 1.0,
         "monotonic": False,
         "confidence": 0.99,
@@ -103,7 +80,6 @@ def test_json_says_all_that_was_asked(capsys: Captured) -> None:
     ]
     assert plan["targets"][0]["expected_error"] == 9.0
     assert (plan["targets"][1]["within"], plan["targets"][1]["confidence"]) == (20.0, 0.99)
-    assert as_json(capsys, "--candidates-count", "5")["scores"] is None
 
 
 def test_errors_no_double_holds_are_null(capsys: Captured) -> None:
@@ -119,7 +95,7 @@ def test_errors_no_double_holds_are_null(capsys: Captured) -> None:
 QUESTIONS = [
     ["--candidates-count", "41270", "--monotonic"],
     ["--candidates-count", "3", "--confidence", "0.9999999", "--epsilon", "1e-9", "--epsilon", "1e9"],
-    ["--scores", PUBLIC],
+    ["--candidates-count", "60"],
 ]
 
 
@@ -161,14 +137,6 @@ def test_sentences_fit_the_window(capsys: Captured, monkeypatch: pytest.MonkeyPa
     assert not any(line.endswith(("=", "epsilon")) or line.startswith("%") for line in sentences)
 
 
-def test_file_names_that_would_move_the_cursor_are_shown_escaped(capsys: Captured, tmp_path: Path) -> None:
-    path = tmp_path / "a\x1b[2J.txt"
-    path.write_text("1\n2\n")
-    out = planned(capsys, "--scores", str(path))
-    assert "\x1b" not in out
-    assert r"a\x1b[2J.txt'" in unwrapped(out)
-
-
 # --- advice -----------------------------------------------------------------------------------------------------------
 
 
@@ -183,7 +151,7 @@ def test_one_selection_goes_to_permute_and_flip(capsys: Captured) -> None:
 
 @pytest.mark.parametrize("wanted", [[], ["--within", "20"], ["--expected-error", "20"]])
 def test_no_sentence_names_an_epsilon_that_nobody_asked_for(capsys: Captured, wanted: list[str]) -> None:
-    question = ["--scores", PUBLIC, *wanted]
+    question = ["--candidates-count", "60", *wanted]
     asked = {price for target in as_json(capsys, *question)["targets"] for price in target["epsilon"].values()}
     out = unwrapped(planned(capsys, *question))
     named = [float(each) for each in re.findall(r"(?:epsilon = |, )([\d.]+) \(", out)]
@@ -196,13 +164,21 @@ def test_one_candidate_needs_no_advice(capsys: Captured) -> None:
     assert "no mechanism can err" in planned(capsys, "--candidates-count", "1")
 
 
-@pytest.mark.parametrize("source", [["--candidates-count", "60"], ["--scores", PUBLIC]])
-def test_wanted_errors_have_their_price(capsys: Captured, source: list[str]) -> None:
-    question = [*source, "--monotonic", "--expected-error", "5", "--within", "20", "--confidence", "0.9"]
+def test_wanted_errors_have_their_price(capsys: Captured) -> None:
+    question = [
+        "--candidates-count",
+        "60",
+        "--monotonic",
+        "--expected-error",
+        "5",
+        "--within",
+        "20",
+        "--confidence",
+        "0.9",
+    ]
     expected, within = as_json(capsys, *question)["targets"]
-    given: Any = {"n": 60} if source[0] == "--candidates-count" else {"scores": public()}
     for kind in KINDS:
-        setting: Any = {**given, "sensitivity": 1, "monotonic": True}
+        setting: Any = {"n": 60, "sensitivity": 1, "monotonic": True}
         price = planning.epsilon_for(kind, expected_error=5, **setting)
         assert expected["epsilon"][kind.__name__] == pytest.approx(price, rel=1e-12)
         price = planning.epsilon_for(kind, within=20, confidence=0.9, **setting)
@@ -232,7 +208,7 @@ def test_planning_loads_nothing_that_could_read_a_table(tmp_path: Path) -> None:
         )
         return done.stderr
 
-    assert loaded("plan", "--scores", PUBLIC) == "0 []\n"
+    assert loaded("plan", "--candidates-count", "60") == "0 []\n"
     people = str(tmp_path / "people.csv")
     Path(people).write_text("who,age\n1,2\n")
     assert "duckdb" in loaded("count", people, "--unit", "who", "--epsilon", "1")  # the test above can fail
@@ -241,7 +217,7 @@ def test_planning_loads_nothing_that_could_read_a_table(tmp_path: Path) -> None:
 def test_help(capsys: Captured) -> None:
     status, out, err = run(capsys, "--help")
     assert (status, err) == (0, "")
-    for option in ("--candidates-count", "--scores", "--epsilon", "--within", "--expected-error", "--json"):
+    for option in ("--candidates-count", "--epsilon", "--within", "--expected-error", "--json"):
         assert option in out
     assert "Never plan with private scores" in out
     assert main(["--help"]) == 0

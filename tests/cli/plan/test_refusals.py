@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.plan.commands import PUBLIC, ROOT, Captured, run
+from tests.cli.plan.commands import Captured, run
 
 COUNT = ["--candidates-count", "10"]
 BAD: list[tuple[list[str], str]] = [
-    ([], "--candidates-count is missing: expected the number of candidates, or --scores"),
-    ([*COUNT, "--scores", PUBLIC], "--candidates-count or --scores, not both"),
-    (["--candidates-count", "0"], "candidates-count=0: expected a whole number >= 1"),
-    (["--candidates-count", "-5"], "candidates-count=-5"),
+    ([], "--candidates-count is required. Number of candidates."),
+    (["--candidates-count", "0"], "--candidates-count=0: expected a whole number >= 1"),
+    (["--candidates-count", "-5"], "--candidates-count=-5"),
     (["--candidates-count", "nan"], "--candidates-count: expected a whole number, not 'nan'"),
     (["--candidates-count", "inf"], "a whole number, not 'inf'"),
     (["--candidates-count", "2.7"], "a whole number, not '2.7'"),
@@ -21,15 +20,7 @@ BAD: list[tuple[list[str], str]] = [
     (["--candidates-count", str(2**63)], f"at most {2**63 - 1}"),
     (["--candidates-count", "1" * 5000], "Not understood: '1111111"),
     ([*COUNT, "--candidates-count", "11"], "--candidates-count"),
-    (["--candidates-count"], "--candidates-count needs a value"),
-    (["--scores"], "--scores needs a value"),
-    (["--scores", "gone.txt"], "scores='gone.txt': expected a readable text file"),
-    (["--scores", str(ROOT / "docs")], "a readable text file"),
-    (["--scores", "-"], "--scores"),
-    (["--scores", ""], "scores=''"),
-    (["--scores", str(ROOT / "README.md")], "scores=<line 3>: expected a finite number"),
-    (["--scores", str(ROOT / "examples" / "data" / "clicks.parquet")], "not a table"),
-    (["--scores", str(ROOT / "examples" / "data" / "clicks_small.csv")], "would itself leak"),
+    (["--candidates-count"], "--candidates-count is required"),
     ([*COUNT, "--sensitivity", "0"], "sensitivity=0.0"),
     ([*COUNT, "--sensitivity", "nan"], "sensitivity=nan"),
     ([*COUNT, "--sensitivity", "-1"], "sensitivity=-1.0"),
@@ -48,8 +39,6 @@ BAD: list[tuple[list[str], str]] = [
     ([*COUNT, "--expected-error", "-1"], "--expected-error=-1.0"),
     ([*COUNT, "--expected-error", "nan"], "--expected-error=nan"),
     (["--candidates-count", "1", "--expected-error", "1"], "one candidate is always the best"),
-    (["--scores", PUBLIC, "--expected-error", "1000"], "expected a number > 0 and < "),
-    (["--scores", PUBLIC, "--within", "1000"], "the distance between the worst and the best score"),
     ([*COUNT, "--within", "0"], "within=0.0"),
     ([*COUNT, "--within", "inf"], "within=inf"),
     ([*COUNT, "--json=perhaps"], "--json"),
