@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import re
 from ast import literal_eval
-from dataclasses import fields
 from inspect import Parameter, getdoc, signature
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from dpselect.arguments import REQUIRED
-from dpselect.formats import Format
+from dpselect.formats import WORDS
 from dpselect.plans.plan import Plan
 from dpselect.plans.planned_question import BUDGET_KEYS, GIVEN_BY_PLAN
 from dpselect.questions.question import BY_NAME
@@ -67,7 +66,7 @@ _OF_PLAN: dict[str, Schema] = {
 def schema() -> Schema:
     """The whole schema."""
     arguments = signature(Plan).parameters
-    words = {each.name: _of_type(str(each.type)) for each in fields(Format)}
+    words = {each.name: _of_type(each.type) for each in WORDS}
     keys = _OF_PLAN | {"format": _table(words, [])}
     keys["questions"] = {
         "type": "object",

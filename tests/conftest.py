@@ -50,7 +50,7 @@ _FIRST = (
 
 _TOGETHER = {
     "drawing": (
-        *("tests/charts/", "tests/cli/plan/", "tests/plans/", "tests/web/"),
+        *("tests/charts/", "tests/plans/", "tests/web/"),
         *("test_paper.py", "test_plots.py", "test_pmf_plot.py", "test_site.py", "test_with_counts.py"),
     ),
     "scikit-learn": ("tests/sklearn/", "src/dpselect/sklearn/", "docs/sklearn.md"),

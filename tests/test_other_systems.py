@@ -49,7 +49,7 @@ for found in pkgutil.walk_packages(dpselect.__path__, "dpselect."):
 from dpselect.cli import main
 folder = tempfile.mkdtemp()
 ledger = os.path.join(folder, "budget.db")
-assert main(["ledger", "open", ledger, "clicks", "--epsilon", "9", "--quiet"]) == 0
+assert main(["ledger", "open", ledger, "clicks", "--epsilon", "9"]) == 0
 question = "most-common examples/data/clicks.parquet page --unit session --candidates 1..99 --epsilon 1 --quiet"
 assert main([*question.split(), "--ledger", ledger, "--account", "clicks", "--request", "one"]) == 0
 assert main(["ledger", "verify", ledger]) == 0

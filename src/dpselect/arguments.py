@@ -61,6 +61,7 @@ class Argument:
         default: its default, or `REQUIRED`.
         check: what makes of a value the one that is meant, or refuses it.
         is_list: whether Python may leave it out, to be refused with a hint of its own.
+        may_be_one: whether a public list of one leaves something to ask.
         type: as a stub writes it.
     """
 
@@ -70,6 +71,7 @@ class Argument:
     default: object = REQUIRED
     check: Callable[[Any, str], Any] | None = None
     is_list: bool = False
+    may_be_one: bool = False
     type: str = ""
 
     @property
@@ -117,7 +119,9 @@ def read(kind: WrittenAs, name: str, *words: str) -> Any:
                 return read("bounds", name, *words)
             except InvalidParameterError as error:
                 expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
-                raise InvalidParameterError(name, error.got, expected) from None
+                others = [typed(each) for each in words if not _DATE.fullmatch(each)]
+                wrong = others[0] if len(others) == 1 else error.got  # beside a date it has to be another
+                raise InvalidParameterError(name, wrong, expected) from None
         case "ends":
             return words
         case "whole" | "number" | "exact" | "levels":
@@ -218,8 +222,18 @@ Candidates = Annotated[
     object,
     Argument(
         "list",
-        f"Public values to choose from, whether or not they occur, never read from the column: {_LIST}.",
+        f"Public values to choose from, whether or not they occur, never read from the column: {_LIST}."
+        " Without a list use values, or top-k with a --delta.",
         is_list=True,
+    ),
+]
+CandidatesToCount = Annotated[
+    object,
+    Argument(
+        "list",
+        f"Public values to count, whether or not they occur, never read from the column: {_LIST}; or give --bins."
+        " Without a list use values, or top-k with a --delta.",
+        may_be_one=True,
     ),
 ]
 CandidatesIfAny = Annotated[
@@ -229,10 +243,6 @@ CandidatesIfAny = Annotated[
         f"Public values to choose from, never read from the column: {_LIST}."
         " Without them, and with a --delta above 0, the values that enough units have.",
     ),
-]
-CandidatesOrBins = Annotated[
-    object,
-    Argument("list", f"Public values to count, never read from the column: {_LIST}. Either these or --bins."),
 ]
 WithCounts = Annotated[
     bool,
@@ -286,7 +296,7 @@ Kind = Annotated[
 ]
 ValuesIfAny = Annotated[
     object,
-    Argument("list", f"Count units with one of these values of COLUMN: {_LIST}."),
+    Argument("list", f"Count units with one of these values of COLUMN: {_LIST}.", may_be_one=True),
 ]
 Between = Annotated[
     tuple[float, float] | None,
@@ -468,7 +478,7 @@ By = Annotated[
     str | None,
     Argument("text", "Column with the group of each row, for one answer per group in --groups."),
 ]
-Groups = Annotated[object, Argument("values", "Public list of groups, written like candidates.")]
+Groups = Annotated[object, Argument("values", "Public list of groups, written like candidates.", may_be_one=True)]
 MaxGroups = Annotated[
     int,
     Argument(

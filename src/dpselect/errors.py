@@ -6,7 +6,8 @@ error message travels further (logs, tickets, screens) than the release it preve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 
 from dpselect.server_urls import HIDDEN, may_tell_password
@@ -23,13 +24,14 @@ class InvalidParameterError(SelectionError, ValueError):
         name: the argument's name, as the caller writes it.
         got: the value passed. It is shown only if it is a number, ``None`` or a `Shown` text; otherwise only its type
             is shown. Text that may contain a password is never shown.
-        expected: what would have been accepted.
-        hint: one sentence on how to fix it, or empty.
+        expected: what would have been accepted. Other arguments stand in backticks, as Python has them: each surface
+            spells them in its own way, see `remedy`.
+        hint: one sentence on how to fix it, likewise; or empty.
 
     >>> str(InvalidParameterError("epsilon", -1.0, "a finite number > 0"))
     'epsilon=-1.0: expected a finite number > 0.'
-    >>> str(InvalidParameterError("epsilon", [41, 3], "a finite number > 0"))
-    'epsilon=<list>: expected a finite number > 0.'
+    >>> str(InvalidParameterError("epsilon", [41, 3], "a finite number > 0", "Try `delta=1e-6`."))
+    'epsilon=<list>: expected a finite number > 0. Try delta=1e-6.'
     """
 
     def __init__(self, name: str, got: object, expected: str, hint: str = "") -> None:
@@ -40,7 +42,23 @@ class InvalidParameterError(SelectionError, ValueError):
         self.name, self.got, self.expected, self.hint = name, shown, expected, hint
 
     def __str__(self) -> str:
-        return f"{self.name}={self.got}: expected {self.expected}. {self.hint}".rstrip()
+        return f"{self.name}={self.got}: expected {self.remedy()}"
+
+    def remedy(self, spelled: Callable[[str, str], str] | None = None) -> str:
+        """What would have been accepted, and the hint.
+
+        Args:
+            spelled: how a surface writes another argument, of its name and its value in Python, which may be empty.
+                Default: as Python does.
+        """
+        said = f"{self.expected}. {self.hint}".rstrip()
+        if spelled is None:
+            return said.replace("`", "")
+        return _NAMED.sub(lambda found: spelled(found[1], found[2] or ""), said)
+
+
+_NAMED = re.compile("`([a-z_]+)(?:=([^`]*))?`")
+"""An argument that a sentence names."""
 
 
 class InvalidScoresError(InvalidParameterError):
@@ -356,8 +374,14 @@ OTHER_WORDS = {
     "unit": "private_key privacy_key privacy_id privacy_unit id user user_id",
     "neighbours": "neighbors neighbouring neighboring adjacency",
     "max_values_per_unit": "max_contributions contributions max_partitions_contributed",
+    "table": "source data file path",
+    "best_price": "price",
+    "ledger": "budget account accounts",
+    "open": "create new add init",
+    "show": "list ls accounts status info balance remaining",
+    "history": "log entries charges",
 }
-"""Arguments and questions, each with what pandas, SQL, OpenDP or another question here calls it."""
+"""Arguments, questions and commands, each with what pandas, SQL, OpenDP or another question here calls it."""
 
 LONGEST_WORD = 100
 """A longer one is compared with no name: that takes the square of its length."""

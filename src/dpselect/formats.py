@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+from dpselect.arguments import Argument, arguments_of
+from dpselect.checks import boolean
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 
 DELIMITERS = (",", ";", "\t", "|", ":", "^", "~", "#", " ", "\x01", "\x1f")
@@ -55,28 +57,7 @@ class Format:
     ``docs/files.md`` says.
 
     Args:
-        delimiter: what stands between the cells of a CSV line: one of ``, ; | : ^ ~ #``, a blank, a tab, or the control
-            characters 1 and 31; also written ``"comma"``, ``"semicolon"``, ``"pipe"`` or ``"tab"``. None: a comma, in
-            ``.tsv`` files a tab.
-        encoding: of a CSV file: ``"utf-8"``, ``"latin-1"``, ``"iso-8859-15"``, ``"cp1250"``, ``"cp1251"``,
-            ``"cp1252"``, ``"utf-16"`` (which starts with a byte order mark), ``"utf-16-le"`` or ``"utf-16-be"``.
-        thousands: mark between groups of three digits: ``,``, ``.``, ``'``, ``_`` or a blank. A cell may have it at
-            every group or at none: ``1,234,567`` and ``1234567`` are numbers, ``12,34`` is not.
-        decimal: decimal mark, ``.`` or ``,``.
-        date_format: how dates are written, in the words ``%Y`` ``%m`` ``%d``, ``%y`` for a year of two digits (69 to 99
-            are in the 1900s) and ``%b`` for an English month such as ``Nov``; all else stands for itself. None:
-            ``%Y-%m-%d``.
-        as_date: where a date is asked for, read the date of a timestamp, as it is written: of text such as
-            ``2024-01-05T10:00:00Z``, and of columns of timestamps, of those with a time zone the date in that zone.
-        strip: characters that are taken away from both ends of a number and behind its sign, together with blanks, such
-            as ``"$%"``. A percentage keeps its size: ``5%`` is 5.
-        ignore_case: compare text and groups without regard to capitals.
-        trim: compare text and groups without the blanks around them. Units never have them.
-        sheet: name of the sheet of an Excel file. None: the only one.
-        header_row: the row of the sheet that names the columns, from 1. What is above it is left out.
-        skip_lines: lines of a CSV file that stand above its header, such as titles. They are left out.
-        quoted_line_breaks: a line break inside quotes is part of a cell of a CSV file. The guarantee then holds only if
-            every row is well formed: a quote that nobody closes swallows the rows of others.
+        <of the fields>
 
     Raises:
         InvalidParameterError: an unknown word, or words that contradict each other.
@@ -88,24 +69,79 @@ class Format:
     dpselect.errors.InvalidParameterError: decimal=',': expected another mark than that between thousands. ...
     """
 
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-    thousands: str | None = None
-    decimal: str = "."
-    date_format: str | None = None
-    as_date: bool = False
-    strip: str = ""
-    ignore_case: bool = False
-    trim: bool = False
-    sheet: str | None = None
-    header_row: int = 1
-    skip_lines: int = 0
-    quoted_line_breaks: bool = False
+    delimiter: Annotated[
+        str | None,
+        Argument(
+            "any text",
+            "Character between the cells of a CSV file: one of , ; | : ^ ~ #, a blank, a tab, or the control characters"
+            " 1 and 31; also written comma, semicolon, pipe or tab. Default: comma; tab in .tsv files.",
+        ),
+    ] = None
+    encoding: Annotated[
+        str,
+        Argument(
+            "text",
+            "Encoding of a CSV file: utf-8, latin-1, iso-8859-15, cp1250, cp1251, cp1252, utf-16 (which starts with a"
+            " byte order mark), utf-16-le or utf-16-be.",
+        ),
+    ] = "utf-8"
+    thousands: Annotated[
+        str | None,
+        Argument(
+            "any text",
+            "Mark between groups of three digits: , . ' _ or a blank. A number may have it at every group or at none:"
+            " 12,34 is not one. Default: no mark, and 1,234 is not a number.",
+        ),
+    ] = None
+    decimal: Annotated[str, Argument("any text", "Decimal mark: . or ,")] = "."
+    date_format: Annotated[
+        str | None,
+        Argument(
+            "any text",
+            "Format of dates, in the words %Y %m %d, %y for a year of two digits (69 to 99 are in the 1900s) and %b for"
+            " an English month such as Nov; all else stands for itself, as in %d.%m.%Y. Default: %Y-%m-%d.",
+        ),
+    ] = None
+    as_date: Annotated[
+        bool,
+        Argument(
+            "flag",
+            "Where a date is asked for, read the date of a timestamp, as it is written; of a column of timestamps with"
+            " a time zone, the date in that zone.",
+        ),
+    ] = False
+    strip: Annotated[
+        str,
+        Argument(
+            "any text",
+            "Characters to take away, with blanks, from both ends of numbers and behind their signs, such as '$%'. 5%"
+            " is then 5.",
+        ),
+    ] = ""
+    ignore_case: Annotated[bool, Argument("flag", "Compare text and groups without regard to capitals.")] = False
+    trim: Annotated[bool, Argument("flag", "Compare text and groups without the blanks around them.")] = False
+    sheet: Annotated[str | None, Argument("any text", "Name of the sheet of an Excel file. Default: the only one.")] = (
+        None
+    )
+    header_row: Annotated[
+        int,
+        Argument("whole", "Row of the sheet of an Excel file that names the columns; rows above it are left out."),
+    ] = 1
+    skip_lines: Annotated[
+        int, Argument("whole", "Lines of a CSV file that stand above its header, such as titles.")
+    ] = 0
+    quoted_line_breaks: Annotated[
+        bool,
+        Argument(
+            "flag",
+            "Read line breaks inside quotes as part of the cell. One quote that is not closed then swallows the rows of"
+            " others: the guarantee holds only if every row is well formed.",
+        ),
+    ] = False
 
     def __post_init__(self) -> None:
         for name in ("as_date", "ignore_case", "trim", "quoted_line_breaks"):
-            if not isinstance(getattr(self, name), bool):
-                raise InvalidParameterError(name, getattr(self, name), "True or False")
+            boolean(getattr(self, name), name)
         if self.delimiter is not None:
             written = DELIMITER_WORDS.get(_text("delimiter", self.delimiter), self.delimiter)
             expected = "one of , ; | : ^ ~ # or a blank, or 'tab', 'semicolon', 'pipe'"
@@ -128,7 +164,7 @@ class Format:
     @property
     def words(self) -> dict[str, Any]:
         """What differs from the default, by its name."""
-        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        held = {name: getattr(self, name) for name in _DEFAULTS}
         return {name: held[name] for name in held if held[name] != _DEFAULTS[name]}
 
     def check(self, allowed: Iterable[str], source: str) -> None:
@@ -140,11 +176,16 @@ class Format:
         allowed = tuple(allowed)
         for name, value in self.words.items():
             if name not in allowed:
-                hint = f"They take {', '.join(allowed)}. " if allowed else ""
+                hint = f"They take {', '.join(f'`{each}`' for each in allowed)}. " if allowed else ""
                 raise InvalidDataError(name, Shown(repr(value)), f"nothing for {source}", hint + _ELSEWHERE)
 
 
-_DEFAULTS = {each.name: each.default for each in fields(Format)}
+WORDS = arguments_of(Format)
+"""Each word, with what it means."""
+
+_EXPLAINED = "".join(f"        {each.name}: {each.help}\n" for each in WORDS)
+Format.__doc__ = (Format.__doc__ or "").replace("        <of the fields>\n", _EXPLAINED)
+_DEFAULTS = {each.name: each.default for each in WORDS}
 _BOTH = "One cell would mean both."
 _ELSEWHERE = "What cells look like is declared for text files; otherwise convert the column, in a frame or a view."
 
@@ -182,7 +223,7 @@ def date_pattern(date_format: object) -> str:
     '(?P<day>[0-9]{1,2})\\\\.(?P<month>[0-9]{1,2})\\\\.(?P<year>[0-9]{2})'
     """
     text = _text("date_format", date_format)
-    hint = "Other words are not read; as_date=True leaves out a time of day behind the date."
+    hint = "Other words are not read; `as_date=True` leaves out a time of day behind the date."
     words = re.findall("%(.?)", text)
     parts = sorted(_DATE_WORDS.get(word, "?") for word in words)
     if parts != ["day", "month", "year"]:

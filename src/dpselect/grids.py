@@ -48,7 +48,7 @@ class Grid:
             raise InvalidParameterError("step", step, expected)
         steps = (upper - lower) / exact
         if steps.denominator != 1:
-            hint = "Floats are read as decimals; one third, for example, is Fraction(1, 3)."
+            hint = "Floats are read as decimals; one third, for example, is the fraction 1/3."
             raise InvalidParameterError("step", step, expected, hint)
         spacing = Fraction(math.ulp(float(max(abs(lower), abs(upper)))))
         if steps.numerator >= _LARGEST_COUNT or exact < _FINEST_STEP * spacing:

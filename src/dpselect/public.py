@@ -149,7 +149,7 @@ def _refuse_dashed(text: str, argument: str) -> None:
 def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = False) -> Listed:
     """The members that `text` lists, if there are at least two, or one may stand alone."""
     # A range may be too long for len().
-    if listed and not listed[1:2] and not may_be_one and argument != "groups":
+    if listed and not listed[1:2] and not may_be_one:
         ranges = "" if argument == "dates" else " A range of whole numbers is written 1..100."
         hint = (
             f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"
@@ -206,7 +206,6 @@ def value_of(
     *,
     kind: CandidateKind | None = None,
     private: str,
-    may_be_one: bool = False,
 ) -> Any:
     """The value of any argument of a question that is written in these words.
 
@@ -215,7 +214,7 @@ def value_of(
         words: one, two for a pair, or each condition on rows.
         kinds: the types that a column can match.
         column: that the members of a list are compared with; None: it is not known yet.
-        kind, private, may_be_one: see `listed`.
+        kind, private: see `listed`.
 
     Raises:
         InvalidParameterError: it is no such value.
@@ -225,6 +224,7 @@ def value_of(
     if not argument.names_members:
         return read(argument.kind, argument.name, *words)
     fitting = () if argument.kind in ("prices", "dates") or column is None else kinds(column)
+    may_be_one = argument.may_be_one
     return listed(words[0], argument.name, kind=kind, fitting=fitting, private=private, may_be_one=may_be_one)
 
 

@@ -124,7 +124,7 @@ def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
     for fitting in ((), (CandidateKind.TEXT, CandidateKind.INTEGER)):
         with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*at least two candidates.*write @ before"):
             listed(text, fitting=fitting, private=PRIVATE)
-    assert len(listed(text, private=PRIVATE, argument="groups")) == 1
+    assert len(listed(text, private=PRIVATE, may_be_one=True)) == 1
     with pytest.raises(InvalidCandidatesError, match=r"^prices='5': expected at least two prices"):
         listed("5", "prices", private=PRIVATE)
     with pytest.raises(InvalidCandidatesError, match=r"^dates='2026-12-01': expected at least two dates"):
@@ -150,12 +150,12 @@ def test_a_range_with_a_dash_is_answered_with_the_one_that_is_meant(text: str, m
 
 @pytest.mark.parametrize("text", ["1-16", "25-34"])
 def test_a_dash_is_part_of_a_text_where_text_is_meant(text: str) -> None:
-    assert listed(text, kind=CandidateKind.TEXT, private=PRIVATE, argument="groups") == [text]
-    assert listed(text, fitting=(CandidateKind.TEXT,), private=PRIVATE, argument="groups") == [text]
+    assert listed(text, kind=CandidateKind.TEXT, private=PRIVATE, may_be_one=True) == [text]
+    assert listed(text, fitting=(CandidateKind.TEXT,), private=PRIVATE, may_be_one=True) == [text]
     for kinds in ((), (CandidateKind.TEXT,)):
         assert listed(f"{text},35-44", fitting=kinds, private=PRIVATE) == [text, "35-44"]
     for other in ("16-1", "1-1", "a-b", "2026-11-21", "1-16-20", "1.5-3"):
-        assert listed(other, private=PRIVATE, argument="groups") == [other]
+        assert listed(other, private=PRIVATE, may_be_one=True) == [other]
 
 
 def test_the_longest_ranges_are_read() -> None:

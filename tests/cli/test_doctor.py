@@ -35,6 +35,26 @@ def test_for_people_each_extra_is_a_line(capsys: Captured) -> None:
     assert any("tables and ledgers on PostgreSQL" in line for line in lines)
 
 
+def last_line(capsys: Captured) -> str:
+    main(["doctor"])
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_the_last_line_is_the_one_command_to_run_next(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The page; without it, the columns of a table of this folder; and before all, what mends a fault."""
+    monkeypatch.chdir(tmp_path)
+    assert last_line(capsys) == "Next: dpselect serve"
+    without(monkeypatch, "jinja2")
+    assert last_line(capsys).startswith("Next: dpselect columns people.csv, or another")
+    for name in ("our people.csv", "visits.parquet", "a.txt"):
+        (tmp_path / name).write_text("")
+    assert last_line(capsys) == "Next: dpselect columns 'our people.csv'"
+    without(monkeypatch, "jinja2", "duckdb")
+    assert last_line(capsys).endswith("-m pip install .")
+
+
 def without(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
     """Importing these fails from here on, though they are installed."""
     imported = importlib.import_module
@@ -70,7 +90,7 @@ def test_what_is_missing_names_its_extra(capsys: Captured, monkeypatch: pytest.M
 def test_every_extra_is_looked_at() -> None:
     project = Path(__file__).parents[2] / "pyproject.toml"
     extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    assert {each.name for each in doctor_module._EXTRAS} == set(extras) - {"all", "dev", "docs"}
+    assert {*doctor_module._EXTRAS} == set(extras) - {"all", "dev", "docs"}
 
 
 def test_a_library_that_is_needed_for_files_is_imported(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,10 +102,10 @@ def test_a_library_that_is_needed_for_files_is_imported(capsys: Captured, monkey
 
 @pytest.mark.parametrize(
     ("said", "expected"),
-    [("", "no Java"), ('openjdk version "1.8.0_392"', "a Java older than 17 (1)"), ('openjdk version "21.0.1"', None)],
+    [("", "no Java"), ('openjdk version "1.8.0_392"', "a Java older than 17 (1)"), ('openjdk version "21.0.1"', "")],
 )
 def test_spark_wants_a_java_of_its_own(
-    said: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
@@ -94,7 +114,8 @@ def test_spark_wants_a_java_of_its_own(
         java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     missing = doctor_module._missing_java()
-    assert missing is None if expected is None else missing is not None and missing.startswith(expected)
+    assert missing.startswith(expected)
+    assert bool(missing) == bool(expected)
 
 
 def test_a_core_that_draws_wrongly_is_a_fault(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from dpselect.cli import main
 from dpselect.cli.app import QUESTIONS, app
-from dpselect.cli.plain import option_name
-from dpselect.cli.shared_options import options_of
+from dpselect.cli.shared_options import option_name, options_of
 from dpselect.questions.question import BY_NAME
 
 Captured = pytest.CaptureFixture[str]

@@ -24,7 +24,7 @@ COMMANDS = [
     "ledger history L clicks",
     "ledger verify L clicks",
     "verify certificate.json --ledger L",
-    "plan --candidates-count 40 --epsilon 1 --scores 1,2 --selections 3",
+    "plan --candidates-count 40 --epsilon 1",
     "completion bash",
     "--help x",
 ]
@@ -51,7 +51,7 @@ def test_no_message_shows_a_password(
     """By day at each tenth place, at others for the next address."""
     turns = 1 if SLOW else 10
     monkeypatch.chdir(tmp_path)
-    assert main(["ledger", "open", "budget.db", "clicks", "--epsilon", "100", "--quiet"]) == 0
+    assert main(["ledger", "open", "budget.db", "clicks", "--epsilon", "100"]) == 0
     told = 0
     for command in COMMANDS:
         places = wrong_places(command.replace(" L", " budget.db"), address)

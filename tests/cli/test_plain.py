@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from dpselect.arguments import REQUIRED, Argument
-from dpselect.cli import asking, plain
+from dpselect.cli import asking
 from dpselect.cli.app import run
-from dpselect.cli.plain import option_name
-from dpselect.cli.shared_options import filled, options_of
+from dpselect.cli.shared_options import filled, option_name, options_of
 from dpselect.questions.question import BY_NAME, Question
 from tests.slow import SLOW
 
@@ -86,7 +85,7 @@ def to_the_parser(arguments: list[str]) -> tuple[str, str, str | None, dict[str,
     """What the parser makes of it: the arguments of `asking.ask`."""
     seen: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpselect.cli.questions.ask", lambda *given: seen.append(given) or 0)
+        patch.setattr("dpselect.cli.options.ask", lambda *given: seen.append(given) or 0)
         run(arguments)
     (found,) = seen
     about, source, column, options = found
@@ -104,20 +103,20 @@ def test_both_read_the_same(name: str) -> None:
     first, step = (0, 1) if SLOW else ([*BY_NAME].index(name) % 2, 2)  # by day the next command has the other turns
     for turn in range(first, 12, step):
         arguments = typed(about, turn)
-        asked = plain.read(arguments)
+        asked = asking.read(arguments)
         assert asked is not None, arguments
         called, source, column, options = to_the_parser(arguments)
-        assert (asked.about.name, asked.source, asked.column) == (called, source, column), arguments
-        assert completed(about, asked.options) == completed(about, options), arguments
+        assert (asked[0].name, *asked[1:3]) == (called, source, column), arguments
+        assert completed(about, asked[3]) == completed(about, options), arguments
 
 
 @pytest.mark.parametrize("added", STRANGE, ids="{0[0]} {0[1]}".format)
 def test_what_is_typed_in_another_way_is_left_to_the_parser(added: tuple[str, str]) -> None:
-    assert plain.read(["count", "adult.csv", "--unit", "who", "--epsilon", "1"]) is not None
+    assert asking.read(["count", "adult.csv", "--unit", "who", "--epsilon", "1"]) is not None
     without = ["count", "adult.csv", *(["--unit", "who"] if added[0] != "--unit" or added[1] == "twice" else [])]
     without += ["--epsilon", "1"] if added[0] != "--epsilon" else []
     option, value = added
-    assert plain.read([*without, *([option] if option else ["first", "second"]), *([value] if value else [])]) is None
+    assert asking.read([*without, *([option] if option else ["first", "second"]), *([value] if value else [])]) is None
 
 
 @pytest.mark.parametrize(
@@ -139,13 +138,13 @@ def test_what_is_typed_in_another_way_is_left_to_the_parser(added: tuple[str, st
     ids=" ".join,
 )
 def test_other_commands_and_mistakes_are_left_to_the_parser(arguments: list[str]) -> None:
-    assert plain.read(arguments) is None
+    assert asking.read(arguments) is None
 
 
 def test_numbers_are_taken_exactly() -> None:
-    asked = plain.read(["median", "t.csv", "x", "--bounds", "1/3", "0.5", "--unit", "who", "--epsilon", "1"])
+    asked = asking.read(["median", "t.csv", "x", "--bounds", "1/3", "0.5", "--unit", "who", "--epsilon", "1"])
     assert asked is not None
-    assert asked.options["bounds"] == (Fraction(1, 3), 0.5)
+    assert asked[3]["bounds"] == (Fraction(1, 3), 0.5)
 
 
 def test_an_answer_needs_no_parser_no_ledger_and_no_other_engine() -> None:

@@ -12,7 +12,7 @@ import pytest
 from dpselect import Dataset, DryRun
 from dpselect.arguments import OF_EVERY_QUESTION, Argument
 from dpselect.cli.main import main
-from dpselect.cli.questions import command_of
+from dpselect.cli.options import command_of
 from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, SHARED, UNIT
 from dpselect.questions.moments import Mean
 from dpselect.questions.question import BY_NAME, QUESTIONS, Question

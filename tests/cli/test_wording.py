@@ -9,9 +9,9 @@ import pytest
 import dpselect as dps
 from dpselect.accounting import PureEvent
 from dpselect.cli import main
-from dpselect.cli.app import app
-from dpselect.cli.wording import MEANT, in_words, names_of
-from dpselect.errors import InvalidParameterError
+from dpselect.cli.wording import in_words
+from dpselect.errors import OTHER_WORDS, InvalidParameterError
+from dpselect.questions.question import BY_NAME
 from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, run
 
 Captured = pytest.CaptureFixture[str]
@@ -22,7 +22,7 @@ SAID: list[tuple[list[str], str]] = [
         ["most-common", CLICKS, "page", *COMMON[:2], "--candidates", "1..1000000000", "--epsilon", "1"],
         "--candidates=<range>: expected at most 100,000,000 candidates.\n",
     ),
-    (["median", *AGES, *BOUNDS, "--step", "7"], "one third, for example, is 1/3."),
+    (["median", *AGES, *BOUNDS, "--step", "7"], "one third, for example, is the fraction 1/3."),
     (["median", *AGES, *BOUNDS, "--step", "a/b"], "--step: expected a number such as 5, 0.25 or 1/3, not 'a/b'"),
     (["median", *AGES, *BOUNDS, "--step", "1/0"], "--step: expected a number"),
     (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds: expected two numbers"),
@@ -37,7 +37,7 @@ SAID: list[tuple[list[str], str]] = [
     (["median", *AGES, "--bounds"], "Without them, --lower is the smallest"),
     (["count", *AGES[:2], "--between", "65", *AGES[2:]], "--between takes two numbers, not one. Count units with a"),
     (["count", *AGES, "--between"], "--between takes two numbers, not none."),
-    (["check", *AGES[:2], "--between", "65", *AGES[2:]], "--between takes two numbers, not one. See --help."),
+    (["check", *AGES[:2], "--between", "65", *AGES[2:]], "--between takes two numbers, not one. Count units"),
     (["best-date", *AGES, "--bounds", "2026-12-01"], "--bounds takes two dates, not one. First and last date"),
     (["median", *AGES, *STEP, "--by", "education_num"], "such as --groups 1..100;"),
     (
@@ -58,7 +58,7 @@ SAID: list[tuple[list[str], str]] = [
     (["quantiles", AGES[0], "age", "a;b", *AGES[2:], *STEP], "LEVELS='a;b': expected numbers separated by commas"),
     (
         ["median", *AGES[:2], "--epsilon", "1", *STEP],
-        "--unit is required. It is the column that identifies whom a row belongs to",
+        "--unit is required. Column that identifies whom a row belongs to",
     ),
     (["median", *AGES, *BOUNDS, "--steps", "1"], "Unknown option: --steps. Did you mean --step?"),
     (["median", *AGES[:2], "--unit", "person_id", "-e", "1", *BOUNDS], "Unknown option: -e. See --help."),
@@ -85,7 +85,17 @@ SAID: list[tuple[list[str], str]] = [
         "--groups-as text to compare them as text, or boolean",
     ),
     (["values", *AGES, "--delta", "0"], "--delta=0.0: expected a number strictly between 0 and 1"),
-    (["top-k", ADULT, "age", "3", *AGES[2:], "--delta", "0"], "--delta 0: expected a number above 0, because"),
+    (["top-k", ADULT, "age", "3", *AGES[2:], "--delta", "0"], "to choose from, or a --delta above 0."),
+    (["count", *AGES], "--candidates is missing: expected values of the column, or two numbers (--between)."),
+    (
+        ["count", *AGES, "--between", "1", "2", "--candidates", "1,2"],
+        "expected nothing, because --candidates are given",
+    ),
+    (["histogram", *AGES, "--candidates", "1", "--candidates", "2"], "--candidates may be given once. Several values"),
+    (["median", *AGES, *STEP, "--groups", "a", "--groups", "b"], "separated by commas without blanks, or @file"),
+    (["mean", *AGES, *STEP, "--step", "2"], "--step may be given once. See --help."),
+    (["median", *AGES, "--bounds", "2024-01-01", "x"], "or two dates such as 2026-12-01 2026-12-31, not 'x'"),
+    (["median", *AGES, "--bounds", "x", "2024-01-01"], "or two dates such as 2026-12-01 2026-12-31, not 'x'"),
     (["top-k", ADULT, "age", "3", *AGES[2:]], "--candidates is missing: expected the public list"),
     (["sum", *AGES, "--clip", "0", "9e18"], "with a smaller scale: --scale 0.0000000001."),
     (["sum", *AGES, "--clip", "0", "9000000000000001024"], "--scale 0.001 counts thousands."),
@@ -94,9 +104,12 @@ SAID: list[tuple[list[str], str]] = [
         "They take --ignore-case, --trim, --as-date.",
     ),
     (["columns", AGES[0], "--foo"], "Unknown option: --foo."),
-    (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Use ledger show: all accounts,"),
-    (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Use ledger open: it makes"),
-    (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon=<text>: expected a decimal"),
+    (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Did you mean ledger show?"),
+    (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Did you mean ledger open?"),
+    (
+        ["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"],
+        "--epsilon: expected a decimal number",
+    ),
 ]
 
 
@@ -117,17 +130,16 @@ def test_a_step_may_be_a_fraction(capsys: Captured) -> None:
     assert (status, "out of the 3 numbers" in out) == (0, True)
 
 
-def test_every_option_is_named_as_it_is_typed() -> None:
-    names = names_of(app, ["most-common"])
-    assert names["as_json"] == "--json"
-    assert (names["max_values_per_unit"], names["kind"], names["source"]) == (
-        "--max-values-per-unit",
-        "--candidates-as",
-        "SOURCE",
+def test_arguments_in_sentences_are_named_as_they_are_typed() -> None:
+    names = {"as_json": "--json", "neighbours": "--neighbours", "prices": "--prices", "source": "SOURCE"}
+    said = "`neighbours='replace_one'`, `prices=range(1, 101)`, `prices=[4.5, 5]`, `as_json=True`"
+    said += "; no `other=None` in `source`"
+    error = InvalidParameterError("as_json", None, said, "None of it.")
+    assert in_words(error, names) == (
+        "--json is missing: expected --neighbours replace-one, --prices 1..100, --prices 4.5,5, --json; "
+        "no other=None in SOURCE. None of it."
     )
-    assert "kind" not in names_of(app, ["median"])
-    error = InvalidParameterError("kind", None, "another kind=None, or max_rows_per_unit")
-    assert in_words(error, names) == "--candidates-as is missing: expected another kind=nothing, or max_rows_per_unit."
+    assert str(error).startswith("as_json=None: expected neighbours='replace_one', prices=range(1, 101), prices=[4.5")
 
 
 def test_an_error_of_something_else_stays_as_it_is(capsys: Captured) -> None:
@@ -136,15 +148,16 @@ def test_an_error_of_something_else_stays_as_it_is(capsys: Captured) -> None:
     assert in_words(dps.SelectionError("as it is"), {}) == "as it is"
 
 
-@pytest.mark.parametrize("word", [*MEANT, "Mode", "COUNTS"])
-def test_other_words_lead_to_the_command_that_there_is(word: str, capsys: Captured) -> None:
-    status, out, err = run(capsys, word, ADULT, "age", "--unit", "person_id")
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"dpselect: There is no command {word.lower()}. ")
-    named = [
-        each for each in app if not each.startswith("-") and each in err.replace(",", " ").replace(":", " ").split()
-    ]
-    assert named
+COMMANDS = {*BY_NAME, "ledger"} & {*OTHER_WORDS}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_other_words_lead_to_the_command_that_there_is(command: str, capsys: Captured) -> None:
+    for word in OTHER_WORDS[command].split():
+        status, out, err = run(capsys, word.upper(), ADULT, "age", "--unit", "person_id")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"dpselect: There is no command {word.upper()}. Did you mean ")
+        assert command.replace("_", "-") in err.replace("?", " ").split()
 
 
 @pytest.mark.parametrize(
@@ -155,11 +168,13 @@ def test_other_words_lead_to_the_command_that_there_is(word: str, capsys: Captur
         ("counts", "histogram"),
         ("total", "sum"),
         ("stddev", "std"),
-        ("frequencies", "count"),
+        ("frequencies", "histogram"),
+        ("min", "quantile"),
+        ("budget", "ledger"),
     ],
 )
 def test_the_commonest_words(word: str, command: str, capsys: Captured) -> None:
-    assert command in run(capsys, word)[2].replace(",", " ").replace(":", " ").split()
+    assert f"Did you mean {command}?" in run(capsys, word)[2]
 
 
 def test_a_word_in_another_place_is_none_of_them(capsys: Captured) -> None:
@@ -172,12 +187,12 @@ def test_a_word_in_another_place_is_none_of_them(capsys: Captured) -> None:
     [
         (
             "values {} education",
-            "--delta is required. It is the probability with which the guarantee may fail: far below",
+            "--delta is required. Probability with which the guarantee may fail. Choose it far below",
         ),
-        ("top-k {} education", "K is required. It is how many values to select, such as 10."),
-        ("quantile {} age", "LEVEL is required. It is from 0 to 1; 0.5 is the median."),
-        ("quantiles {} age", "LEVELS is required. They are from 0 to 1, such as 0.25,0.5,0.75."),
-        ("best-by {} education", "SUM is required. It is the column that is added up for each value."),
+        ("top-k {} education", "K is required. Number of values to select."),
+        ("quantile {} age", "LEVEL is required. Share of the values below the quantile, from 0 to 1."),
+        ("quantiles {} age", "LEVELS is required. Different shares of the values, from 0 to 1, separated by commas."),
+        ("best-by {} education", "SUM is required. Column of numbers to add up."),
         ("sum {} age", "If none is known, ask for an upper bound first."),
         ("density {} age", "If no end is known, ask for an upper bound first."),
     ],

@@ -11,7 +11,8 @@ import pytest
 
 from dpselect import Format
 from dpselect.cli import main
-from dpselect.cli.shared_options import FORMAT, filled, format_of
+from dpselect.cli.shared_options import filled, format_of
+from dpselect.formats import WORDS
 from tests.formats.reading import written
 
 ASK = ["--unit", "unit", "--epsilon", "100"]
@@ -46,8 +47,8 @@ def test_words_and_options_are_the_same(
 
 
 def test_every_word_is_an_option_with_the_same_default() -> None:
-    assert [each.name for each in FORMAT] == [each.name for each in fields(Format)]
-    assert format_of(filled(FORMAT, {})) == Format()
+    assert [each.name for each in WORDS] == [each.name for each in fields(Format)]
+    assert format_of(filled(WORDS, {})) == Format()
 
 
 def test_text_and_dates(tmp_path: Path, capsys: Captured) -> None:

@@ -73,15 +73,17 @@ def test_the_commands(tmp_path: Path, ledger: Ledger, anchor: Path, capsys: pyte
     ledger.charge("clicks", EVENT)
     ledger.disconnect()
     assert "noted up to entry" in run("ledger", "anchor", place, "--to", tmp_path / "second")[1]
-    status, _, err = run("ledger", "restore", copy, "--to", place, "--anchor", anchor)
-    assert (status, "move what is there away" in err) == (2, True)
+    status, _, err = run("ledger", "backup", copy, "--to", place, "--anchor", anchor)
+    assert (status, "Find the complete ledger" in err) == (2, True)
+    status, _, err = run("ledger", "backup", copy, "--to", place)
+    assert (status, "nothing exists yet" in err) == (2, True)
     for each in tmp_path.glob("budget.db*"):
         shutil.move(each, tmp_path / f"lost-{each.name}")
-    status, _, err = run("ledger", "restore", copy, "--to", place, "--anchor", anchor)
+    status, _, err = run("ledger", "backup", copy, "--to", place, "--anchor", anchor)
     assert (status, "Find the complete ledger" in err, place.exists()) == (2, True, False)
     with Ledger(tmp_path / "lost-budget.db") as lost:
         lost.backup(tmp_path / "whole.db")
-    status, out, _ = run("ledger", "restore", tmp_path / "whole.db", "--to", place, "--anchor", anchor)
+    status, out, _ = run("ledger", "backup", tmp_path / "whole.db", "--to", place, "--anchor", anchor)
     assert (status, "clicks" in out) == (0, True)
     with Ledger(place) as restored:
         assert restored.account("clicks").spent == Fraction(1, 4)
@@ -97,10 +99,8 @@ def test_receipts_of_certificates_are_looked_up(tmp_path: Path, capsys: pytest.C
         ledger.backup(older)
         release = visits.most_common("page", candidates=range(1, 100), epsilon=0.5)
         (folder / "one.json").write_text(release.to_json())
-    command = ["--certificates", str(folder)]
-    assert main(["ledger", "verify", str(tmp_path / "budget.db"), *command]) == 0
-    assert main(["ledger", "verify", str(older), *command]) == 2
-    assert "once had entry 1" in capsys.readouterr().err
-    (folder / "two.json").write_text("{}")
-    assert main(["ledger", "verify", str(tmp_path / "budget.db"), *command]) == 2
-    assert "two.json" in capsys.readouterr().err
+    certificate = str(folder / "one.json")
+    assert main(["verify", certificate, "--ledger", str(tmp_path / "budget.db")]) == 0
+    assert "Charged to account 'clicks', entry 1." in capsys.readouterr().out
+    assert main(["verify", certificate, "--ledger", str(older)]) == 2
+    assert "receipt" in capsys.readouterr().err

@@ -246,6 +246,7 @@ BAD: list[tuple[tuple[str, str], type[Exception], str]] = [
     (("k = 2", ""), InvalidParameterError, r"questions\.towns\.k=None: expected a value, which top_k needs"),
     (("k = 2", "k = 9"), InvalidParameterError, r"questions\.towns\.k=9"),
     (("step = 1", "step = 7"), InvalidParameterError, r"questions\.typical_age\.step=7"),
+    (("table = ", "source = "), InvalidParameterError, r"source=<unknown key>: .*Did you mean 'table'\?"),
     (("k = 2", 'k = 2\nrequest = "mine"'), InvalidParameterError, r"questions\.towns\.request=<unknown key>"),
     (('"age"', '"agee"'), InvalidDataError, r"questions\.typical_age\.column='agee'"),
     (('unit = "who"', 'unit = "whom"'), InvalidDataError, "unit='whom'"),

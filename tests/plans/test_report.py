@@ -209,7 +209,7 @@ def test_a_delta_is_said_and_a_seed_is_loud(tmp_path: Path) -> None:
     answers = plan(tmp_path).run()
     assert "This may fail" not in answers.report()
     releases = {name: replace(each, delta=1e-6) for name, each in answers.items()}
-    about: dict[str, Any] = {"name": "x", "words": answers.words, "account": None}
+    about: dict[str, Any] = {"name": "x", "account": None}
     about["division"] = Division({}, answers.epsilon, 5e-6)
     said = " ".join(dps.Answers(releases, **about).report().split())
     assert "This may fail with a probability of at most delta = 5e-06." in said
@@ -238,7 +238,7 @@ def test_answers_that_were_asked_one_by_one_have_a_report(tmp_path: Path) -> Non
     said = " ".join(page.text.split())
     assert "(epsilon = 0.875, for all answers here together)" in said
     assert [each["download"] for tag, each in page.elements if tag == "a" and "download" in each] == [
-        *("1. count of who.json", "2. count of who.json", "median of age.json")
+        *("1. count.json", "2. count.json", "median of age.json")
     ]
     assert "Nothing was charged to a ledger" in said
     ledger = dps.Ledger(tmp_path / "budget.db")

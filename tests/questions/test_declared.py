@@ -16,7 +16,7 @@ import dpselect as dps
 from dpselect import DryRun, Neighbours, arguments
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
 from dpselect.cli.asking import ask
-from dpselect.cli.questions import command_of
+from dpselect.cli.options import command_of
 from dpselect.questions.quantiles import Median
 from dpselect.questions.question import BY_NAME, Columns
 from dpselect.session.methods import in_python, method_of

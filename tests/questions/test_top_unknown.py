@@ -230,7 +230,7 @@ def test_the_stop_candidate_draws_once_for_each_release(monkeypatch: pytest.Monk
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"delta": 0}, "the public list of values to choose from, or a delta"),
+    ({"delta": 0}, "the public list of values to choose from, or a delta above 0"),
     ({"delta": 0.0}, "or give a delta, such as 1e-6"),
     ({"delta": 1}, "delta=1: expected a number strictly between 0 and 1"),
     ({"delta": None}, "delta=None"),
@@ -241,7 +241,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": 0}, "epsilon"),
     ({"epsilon": 1e-300}, "large enough for a count to be released"),
     ({"max_values_per_unit": 0}, "max_values_per_unit=0"),
-    ({"max_values_per_unit": 2, "usable_epsilon": 1.0}, "None, unless max_values_per_unit is 1"),
+    ({"max_values_per_unit": 2, "usable_epsilon": 1.0}, "nothing, unless max_values_per_unit is 1"),
     ({"with_counts": 1}, "with_counts=1"),
     ({"column": "nothing"}, "column"),
     ({"max_values_per_unit": 10**10}, "max_values_per_unit=10000000000"),
@@ -381,6 +381,6 @@ def test_the_command_line_needs_no_candidates_with_a_delta(capsys: pytest.Captur
     assert main([*asked, "--delta", "1e-6", "--dry-run"]) == 0
     assert "reaches the threshold of 15 (at 15 units the probability passes one half)" in capsys.readouterr().out
     assert main(asked) == 2
-    assert "or a delta" in capsys.readouterr().err
+    assert "or a --delta above 0" in capsys.readouterr().err
     assert main([*asked, "--delta", "1e-6", "--candidates-as", "text"]) == 2
     assert "candidates" in capsys.readouterr().err

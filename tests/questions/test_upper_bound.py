@@ -159,11 +159,14 @@ def test_a_median_without_bounds() -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({"bounds": (0, 100), "lower": 0}, "lower=0: expected None, because bounds are given"),
+        ({"bounds": (0, 100), "lower": 0}, "lower=0: expected nothing, because bounds are given"),
         ({"bounds": "public"}, "bounds=<str>"),
         ({"bounds": (None, 100)}, "bounds="),
-        ({"continuous": True}, "continuous=True: expected False, because there are no bounds"),
-        ({"continuous": True, "bounds": (0, 9), "step": 1}, "continuous=True: expected False, because a step is given"),
+        ({"continuous": True}, "continuous=True: expected nothing, because there are no bounds"),
+        (
+            {"continuous": True, "bounds": (0, 9), "step": 1},
+            "continuous=True: expected nothing, because a step is given",
+        ),
         ({"continuous": 1}, "continuous=1"),
         ({"epsilon": 0}, "epsilon=0"),
         ({"level": 0.9876543}, "level=0.9876543: expected a decimal of at most six digits"),

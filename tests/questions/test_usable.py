@@ -158,7 +158,7 @@ def test_a_density_counts_its_units_at_no_cost() -> None:
     in_cities = PEOPLE.by(**BY_CITY).density("age", bounds=AGES, bins=4, epsilon=SURE)
     assert in_cities.usable is not None
     assert in_cities.usable.count == dict(zip(["south", "north"], EXACT["quantile-by"], strict=True))
-    with pytest.raises(InvalidParameterError, match=r"^usable_epsilon=0\.1: expected None.*at no cost"):
+    with pytest.raises(InvalidParameterError, match=r"^usable_epsilon=0\.1: expected nothing.*at no cost"):
         PEOPLE.density("age", bounds=AGES, bins=4, epsilon=0.5, usable_epsilon=0.1)
 
 

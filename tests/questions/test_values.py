@@ -125,7 +125,7 @@ def test_the_number_of_units_comes_for_more_epsilon_where_it_is_known() -> None:
     assert isinstance(release.event, SequenceEvent)
     assert check(release.to_json()).epsilon == 2e5
     with pytest.raises(
-        InvalidParameterError, match=r"usable_epsilon=1\.0: expected None, unless max_values_per_unit is 1"
+        InvalidParameterError, match=r"usable_epsilon=1\.0: expected nothing, unless max_values_per_unit is 1"
     ):
         PEOPLE.values("name", epsilon=1.0, delta=0.5, usable_epsilon=1.0, max_values_per_unit=2)
 

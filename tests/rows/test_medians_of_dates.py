@@ -110,7 +110,7 @@ def test_bounds_are_the_same_however_they_are_given() -> None:
         ({"bounds": ("2024-01-01", "2024-02-30")}, "bounds=.*two dates"),
         ({"bounds": ("2024-01-02", "2024-01-01")}, "first must not be after the last"),
         ({"bounds": ("2024-01-01", "2024-01-01")}, "the first before the last"),
-        ({"continuous": True}, "continuous=True: expected False, because the bounds are dates"),
+        ({"continuous": True}, "continuous=True: expected nothing, because the bounds are dates"),
         ({"step": 0.5}, "step=0.5: expected a whole number"),
         ({"step": 11}, "step=11: .*divides"),
         ({"lower": 3}, "lower=3"),

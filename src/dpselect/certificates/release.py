@@ -229,6 +229,14 @@ class Release(Planned, Generic[Answer]):
         """The answer as a table of two columns: the heading of the first column, and the rows."""
         return wording.table(QUESTIONS[self.task], self, cast(Answered, self.value))
 
+    def table(self) -> tuple[list[str], list[tuple[Value, ...]]]:
+        """The answer as a table, with its counts if there are any: the headings, and the rows."""
+        heads, rows = [*wording.heads(QUESTIONS[self.task], self)], self.rows()[1]
+        tallies = wording.tallies(self)
+        if tallies is None:
+            return heads, [*rows]
+        return [*heads, wording.tally_head(self)], [(*row, tally) for row, tally in zip(rows, tallies, strict=True)]
+
     def to_pandas(self) -> Any:
         """The answer as a pandas frame with one row for each value.
 
@@ -327,19 +335,15 @@ class Release(Planned, Generic[Answer]):
         return f"Release({shown}, seeded=True)" if self.seeded else f"Release({shown})"
 
     def _repr_html_(self) -> str:
-        _, lines = self.rows()
-        titles = wording.heads(QUESTIONS[self.task], self)
-        shown, notes = lines[:_MOST_SHOWN], (self.promise, *self.sentences, self.basis_missing)
-        left = f"{len(lines) - len(shown):,} more rows: see rows()." if len(lines) > len(shown) else ""
-        more, ends = list[tuple[str, list[str]]](), columns(self)
-        if (tallies := wording.tallies(self)) is not None:
-            more.append((wording.tally_head(self), tallies))
-        if "lower" in ends and len(ends["lower"]) == len(lines):
-            spans = [*map(wording.span, ends["lower"], ends["upper"])]
-            more.append((f"{self.confidence:.0%} interval", spans))
-        heads = (*titles, *(head for head, _ in more))
-        cells = zip(shown, *(texts for _, texts in more), strict=False)
-        return wording.html_table(heads, [(*line, *added) for line, *added in cells], left, *notes)
+        heads, rows = self.table()
+        left = f"{len(rows) - _MOST_SHOWN:,} more rows: see rows()." if len(rows) > _MOST_SHOWN else ""
+        notes = self.promise, *self.sentences, self.basis_missing
+        ends = columns(self)
+        if "lower" in ends and len(ends["lower"]) == len(rows):
+            heads = [*heads, f"{self.confidence:.0%} interval"]
+            spans = map(wording.span, ends["lower"], ends["upper"])
+            rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
+        return wording.html_table(heads, rows[:_MOST_SHOWN], left, *notes)
 
 
 def claims(planned: Planned) -> dict[str, Any]:

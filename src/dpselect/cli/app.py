@@ -44,7 +44,7 @@ QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 
 _OTHERS = {
     "check": "dpselect.cli.check:check",
-    "columns": "dpselect.cli.columns:columns",
+    "columns": "dpselect.cli.check:columns",
     "audit": "dpselect.cli.audit:audit",
     "plan": "dpselect.cli.plan:plan",
     "run": "dpselect.cli.run:run",
@@ -66,7 +66,7 @@ _SETTINGS: dict[str, Any] = {
 }
 app = App(help=_ABOUT, **_SETTINGS)
 for _name in QUESTIONS:
-    app.command(f"dpselect.cli.questions:{_name.replace('-', '_')}", name=_name)
+    app.command(f"dpselect.cli.options:{_name.replace('-', '_')}", name=_name)
 for _name, _place in _OTHERS.items():
     app.command(_place, name=_name)
 
@@ -79,7 +79,7 @@ def run(arguments: Sequence[str]) -> Any:
     """
     given = ["--help" if each == "--help-all" else each for each in arguments]
     if "--help-all" not in arguments and "--help" in given and given[0] in QUESTIONS:
-        from dpselect.cli.questions import app_of
+        from dpselect.cli.options import app_of
 
         brief = App(**_SETTINGS)
         brief.command(app_of(BY_NAME[given[0].replace("-", "_")], brief=True))

@@ -1,4 +1,4 @@
-"""``dpselect check``: what a question would read of a table, exactly, for the holder of the data."""
+"""For the holder of a table alone: what a question would read of it, exactly, and what its columns are called."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from cyclopts import Parameter
 from dpselect.arguments import OF_VIEWS, Argument
 from dpselect.cli.asking import values_of
 from dpselect.cli.options import OF_GROUPS, OF_QUESTION, SHARED, Table, with_options
-from dpselect.cli.shared_options import CANDIDATES_AS, FORMAT, GROUPS, format_of, shared
+from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, format_of, shared
 from dpselect.cli.shared_options import SHARED as OF_QUESTIONS
-from dpselect.cli.streams import say, scan_progress
+from dpselect.cli.streams import printable, say, scan_progress
+from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
 
 _KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
 _TAKEN = (
-    *(replace(_KNOWN[name], default=None) for name in ("candidates", "between", "dates", "step", "clip")),
+    replace(_KNOWN["candidates"], default=None, may_be_one=True),
+    *(replace(_KNOWN[name], default=None) for name in ("between", "dates", "step", "clip")),
     Argument(
         "numbers or dates", "Bounds of the question: two numbers, or the first and the last date.", "bounds", None
     ),
@@ -29,7 +31,7 @@ _READING = shared("memory_limit")
 _IGNORED = tuple(
     replace(each, kind="flag" if each.kind == "flag" else "any text", default=None)
     for each in {**_KNOWN, **{each.name: each for each in OF_QUESTIONS}}.values()
-    if each.kind != "json" and each.name not in {one.name for one in (*_TAKEN, *_READING, *FORMAT)}
+    if each.kind != "json" and each.name not in {one.name for one in (*_TAKEN, *_READING, *WORDS)}
 )
 """Options that change no row it reads: understood, so that only the word for the question is replaced."""
 
@@ -37,7 +39,7 @@ _IGNORED = tuple(
 @with_options(
     (OF_QUESTION, (*_TAKEN, CANDIDATES_AS)),
     (OF_GROUPS, GROUPS),
-    (SHARED, (*_READING, *FORMAT)),
+    (SHARED, (*_READING, *WORDS)),
     (None, _IGNORED),
 )
 def check(
@@ -62,14 +64,38 @@ def check(
 
     reading = {each.name: given[each.name] for each in _READING if given[each.name] is not None}
     data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
-    values = values_of(_TAKEN, given, data, source, column, may_be_one=True)
+    values = values_of(_TAKEN, given, data, source, column)
     view = values_of(OF_VIEWS, given, data, source)
     del view["max_groups_per_unit"]
     with scan_progress() as progress:
         found = dps.check(data, column, sum=sum, progress=progress, **values, **view)
-    if not sys.stdout.isatty():
-        say("the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.")
+    _warn_in_a_pipe("It holds exact numbers and cells of the table")
     print(found.as_options())
     names = [each.name.replace("_", "-") for each in _IGNORED if given[each.name]]
     if names:
         say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")
+
+
+@with_options((SHARED, (*shared("table"), *WORDS)))
+def columns(source: Table, /, **given: Any) -> None:
+    """Show what the columns are called, and their types where the format has types.
+
+    dpselect columns adult.csv
+
+    For the holder only: a CSV file without a header line has somebody's row in the
+    first line.
+    """
+    from dpselect.rows.columns import Holds
+    from dpselect.rows.opening import open_table
+
+    found = open_table(source, table=given["table"], format=declared(format_of(given))).engine.columns
+    _warn_in_a_pipe("Its first line may be somebody's row")
+    named = [(printable(each.name), "" if each.holds is Holds.ANYTHING else str(each.holds)) for each in found]
+    width = max(len(name) for name, _ in named)
+    for name, holds in named:
+        print(f"{name:<{width}}  {holds}".rstrip())
+
+
+def _warn_in_a_pipe(what: str) -> None:
+    if not sys.stdout.isatty():
+        say(f"the output is no terminal. {what}: keep it to yourself.")

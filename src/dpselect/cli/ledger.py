@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from dpselect.cli.options import Exact, Flag, Json, Whole, exact, in_one_piece
+from dpselect.cli.options import Flag, Json, Limit, Whole, in_one_piece
 from dpselect.cli.streams import escaped, table
-from dpselect.errors import InvalidCertificateError, InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ Url = Annotated[str, Parameter(help="File or database of the ledger.")]
 Name = Annotated[str, Parameter(help="Name of the account.")]
 OneOrAll = Annotated[str | None, Parameter(help="Name of an account. Default: all.")]
 Anchor = Annotated[str | None, Parameter(help="File that records the latest entry of each account.")]
-Quiet = Annotated[Flag, Parameter(help="Print nothing on success.")]
 
 _HISTORY = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
 _PAGE = 1000
@@ -47,13 +45,12 @@ def open_account(
     account: Name,
     /,
     *,
-    epsilon: Exact,
-    delta: Exact = "0",
-    set_aside: Exact = "0",
+    epsilon: Limit,
+    delta: Limit = 0.0,
+    set_aside: Limit = 0.0,
     unit: str | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     anchor: Anchor = None,
-    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Open an account: all answers charged to it stay within epsilon.
@@ -74,10 +71,9 @@ def open_account(
         neighbours: Which tables the guarantee compares: add-remove, or replace-one if the number of units is public.
     """
     limits = {"epsilon": epsilon, "delta": delta, "set_aside": set_aside}
-    held = {name: exact(text, name) for name, text in limits.items()}
     with _opened(ledger, anchor) as opened:
-        found = opened.open_account(account, unit=unit, neighbours=neighbours, **held)
-    _show_accounts([found], as_json, quiet)
+        found = opened.open_account(account, unit=unit, neighbours=neighbours, **limits)
+    _show_accounts([found], as_json)
 
 
 @ledger_app.command
@@ -109,10 +105,9 @@ def limit(
     account: Name,
     /,
     *,
-    epsilon: Exact,
+    epsilon: Limit,
     reason: str = "",
     anchor: Anchor = None,
-    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
@@ -122,16 +117,16 @@ def limit(
         reason: Why the limit changes, and who allowed it. The entry contains it.
     """
     with _opened(ledger, anchor) as opened:
-        changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"), reason=reason)
-    _show_accounts([changed], as_json, quiet)
+        changed = opened.set_limit(account, epsilon=epsilon, reason=reason)
+    _show_accounts([changed], as_json)
 
 
 @ledger_app.command
-def close(ledger: Url, account: Name, /, *, anchor: Anchor = None, quiet: Quiet = False, as_json: Json = False) -> None:
+def close(ledger: Url, account: Name, /, *, anchor: Anchor = None, as_json: Json = False) -> None:
     """Close an account permanently: nothing more can be charged to it."""
     with _opened(ledger, anchor) as opened:
         closed = opened.close(account)
-    _show_accounts([closed], as_json, quiet)
+    _show_accounts([closed], as_json)
 
 
 @ledger_app.command
@@ -150,23 +145,20 @@ def verify_chain(
     *,
     anchor: Anchor = None,
     expect: Annotated[list[str] | None, Parameter(negative=())] = None,
-    certificates: Path | None = None,
     only_new: Flag = False,
     as_json: Json = False,
 ) -> None:
     """Check that the entries are unchanged, and that no limit was exceeded.
 
     A ledger alone cannot show that all of it was rewritten, or that it was
-    replaced by an older copy. Its anchor can, and so can any receipt.
+    replaced by an older copy. Its anchor can, and so can any receipt:
+    dpselect verify CERTIFICATE --ledger LEDGER looks one up.
 
     Args:
         expect: An entry that you noted, as ACCOUNT:ENTRY:HASH. May be given several times.
-        certificates: Folder of certificates (*.json) whose receipts are looked up.
         only_new: Begin at the entry that the anchor recorded, without reading earlier entries.
     """
     known = [_known(each) for each in expect or []]
-    if certificates is not None:
-        known += _receipts(certificates)
     with _opened(ledger, anchor) as opened:
         _show_verified(opened.verify(account, expected=known, only_new=only_new), as_json)
 
@@ -191,38 +183,20 @@ def anchor(ledger: Url, /, *, to: str, as_json: Json = False) -> None:
 
 
 @ledger_app.command
-def backup(ledger: Url, /, *, to: Path, as_json: Json = False) -> None:
+def backup(ledger: Url, /, *, to: Path, anchor: Anchor = None, as_json: Json = False) -> None:
     """Copy the ledger into a new file while others continue to charge, and verify the copy.
 
-    LEDGER is a file. For a database on a server, make a dump instead.
+    LEDGER is a file. For a database on a server, make a dump instead. A lost
+    ledger is restored in the same way, from its copy: with --anchor, unless
+    charges are missing in it.
 
     Args:
         to: File of the copy, which must not exist yet.
     """
-    with _opened(ledger) as opened:
+    with _opened(ledger, anchor) as opened:
+        if anchor is not None:
+            opened.verify()
         _show_verified(opened.backup(to), as_json)
-
-
-@ledger_app.command
-def restore(copy: str, /, *, to: Path, anchor: str, as_json: Json = False) -> None:
-    """Replace a lost ledger by a copy, unless charges are missing in it.
-
-    The anchor knows whether charges were made after the copy.
-
-    Args:
-        copy: Copy made by `ledger backup`.
-        to: File of the ledger. Move away an existing file first.
-        anchor: File that records the latest entry of each account.
-    """
-    from dpselect.ledger.sqlite_file import new_place
-
-    place = new_place(to, "to")
-    with _opened(copy, anchor) as restored:
-        restored.verify()
-        restored.backup(place)
-    with _opened(place, anchor) as restored:
-        restored.verify()
-        _show_accounts(restored.accounts(), as_json)
 
 
 def _opened(ledger: str | Path, anchor: str | None = None) -> Ledger:
@@ -237,38 +211,14 @@ def _known(text: str) -> tuple[str, int, str]:
     digest = digest.lower()
     is_hash = len(digest) == 64 and not set(digest) - set("0123456789abcdef")
     if not account or not (entry.isascii() and entry.isdigit() and len(entry) < 19) or not is_hash:
-        raise InvalidParameterError("--expect", Shown(repr(text[:40])), _EXPECTED)
+        raise InvalidParameterError("expect", Shown(repr(text[:40])), _EXPECTED)
     return account, int(entry), digest
 
 
-def _receipts(folder: Path) -> list[tuple[str, int, str]]:
-    """The receipts of all certificates in a folder and its subfolders that were charged to a ledger."""
-    if not folder.is_dir():
-        raise InvalidParameterError("--certificates", Shown("<path>"), "a folder of certificates")
-    known: list[tuple[str, int, str]] = []
-    for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() == ".json"):
-        try:
-            receipt = json.loads(path.read_text(encoding="utf-8"))["receipt"]
-            if receipt is not None:
-                account, entry, digest = (receipt[name] for name in ("account", "sequence", "hash"))
-                if type(account) is not str or type(entry) is not int or type(digest) is not str:
-                    raise ValueError("no receipt")
-                known.append((account, entry, digest))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise InvalidCertificateError("--certificates", Shown(f"<{path.name}>"), "certificates only") from None
-    if not known:
-        expected = "at least one certificate (*.json) with a receipt"
-        raise InvalidParameterError("--certificates", Shown("<folder>"), expected)
-    print(f"Receipts to look up: {len(known)}.", file=sys.stderr)
-    return known
-
-
-def _show_accounts(found: Sequence[Account], as_json: bool, quiet: bool = False) -> None:
-    """What was promised, and what is left; with `quiet` no table."""
+def _show_accounts(found: Sequence[Account], as_json: bool) -> None:
+    """What was promised, and what is left."""
     if as_json:
         return _objects(account.to_dict() for account in found)
-    if quiet:
-        return None
     names = ["epsilon", "spent", "left", "delta"]
     if any(account.set_aside for account in found):  # of delta, for questions that have a delta of their own
         names += ["set_aside", "set_aside_left"]

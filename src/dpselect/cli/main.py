@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpselect import __version__
 from dpselect.cli.streams import can_be_written, encode_anything, fill_closed, say
@@ -84,18 +84,16 @@ def _run(given: list[str]) -> int:
     if given == ["--version"]:  # so that nothing is imported for it
         print(__version__, flush=True)
         return 0
-    from dpselect.cli import plain
+    from dpselect.cli.asking import ask, read
     from dpselect.errors import FaultError, SelectionError
 
+    asked = read(given)
     refusals: tuple[type[CycloptsError] | type[SelectionError], ...] = (SelectionError,)
-    asked = plain.read(given)
     if asked is None:
         from dpselect.cli.app import CycloptsError, run
 
         refusals, call = (SelectionError, CycloptsError), partial(run, given)
     else:
-        from dpselect.cli.asking import ask
-
         call = partial(ask, *asked)
     try:
         with _warnings_in_one_line():
@@ -103,7 +101,10 @@ def _run(given: list[str]) -> int:
         sys.stdout.flush()
     except refusals as error:
         status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
-        return _report(_in_words(error, given), status)
+        from dpselect.cli.app import app
+        from dpselect.cli.wording import error_in_words, without_passwords
+
+        return _report(without_passwords(error_in_words(error, given, app), given), status)
     return status if isinstance(status, int) else 0
 
 
@@ -142,27 +143,16 @@ def _unforeseen(error: Exception) -> int:
     return _report(f"unexpected {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
 
 
-def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
-    from dpselect.cli.app import app
-    from dpselect.cli.wording import error_in_words, without_passwords
-
-    return without_passwords(error_in_words(error, arguments, app), arguments)
-
-
 @contextmanager
 def _warnings_in_one_line() -> Generator[None]:
-    """Report an answer that is not stored like an error, without a place in the code."""
+    """Report a warning, such as of an answer that is not stored, like an error, without a place in the code."""
     from dpselect.errors import AnswerNotStoredWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", AnswerNotStoredWarning)
-        shown = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, AnswerNotStoredWarning):
-                say(f"warning: {message}")
-            else:
-                shown(message, category, *place, **more)
+        def show(message: Warning | str, *place: object, **more: object) -> None:
+            say(f"warning: {message}")
 
         warnings.showwarning = show
         yield

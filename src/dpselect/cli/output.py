@@ -21,19 +21,16 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     """What is printed of the release; nothing else is written to standard output."""
     if as_json:
         return release.to_json()
-    _, rows = release.rows()
-    lines: list[tuple[str, ...]] = [(printable(key), printable(as_text(value))) for key, value in rows]
-    heads = [printable(head) for head in wording.heads(QUESTIONS[release.task], release)]
-    tallies = wording.tallies(release)
-    if tallies is not None:
-        heads.append(printable(wording.tally_head(release)))
-        lines = [(*line, tally) for line, tally in zip(lines, tallies, strict=True)]
+    heads, rows = release.table()
+    lines = [tuple(printable(as_text(cell)) for cell in row) for row in rows]
     if quiet:
         is_labelled = release.groups is not None or QUESTIONS[release.task].label == "value"
         return "\n".join("  ".join(line if is_labelled else line[1:]) for line in lines)
     missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
-    return "\n".join([table(heads, lines, right={0, 2}, bold=1), "", *map(escaped, filter(None, sentences))])
+    return "\n".join(
+        [table([*map(printable, heads)], lines, right={0, 2}, bold=1), "", *map(escaped, filter(None, sentences))]
+    )
 
 
 def warning(release: Release) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from dpselect.cli.options import SHARED, Flag, Table, Whole, in_one_piece, with_options
-from dpselect.cli.shared_options import FORMAT, format_of, shared
+from dpselect.cli.shared_options import format_of, shared
+from dpselect.formats import WORDS
 
 _SHARED = shared("neighbours table memory_limit source_name times ledger account anchor")
 
 
-@with_options((SHARED, (*_SHARED, *FORMAT)))
+@with_options((SHARED, (*_SHARED, *WORDS)))
 @in_one_piece
 def serve(
     source: Table | None = None,
@@ -45,7 +46,7 @@ def serve(
 
     ledger, anchor = given["ledger"], given["anchor"]
     if anchor is not None and ledger is None:
-        raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account together with it")
+        raise InvalidParameterError("anchor", Shown("<anchor>"), "`ledger` and `account` together with it")
     site = Site(
         source=source,
         unit=unit,

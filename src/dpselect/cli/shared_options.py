@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument
+from dpselect.formats import WORDS, Format
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.questions.question import Question
 from dpselect.summaries.kinds import CandidateKind
-
-if TYPE_CHECKING:
-    from dpselect.formats import Format
 
 _OF_A_LIST = "Default: the column's type; for CSV, integers if all look like it (007 does not)."
 
@@ -29,59 +27,6 @@ CANDIDATES_AS = Argument(CandidateKind, f"Type of the candidates. {_OF_A_LIST}",
 GROUPS = (*OF_VIEWS, Argument(CandidateKind, f"Type of the groups. {_OF_A_LIST}", "groups_as", None))
 """Of questions that are answered for several groups."""
 
-FORMAT = (
-    Argument(
-        "any text",
-        "Character between the cells of a CSV file, or tab, semicolon or pipe. Default: comma; tab in .tsv files.",
-        "delimiter",
-        None,
-    ),
-    Argument(
-        "text",
-        "Encoding of a CSV file: utf-8, latin-1, iso-8859-15, cp1250, cp1251, cp1252, utf-16, utf-16-le or utf-16-be.",
-        "encoding",
-        "utf-8",
-    ),
-    Argument(
-        "any text",
-        "Mark between groups of three digits, such as ','. Default: none, and 1,234 is not a number.",
-        "thousands",
-        None,
-    ),
-    Argument("any text", "Decimal mark: . or ,", "decimal", "."),
-    Argument(
-        "any text",
-        "Format of dates, in the words %Y %y %m %b %d, such as %d.%m.%Y. Default: %Y-%m-%d.",
-        "date_format",
-        None,
-    ),
-    Argument("flag", "Where a date is asked for, read the date of a timestamp, as it is written.", "as_date", False),
-    Argument(
-        "any text",
-        "Characters to take away from both ends of numbers and behind their signs, such as '$%'. 5% is then 5.",
-        "strip",
-        "",
-    ),
-    Argument("flag", "Compare text and groups without regard to capitals.", "ignore_case", False),
-    Argument("flag", "Compare text and groups without the blanks around them.", "trim", False),
-    Argument("any text", "Name of the sheet of an Excel file. Default: the only one.", "sheet", None),
-    Argument(
-        "whole",
-        "Row of the sheet of an Excel file that names the columns; rows above it are left out.",
-        "header_row",
-        1,
-    ),
-    Argument("whole", "Lines of a CSV file that stand above its header, such as titles.", "skip_lines", 0),
-    Argument(
-        "flag",
-        "Read line breaks inside quotes as part of the cell. One quote that is not closed then swallows the rows of "
-        "others: the guarantee holds only if every row is well formed.",
-        "quoted_line_breaks",
-        False,
-    ),
-)
-"""How the cells of a file are written: the words of `dpselect.Format`."""
-
 SHARED = (
     Argument(
         Neighbours,
@@ -96,7 +41,7 @@ SHARED = (
         "memory_limit",
         None,
     ),
-    *FORMAT,
+    *WORDS,
     Argument(
         "any text",
         "What the certificate calls the table, beside the names of its files without folders.",
@@ -147,6 +92,11 @@ def shared(names: str) -> tuple[Argument, ...]:
     return tuple(each for name in names.split() for each in SHARED if each.name == name)
 
 
+def option_name(option: Argument) -> str:
+    """As it is typed."""
+    return "--json" if option.kind == "json" else f"--{option.name.replace('_', '-')}"
+
+
 def filled(options: Sequence[Argument], given: Mapping[str, Any]) -> dict[str, Any]:
     """What was given, and the defaults of what was not."""
     return {each.name: each.default for each in options if each.default is not REQUIRED} | dict(given)
@@ -154,6 +104,4 @@ def filled(options: Sequence[Argument], given: Mapping[str, Any]) -> dict[str, A
 
 def format_of(given: Mapping[str, Any]) -> Format:
     """The declared format."""
-    from dpselect.formats import Format
-
-    return Format(**{each.name: given[each.name] for each in FORMAT})
+    return Format(**{each.name: given[each.name] for each in WORDS})

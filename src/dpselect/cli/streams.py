@@ -140,25 +140,18 @@ def scan_progress(*, wanted: bool = True) -> Generator[Callable[[float], None] |
     if not wanted or not sys.stderr.isatty():
         yield None
         return
-    start = time.monotonic()
+    start, shown = time.monotonic(), list[Callable[[float], None]]()
     with ExitStack() as stack:
-        update: Callable[[float], None] | None = None
 
         def advance(fraction: float) -> None:
-            nonlocal update
-            if update is None and time.monotonic() - start >= _PATIENCE_SECONDS:
-                update = stack.enter_context(_bar())
-            if update is not None:
+            if not shown and time.monotonic() - start >= _PATIENCE_SECONDS:
+                from rich.console import Console
+                from rich.progress import Progress
+
+                progress = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
+                task = progress.add_task("reading", total=1.0)
+                shown.append(lambda fraction: progress.update(task, completed=fraction))
+            for update in shown:
                 update(fraction)
 
         yield advance
-
-
-@contextmanager
-def _bar() -> Generator[Callable[[float], None]]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("reading", total=1.0)
-        yield lambda fraction: progress.update(task, completed=fraction)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli.options import File, Json
+from dpselect.cli.streams import escaped
 from dpselect.errors import InvalidCertificateError, Shown
 
 if TYPE_CHECKING:
     from dpselect.certificates.checking import Checked
-    from dpselect.certificates.release import Release
 
 _LARGEST = 100_000_000
 
@@ -33,47 +33,55 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         ledger: Also look up its charge in this ledger.
     """
     from dpselect.certificates.checking import verify as check
-    from dpselect.cli.streams import escaped
     from dpselect.ledger import Ledger
-    from dpselect.questions.wording import scope
-
-    def say(sentence: str) -> None:
-        print(escaped(sentence))  # a forger may have written anything into a name
 
     with nullcontext() if ledger is None else Ledger(ledger) as opened:
         checked = check(_text(certificate), ledger=opened)
-    release = checked.release
     if as_json:
-        found = {"epsilon": checked.epsilon, "delta": release.delta, "charged": checked.charged}
+        found = {"epsilon": checked.epsilon, "delta": checked.release.delta, "charged": checked.charged}
         found |= {"error_bound": checked.error_bound, "question": checked.question, "value": checked.value}
         print(json.dumps(found, sort_keys=True))
         return
-    say(release.promise)
-    if release.where:
-        say(scope(release.where))
-    say(f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}.")
+    for sentence in filter(None, _told(checked)):
+        print(escaped(sentence))  # a forger may have written anything into a name
+
+
+def _told(checked: Checked) -> Iterator[str]:
+    """What holds, in sentences; some may be empty."""
+    from dpselect.questions.wording import scope
+
+    release, receipt = checked.release, checked.release.receipt or {}
+    yield release.promise
+    yield scope(release.where)
+    yield f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}."
     if checked.error_bound or release.error_bound is None:
-        say(release.accuracy + (" Recomputed." if checked.error_bound else ""))
+        yield release.accuracy + (" Recomputed." if checked.error_bound else "")
     else:
-        say("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
-    for sentence in filter(None, (release.count_accuracy, release.rule, release.basis)):
-        say(sentence)
-    receipt = release.receipt or {}
+        yield "How far off it may be is not recomputed: the certificate does not hold all that it depends on."
+    yield from (release.count_accuracy, release.rule, release.basis)
     if release.source is not None:
-        say(_source_told(release.source))
+        yield _source_told(release.source)
     if release.format is not None:
-        say(f"Declared format: {', '.join(f'{name} = {word!r}' for name, word in release.format.items())}.")
-    say(_question_told(checked))
-    if checked.charged:
-        say(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
-    else:
-        say("No ledger was asked whether it was charged.")
-    if checked.value:
-        say(f"The value is the one that the ledger stored for request {receipt['request']!r}.")
+        yield f"Declared format: {', '.join(f'{name} = {word!r}' for name, word in release.format.items())}."
+    if release.receipt is None:
+        yield "The question is not certified: there is no receipt."
+    elif not checked.question:
+        yield "The question cannot be compared with the ledger: the receipt has no hash of it."
     elif checked.charged:
-        say("The value itself is not certified: the ledger stored no release for it, only its charge.")
+        numbers = {"counts.count": release.counted, "usable.count": release.usable}  # which no hash of it covers
+        drawn = " and ".join(["the value", *(name for name, held in numbers.items() if held is not None)])
+        yield f"The question (every field but what was drawn: {drawn}) agrees with the hash in the ledger's entry."
     else:
-        say("The value itself is not certified: only a ledger that stored it for a request id can show that.")
+        yield "The question agrees with its receipt, whose hash anybody can recompute: only its ledger shows an edit."
+    if not checked.charged:
+        yield "No ledger was asked whether it was charged."
+        yield "The value itself is not certified: only a ledger that stored it for a request id can show that."
+        return
+    yield f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}."
+    if checked.value:
+        yield f"The value is the one that the ledger stored for request {receipt['request']!r}."
+    else:
+        yield "The value itself is not certified: the ledger stored no release for it, only its charge."
 
 
 def _source_told(source: Mapping[str, Any]) -> str:
@@ -86,34 +94,13 @@ def _source_told(source: Mapping[str, Any]) -> str:
     return f"Query of the {kind} {', '.join(map(repr, names))}{called}.{columns}"
 
 
-def _question_told(checked: Checked) -> str:
-    if checked.release.receipt is None:
-        return "The question is not certified: there is no receipt."
-    if not checked.question:
-        return "The question cannot be compared with the ledger: the receipt has no hash of it."
-    if checked.charged:
-        drawn = " and ".join(("the value", *_numbers_drawn(checked.release)))
-        return f"The question (every field but what was drawn: {drawn}) agrees with the hash in the ledger's entry."
-    return "The question agrees with its receipt, whose hash anybody can recompute: only its ledger shows an edit."
-
-
-def _numbers_drawn(release: Release[Any]) -> Iterator[str]:
-    """The noisy numbers of units, which no hash of the question covers."""
-    if release.counted is not None:
-        yield "counts.count"
-    if release.usable is not None:
-        yield "usable.count"
-
-
 def _text(path: str) -> str:
+    expected = "the certificate that --json printed, as text"
     try:
-        if Path(path).stat().st_size > _LARGEST:
-            raise InvalidCertificateError("certificate", Shown("<file>"), "a file of at most 100 MB")
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        if isinstance(error, InvalidCertificateError):
-            raise
-        expected = "the certificate that --json printed, as text"
+        if Path(path).stat().st_size <= _LARGEST:
+            return Path(path).read_text(encoding="utf-8")
+        expected = "a file of at most 100 MB"
+    except (OSError, ValueError):
         if not os.path.isfile(path):
             expected = "an existing file"
-        raise InvalidCertificateError("certificate", Shown(repr(path)), expected) from None
+    raise InvalidCertificateError("certificate", Shown(repr(path)), expected)

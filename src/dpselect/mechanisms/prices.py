@@ -217,7 +217,7 @@ _NOT_LISTS: tuple[type, ...] = (type(None), str, bytes, bytearray, Mapping)
 
 def _members(prices: Any) -> list[object]:
     if isinstance(prices, _NOT_LISTS) or hasattr(prices, "columns"):
-        raise _refusal(prices, "a public list of prices", "Such as prices=range(1, 101) or prices=[4.5, 5, 6].")
+        raise _refusal(prices, "a public list of prices", "Such as `prices=range(1, 101)` or `prices=[4.5, 5, 6]`.")
     members = prices
     for method in ("to_list", "tolist"):  # pandas, Polars; NumPy, Arrow
         convert = getattr(prices, method, None)

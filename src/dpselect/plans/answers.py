@@ -27,7 +27,6 @@ class Answers(Mapping[str, Release[Any]]):
     Args:
         releases: the answer to each question.
         name: of the plan.
-        words: what each question asks, in a few words.
         division: how epsilon was divided, and what all cost together.
         account: the account that was charged, after it was; None without a ledger.
         before: which of the answers were stored before, and which charges had lost their answers.
@@ -38,7 +37,7 @@ class Answers(Mapping[str, Release[Any]]):
     ([9, 10, 13], 1.0)
     """
 
-    __slots__ = ("_releases", "account", "before", "delta", "epsilon", "name", "words")
+    __slots__ = ("_releases", "account", "before", "delta", "epsilon", "name")
 
     epsilon: float
     """Privacy loss of all answers together, rounded up."""
@@ -50,12 +49,11 @@ class Answers(Mapping[str, Release[Any]]):
         releases: Mapping[str, Release[Any]],
         *,
         name: str,
-        words: Mapping[str, str],
         account: Account | None,
         division: Division,
         before: Before = NOTHING,
     ) -> None:
-        self._releases, self.name, self.words = dict(releases), name, dict(words)
+        self._releases, self.name = dict(releases), name
         self.account, self.before = account, before
         self.epsilon, self.delta = division.epsilon, division.delta
 
@@ -72,7 +70,7 @@ class Answers(Mapping[str, Release[Any]]):
         return f"Answers({', '.join(self)}; epsilon={self.epsilon!r}, delta={self.delta!r})"
 
     def __str__(self) -> str:
-        parts = [f"{name} ({self.words[name]})\n{release}" for name, release in self.items()]
+        parts = [f"{name} ({release.asks})\n{release}" for name, release in self.items()]
         delta = f", delta = {cost_shown(self.delta)}" if self.delta else ""
         return "\n\n".join(
             [*parts, "\n".join([f"Together: epsilon = {cost_shown(self.epsilon)}{delta}.", *self.notes])]
@@ -87,7 +85,7 @@ class Answers(Mapping[str, Release[Any]]):
         return [*filter(None, (stored, self.before.charged_again))]
 
     def _repr_html_(self) -> str:
-        rows = [(name, self.words[name], str(release.value), release.accuracy) for name, release in self.items()]
+        rows = [(name, release.asks, str(release.value), release.accuracy) for name, release in self.items()]
         return html_table(("question", "asks", "answer", "accuracy"), rows)
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,7 +108,7 @@ class Answers(Mapping[str, Release[Any]]):
         Numbers have a picture if the extra ``plots`` is installed.
         """
         about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "notes": self.notes}
-        return page(self._releases, title=self.name, words=self.words, account=self.account, **about)
+        return page(self._releases, title=self.name, account=self.account, **about)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.
@@ -147,12 +145,15 @@ def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Pat
     if not isinstance(cast(object, folder), str | os.PathLike) or "\0" in str(folder):
         raise InvalidParameterError("out", folder, "the path of a folder")
     place = Path(folder)
+    expected = hint = ""
     if not again and (place / ANSWERS).exists():
+        expected = "a folder without answers of another run"
         hint = "Without a ledger, asking again is another release, and costs as much again."
-        raise InvalidParameterError("out", Shown(repr(str(place))), "a folder without answers of another run", hint)
-    if not _may_replace(place, name):
+    elif not _may_replace(place, name):
         expected = f"a folder without {ANSWERS}, {REPORT} and {CERTIFICATES} of anything but the plan {name!r}"
-        raise InvalidParameterError("out", Shown(repr(str(place))), expected, "Nothing is overwritten. Name another.")
+        hint = "Nothing is overwritten. Name another."
+    if expected:
+        raise InvalidParameterError("out", Shown(repr(str(place))), expected, hint)
     try:
         (place / CERTIFICATES).mkdir(parents=True, exist_ok=True)
         probe = place / f".{ANSWERS}.new"
@@ -166,18 +167,11 @@ def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Pat
 def _may_replace(place: Path, name: str) -> bool:
     """Whether the folder has none of the files that are written, or answers of the plan of this name."""
     try:
-        held: object = json.loads((place / ANSWERS).read_bytes())
-        return isinstance(held, dict) and cast("dict[object, object]", held).get("plan") == name
+        return json.loads((place / ANSWERS).read_bytes())["plan"] == name
     except (FileNotFoundError, NotADirectoryError):
-        pass
-    except (OSError, ValueError, RecursionError):
+        return not ((place / REPORT).exists() or any((place / CERTIFICATES).glob("*")))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
-    certificates = place / CERTIFICATES
-    try:
-        others = not certificates.is_dir() or any(certificates.iterdir())
-    except OSError:
-        others = True
-    return not (place / REPORT).exists() and not (certificates.exists() and others)
 
 
 def _unwritable(place: Path, failure: OSError) -> InvalidParameterError:

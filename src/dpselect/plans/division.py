@@ -9,20 +9,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from dpselect.accounting.events import Event
 from dpselect.accounting.filter import Limits
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.plans.planned_question import PlannedQuestion
+from dpselect.questions.query import Query
 from dpselect.questions.wording import rounded_up
-from dpselect.questions.words import Terms, as_text
+from dpselect.questions.words import as_text
 
-Price = Callable[[PlannedQuestion, float], Terms]
-"""The terms of a question at an epsilon."""
-
-Charge = Callable[[PlannedQuestion, float], Event]
-"""The event that it costs."""
+Planned = Callable[[PlannedQuestion, float], Query]
+"""What would be asked at an epsilon: its cost and its error bound."""
 
 _SMALLEST = 2.0**-20
 """Of the plan's epsilon: below this no smaller epsilon is looked for."""
@@ -49,9 +47,7 @@ class Division:
     is_composed: bool = False
 
 
-def divided(
-    questions: Sequence[PlannedQuestion], price: Price, charge: Charge, *, epsilon: float, delta: float
-) -> Division:
+def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: float, delta: float) -> Division:
     """The epsilon of each question, so that all together cost at most the plan's epsilon and delta.
 
     The parts add up to the plan's epsilon. If this leaves some of delta, they may be larger together: as large as an
@@ -59,8 +55,7 @@ def divided(
 
     Args:
         questions: of the plan.
-        price: what each would reach.
-        charge: what each would cost.
+        planned: each at an epsilon.
         epsilon: of the plan.
         delta: of the plan.
 
@@ -70,87 +65,70 @@ def divided(
 
     Proof: ``proofs/ledger.md``.
     """
+    fixed = {each.name: each.epsilon or _reaching(each, planned, epsilon) for each in questions if each.is_fixed}
     refused: InvalidParameterError | None = None
     summed: dict[str, float] = {}
     try:
-        summed = _by_sums(questions, price, epsilon=epsilon, delta=delta)
+        summed = _by_sums(questions, planned, fixed, epsilon=epsilon, delta=delta)
     except InvalidParameterError as error:
         if error.name not in ("epsilon", *(each.place for each in questions)):
             raise
         refused = error
-    whole = Fraction(delta)
-    own = sum((Fraction(charge(each, epsilon).delta) for each in questions), Fraction(0))
-    if whole > own:
-        account = Limits.new(epsilon=Fraction(epsilon), delta=whole, set_aside=own)
-        composed = _by_composition(questions, price, charge, account, summed, epsilon=epsilon)
-        if composed is not None and _is_more(questions, composed, summed):
-            events = [charge(each, composed[each.name]) for each in questions]
-            spent = account.spent(account.charged(Fraction(epsilon), account.nothing, events)[1])
-            return Division(composed, fraction_up(spent), delta, is_composed=True)
+    own = sum((Fraction(planned(each, epsilon).event.delta) for each in questions), Fraction(0))
+    if Fraction(delta) > own:
+        account = Limits.new(epsilon=Fraction(epsilon), delta=Fraction(delta), set_aside=own)
+
+        def spent(chosen: Mapping[str, float]) -> Any:
+            events = [planned(each, chosen[each.name]).event for each in questions]
+            return account.charged(Fraction(epsilon), account.nothing, events)[1]
+
+        def accepts(chosen: Mapping[str, float]) -> bool:
+            return account.allow(Fraction(epsilon), spent(chosen))
+
+        composed = _by_composition(questions, accepts, fixed, summed, epsilon=epsilon)
+        more = [composed[name] - part for name, part in summed.items()] if composed else []
+        if composed and (not summed or min(more) >= 0.0 < max(more)):
+            return Division(composed, fraction_up(account.spent(spent(composed))), delta, is_composed=True)
     if refused is not None:
         raise refused
-    cost = _cost(questions, summed, price)
-    deltas = sum((Fraction(price(each, summed[each.name]).delta) for each in questions), Fraction(0))
-    return Division(summed, fraction_up(cost), fraction_up(deltas))
+    epsilons, deltas = _costs(questions, planned, summed)
+    return Division(summed, fraction_up(sum(epsilons, Fraction(0))), fraction_up(sum(deltas, Fraction(0))))
 
 
 def _by_composition(
     questions: Sequence[PlannedQuestion],
-    price: Price,
-    charge: Charge,
-    account: Limits,
+    accepts: Callable[[Mapping[str, float]], bool],
+    fixed: Mapping[str, float],
     summed: Mapping[str, float],
     *,
     epsilon: float,
 ) -> dict[str, float] | None:
-    """The largest parts that the account accepts together; None if it does not accept what is fixed."""
-    fixed, parts = dict[str, float](), dict[str, float]()
-    free = [each for each in questions if each.epsilon is None and each.within is None]
-    shares = sum(each.share or 0.0 for each in free)
-    silent = sum(each.share is None for each in free)
-    for each in questions:
-        if each.epsilon is not None:
-            fixed[each.name] = each.epsilon
-        elif each.within is not None:
-            fixed[each.name] = summed.get(each.name) or _reaching(each, price, epsilon)
-        elif each.name in summed:
-            parts[each.name] = summed[each.name]
-        else:
-            parts[each.name] = epsilon * (each.share or max(0.0, 1.0 - shares) / silent)
+    """The largest parts that an account `accepts` together; None if it does not accept what is fixed."""
+    free = [each for each in questions if not each.is_fixed]
+    rest, silent = max(0.0, 1.0 - sum(each.share or 0.0 for each in free)), sum(each.share is None for each in free)
+    parts = {each.name: summed.get(each.name) or epsilon * (each.share or rest / silent) for each in free}
 
     def at(factor: float) -> dict[str, float]:
-        return fixed | {name: factor * part for name, part in parts.items()}
-
-    def accepts(chosen: Mapping[str, float]) -> bool:
-        events = [charge(each, chosen[each.name]) for each in questions]
-        return account.allow(Fraction(epsilon), account.charged(Fraction(epsilon), account.nothing, events)[1])
+        return {**fixed, **{name: factor * part for name, part in parts.items()}}
 
     def fits(factor: float) -> bool:
         return accepts(at(factor))
 
     if not parts:
-        return fixed if fits(1.0) else None
-    if min(parts.values()) <= 0.0:
+        return at(1.0) if fits(1.0) else None
+    if min(parts.values()) <= 0.0 or not fits(_SMALLEST):
         return None
     enough, too_much = _SMALLEST, 1.0
-    if not fits(enough):
-        return None
     while fits(too_much):
         enough, too_much = too_much, 2 * too_much
     enough = _nearest(fits, enough, too_much)
-    rounded = fixed | {name: _in_few_digits(enough * part, math.floor) for name, part in parts.items()}
+    rounded = {**fixed, **{name: _in_few_digits(enough * part, math.floor) for name, part in parts.items()}}
     return rounded if accepts(rounded) else at(enough)
 
 
-def _is_more(questions: Sequence[PlannedQuestion], composed: Mapping[str, float], summed: Mapping[str, float]) -> bool:
-    """Whether every question gets at least as much, and one gets more; or there is no other way."""
-    if not summed:
-        return True
-    more = [composed[each.name] - summed[each.name] for each in questions]
-    return min(more) >= 0.0 < max(more)
-
-
-def _by_sums(questions: Sequence[PlannedQuestion], price: Price, *, epsilon: float, delta: float) -> dict[str, float]:
+def _by_sums(
+    questions: Sequence[PlannedQuestion], planned: Planned, fixed: Mapping[str, float], *, epsilon: float, delta: float
+) -> dict[str, float]:
     """The parts, by name, so that they add up to at most the plan's epsilon."""
     whole = Fraction(epsilon)
     shares = {each.name: Fraction(repr(each.share)) for each in questions if each.share is not None}
@@ -158,29 +136,28 @@ def _by_sums(questions: Sequence[PlannedQuestion], price: Price, *, epsilon: flo
         got = Shown(" + ".join(as_text(each.share) for each in questions if each.share is not None))
         hint = "Shares are parts of the plan's epsilon."
         raise InvalidParameterError("share", got, "shares that add up to at most 1", hint)
-    chosen: dict[str, float] = {}
-    for each in questions:
-        if each.epsilon is not None:
-            chosen[each.name] = each.epsilon
-        elif each.within is not None:
-            chosen[each.name] = _reaching(each, price, epsilon)
-        elif each.share is not None:
-            chosen[each.name] = _of_part(each, shares[each.name] * whole)
-    cost = _cost(questions, chosen, price)
+    chosen = {**fixed, **{each.name: _of_part(each, shares[each.name] * whole) for each in questions if each.share}}
+    said = [each for each in questions if each.name in chosen]
+    cost = sum(_costs(said, planned, chosen)[0], Fraction(0))
     rest = [each for each in questions if each.name not in chosen]
     if rest and cost >= whole:
-        needs = [(each.name, as_text(price(each, chosen[each.name]).epsilon)) for each in questions if each not in rest]
-        parts = ", ".join(f"{name} {part}" for name, part in needs)
-        hint = f"The others need all of epsilon = {as_text(epsilon)}: {parts}."
+        hint = f"The others need all of epsilon = {as_text(epsilon)}: {_listed(said, planned, chosen, ', ')}."
         raise InvalidParameterError(rest[0].place, Shown("<nothing left>"), "a part of the plan's epsilon", hint)
-    for each in rest:
-        chosen[each.name] = _of_part(each, (whole - cost) / len(rest))
-    return _rounded_to_fit(questions, chosen, price, epsilon=whole, delta=delta)
+    chosen |= {each.name: _of_part(each, (whole - cost) / len(rest)) for each in rest}
+    return _rounded_to_fit(questions, planned, chosen, epsilon=whole, delta=delta)
 
 
-def _cost(questions: Sequence[PlannedQuestion], chosen: Mapping[str, float], price: Price) -> Fraction:
-    known = [each for each in questions if each.name in chosen]
-    return sum((Fraction(price(each, chosen[each.name]).epsilon) for each in known), Fraction(0))
+def _costs(
+    questions: Sequence[PlannedQuestion], planned: Planned, chosen: Mapping[str, float]
+) -> tuple[list[Fraction], list[Fraction]]:
+    """The epsilon and the delta of each, with the number of units that it releases."""
+    terms = [planned(each, chosen[each.name]).terms for each in questions]
+    return [Fraction(each.epsilon) for each in terms], [Fraction(each.delta) for each in terms]
+
+
+def _listed(questions: Sequence[PlannedQuestion], planned: Planned, chosen: Mapping[str, float], between: str) -> str:
+    needs = ((each.name, planned(each, chosen[each.name]).terms.epsilon) for each in questions)
+    return between.join(f"{name} {as_text(need)}" for name, need in needs)
 
 
 def _of_part(question: PlannedQuestion, part: Fraction) -> float:
@@ -195,44 +172,45 @@ def _of_part(question: PlannedQuestion, part: Fraction) -> float:
 
 
 def _rounded_to_fit(
-    questions: Sequence[PlannedQuestion], chosen: dict[str, float], price: Price, *, epsilon: Fraction, delta: float
+    questions: Sequence[PlannedQuestion], planned: Planned, chosen: dict[str, float], *, epsilon: Fraction, delta: float
 ) -> dict[str, float]:
     """The same, less the last digit of the largest parts if rounding to doubles made them too large together."""
-    free = [each.name for each in questions if each.epsilon is None and each.within is None]
-    cost = _cost(questions, chosen, price)
-    while cost > epsilon and free and cost < epsilon * (1 + Fraction(1, 10**12)):
+    free = [each.name for each in questions if not each.is_fixed]
+    while (cost := sum(_costs(questions, planned, chosen)[0])) > epsilon and free and cost < epsilon * _HARDLY:
         largest = max(free, key=lambda name: chosen[name])
         chosen[largest] = math.nextafter(chosen[largest], 0)
-        cost = _cost(questions, chosen, price)
     if cost > epsilon:
-        parts = " + ".join(f"{each.name} {as_text(price(each, chosen[each.name]).epsilon)}" for each in questions)
-        hint = f"They need {parts}."
-        raise InvalidParameterError(
-            "epsilon", float(epsilon), f"at least {fraction_up(cost)!r}, for all questions", hint
-        )
-    deltas = sum((Fraction(price(each, chosen[each.name]).delta) for each in questions), Fraction(0))
+        hint = f"They need {_listed(questions, planned, chosen, ' + ')}."
+        expected = f"at least {fraction_up(Fraction(cost))!r}, for all questions"
+        raise InvalidParameterError("epsilon", float(epsilon), expected, hint)
+    deltas = sum(_costs(questions, planned, chosen)[1], Fraction(0))
     if deltas > Fraction(delta):
         hint = "The plan's delta is at least the sum of its questions' deltas."
         raise InvalidParameterError("delta", delta, f"at least {fraction_up(deltas)!r}, for all questions", hint)
     return chosen
 
 
-def _reaching(question: PlannedQuestion, price: Price, epsilon: float) -> float:
+_HARDLY = 1 + Fraction(1, 10**12)
+"""More than rounding adds."""
+
+
+def _reaching(question: PlannedQuestion, planned: Planned, epsilon: float) -> float:
     """The smallest epsilon, of a few digits, with which the error bound of the question is what it wants."""
-    wanted = question.within
+    wanted, name = question.within, f"{question.place}.within"
     assert wanted is not None
 
-    def reaches(at: float) -> bool:
-        bound = price(question, at).error_bound
-        if bound is None:
+    def bound(at: float) -> float:
+        found = planned(question, at).terms.error_bound
+        if found is None:
             hint = "Give its epsilon or share instead."
             raise InvalidParameterError(name, wanted, "no wanted error, as no bound holds for all data here", hint)
-        return bound <= wanted
+        return found
 
-    name = f"{question.place}.within"
+    def reaches(at: float) -> bool:
+        return bound(at) <= wanted
+
     if not reaches(epsilon):
-        bound = price(question, epsilon).error_bound or 0.0
-        least = rounded_up(bound) if math.isfinite(bound) else "infinity"
+        least = rounded_up(bound(epsilon)) if math.isfinite(bound(epsilon)) else "infinity"
         hint = f"With all of epsilon = {as_text(epsilon)} it is {least}. Allow a larger error, or more epsilon."
         raise InvalidParameterError(name, wanted, "an error that the plan's epsilon reaches", hint)
     enough = epsilon

@@ -5,26 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import replace
+from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from dpselect.accounting.events import Event
 from dpselect.checks import delta_below_one, positive_epsilon
-from dpselect.errors import InvalidDataError, InvalidParameterError, RequestReusedError, Shown
-from dpselect.formats import Format
+from dpselect.errors import (
+    ChargeRefusedError,
+    InvalidDataError,
+    InvalidParameterError,
+    RequestReusedError,
+    Shown,
+)
+from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.plans.answers import UNNAMED, Answers, new_folder
 from dpselect.plans.division import Division, divided
 from dpselect.plans.plan_forecast import NOTHING, Before, PlanForecast, looked_up
 from dpselect.plans.planned_question import PlannedQuestion, in_folder, read_toml
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
-from dpselect.questions.words import Terms
+from dpselect.questions.query import Query
 from dpselect.session.dataset import Dataset
-from dpselect.session.described import ASK, Planner, check_keys
+from dpselect.session.described import Planner, check_keys
 from dpselect.session.forecast import DryRun, Forecasting
-from dpselect.session.paying import TableQuestion
+from dpselect.session.paying import Spending, TableQuestion
 
 _LONGEST_NAME = 100
 
@@ -74,7 +80,19 @@ class Plan:
     37.0
     """
 
-    __slots__ = ("_about", "_folder", "_questions", "account", "delta", "epsilon", "ledger", "name", "table", "unit")
+    __slots__ = (
+        "_about",
+        "_folder",
+        "_questions",
+        "_spending",
+        "account",
+        "delta",
+        "epsilon",
+        "ledger",
+        "name",
+        "table",
+        "unit",
+    )
 
     def __init__(
         self,
@@ -99,16 +117,13 @@ class Plan:
         self.epsilon, self.delta = positive_epsilon(epsilon), delta_below_one(delta)
         self._questions = _described(questions)
         self.name = _checked_name(name)
-        if (ledger is None) != (account is None):
-            missing = "ledger" if ledger is None else "account"
-            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
         if ledger is not None and self.name is None:
             hint = "Answers are stored under it, so that the same plan is answered again at no cost."
             raise InvalidParameterError("name", None, "a name of the plan, as an account is charged", hint)
         if anchor is not None and (ledger is None or isinstance(ledger, Ledger)):
             raise InvalidParameterError("anchor", Shown("<an anchor>"), "the URL of a ledger together with it")
         self.ledger = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, anchor=anchor)
-        self.account = account
+        self.account, self._spending = account, Spending(self.ledger, account)
         self._about: dict[str, Any] = {
             "format": _format(format),
             "neighbours": neighbouring_relation(neighbours),
@@ -156,7 +171,7 @@ class Plan:
             InvalidParameterError: the questions need more than the plan has, or a wanted error cannot be reached.
             InvalidAccountError, RequestReusedError, LedgerError: see `dpselect.Dataset`.
         """
-        with _named_table():
+        with _in_words_of_a_plan():
             dry = DryRun(
                 unit=self.unit,
                 source=self.table,
@@ -164,15 +179,14 @@ class Plan:
                 format=self._about["format"],
                 neighbours=self._about["neighbours"],
             )
-        questions, division, asked, before = self._settled(Planner(dry))
+        division, asked, before = self._settled(Planner(dry))
         forecasting = Forecasting(None, None)
-        forecasts = {name: forecasting.answer(each) for name, each in asked.items()}
-        plain: dict[str, Any] = {"words": {each.name: each.words for each in questions}, "unchecked": dry.unchecked}
-        plain |= {"budget": self.epsilon, "budget_delta": self.delta, "division": division}
-        if self.ledger is None or self.account is None:
-            return PlanForecast(forecasts=forecasts, **plain)
-        left = self.ledger.account(self.account).left
-        return PlanForecast(forecasts=forecasts, **plain, account=self.account, left=left, before=before)
+        forecasts = {name: forecasting.answer(replace(each, request=None)) for name, each in asked.items()}
+        plain: dict[str, Any] = {"unchecked": dry.unchecked, "division": division}
+        plain |= {"budget": self.epsilon, "budget_delta": self.delta}
+        if self.ledger is not None and self.account is not None:
+            plain |= {"account": self.account, "left": self.ledger.account(self.account).left, "before": before}
+        return PlanForecast(forecasts=forecasts, **plain)
 
     def run(
         self,
@@ -197,21 +211,20 @@ class Plan:
             AnswerLostError, LedgerError: see `dpselect.Dataset`.
         """
         folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
-        paying: dict[str, Any] = {"ledger": self.ledger, "account": self.account, "progress": progress}
-        with _named_table():
+        with _in_words_of_a_plan():
             about = {key: value for key, value in self._about.items() if value is not None}
-            data = Dataset(self.table, unit=self.unit, **about, **paying)
-        questions, division, _, before = self._settled(Planner(data))
-        asked = [self._question(each, division.epsilons[each.name]) for each in questions]
-        with self._renamed(), _named_table(), before.explaining():
-            releases = dict(zip((each.name for each in questions), data.ask(asked), strict=True))
-        entries = {
-            name: -1 if each.receipt is None else int(each.receipt["sequence"]) for name, each in releases.items()
-        }
+            data = Dataset(self.table, unit=self.unit, progress=progress, **about)
+        division, asked, before = self._settled(Planner(data))
+        with _in_words_of_a_plan():
+            try:
+                answered = self._spending.answers([*asked.values()])
+            except ChargeRefusedError as error:
+                raise ChargeRefusedError(error.ledger, before.explained(error.what), error.left) from None
+        releases = dict(zip(asked, answered, strict=True))
+        entries = {name: each.receipt["sequence"] for name, each in releases.items() if each.receipt is not None}
         answers = Answers(
             releases,
             name=self.name or UNNAMED,
-            words={each.name: each.words for each in questions},
             division=division,
             before=before.after(entries),
             account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
@@ -220,48 +233,24 @@ class Plan:
             answers.save(folder)
         return answers
 
-    def _settled(self, table: Planner) -> tuple[list[PlannedQuestion], Division, dict[str, TableQuestion], Before]:
-        """The questions with their lists, the epsilon of each, what is asked, and what the ledger knows of it."""
+    def _settled(self, table: Planner) -> tuple[Division, dict[str, TableQuestion], Before]:
+        """The epsilon of each question, with its lists; what is asked; and what the ledger knows of it."""
         questions = [each.with_lists(table, self.table, self._folder) for each in self._questions]
-        known: dict[tuple[str, float], TableQuestion] = {}
 
-        def planned(question: PlannedQuestion, epsilon: float) -> TableQuestion:
-            place = question.name, epsilon
-            if place not in known:
-                known[place] = question.planned(table, epsilon)
-            return known[place]
+        @cache
+        def planned(name: str, epsilon: float) -> TableQuestion:
+            (question,) = [each for each in questions if each.name == name]
+            return question.planned(table, epsilon, None if self.ledger is None else f"{self.name}/{name}")
 
-        def price(question: PlannedQuestion, epsilon: float) -> Terms:
-            return planned(question, epsilon).asked.terms
+        def asked(question: PlannedQuestion, epsilon: float) -> Query:
+            return planned(question.name, epsilon).asked
 
-        def charge(question: PlannedQuestion, epsilon: float) -> Event:
-            return planned(question, epsilon).asked.event
-
-        division = divided(questions, price, charge, epsilon=self.epsilon, delta=self.delta)
-        asked = {each.name: planned(each, division.epsilons[each.name]) for each in questions}
+        division = divided(questions, asked, epsilon=self.epsilon, delta=self.delta)
+        found = {each.name: planned(each.name, division.epsilons[each.name]) for each in questions}
         if self.ledger is None or self.account is None:
-            return questions, division, asked, NOTHING
-        with self._renamed():
-            requests = {name: self._request(name) for name in asked}
-            return questions, division, asked, looked_up(self.ledger, self.account, asked, requests)
-
-    def _question(self, question: PlannedQuestion, epsilon: float) -> dict[str, Any]:
-        """The question as `Dataset.ask` takes it."""
-        request = {} if self.ledger is None else {"request": self._request(question.name)}
-        return {ASK: question.method, **question.arguments, "epsilon": epsilon, **request}
-
-    def _request(self, question: str) -> str:
-        return f"{self.name}/{question}"
-
-    @contextmanager
-    def _renamed(self) -> Generator[None]:
-        """Say of a request id what it means here."""
-        try:
-            yield
-        except RequestReusedError as error:
-            expected = "the same question as when it was answered first, with the same epsilon"
-            hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
-            raise RequestReusedError("request", error.got, expected, hint) from None
+            return division, found, NOTHING
+        with _in_words_of_a_plan():
+            return division, found, looked_up(self.ledger, self.account, found)
 
 
 def _described(questions: object) -> tuple[PlannedQuestion, ...]:
@@ -291,15 +280,19 @@ def _format(given: object) -> Format | None:
     if not isinstance(given, Mapping):
         return cast("Format | None", given)  # checked with the table
     words = cast("Mapping[str, Any]", given)
-    check_keys(words, (each.name for each in fields(Format)), place="format", of="a format")
+    check_keys(words, (each.name for each in WORDS), place="format", of="a format")
     return Format(**words)
 
 
 @contextmanager
-def _named_table() -> Generator[None]:
-    """Call the source of a data set as a plan does."""
+def _in_words_of_a_plan() -> Generator[None]:
+    """Call the source of a data set as a plan does, and say of a request id what it means here."""
     try:
         yield
+    except RequestReusedError as error:
+        expected = "the same question as when it was answered first, with the same epsilon"
+        hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
+        raise RequestReusedError("request", error.got, expected, hint) from None
     except InvalidDataError as error:
         if error.name != "source":
             raise

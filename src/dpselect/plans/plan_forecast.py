@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -67,14 +66,6 @@ class Before:
         helps = "To ask again, raise the limit of the account (dpselect ledger limit), or start an account anew."
         return f"{refused} {self.lost_sentence} {helps}" if self.lost else refused
 
-    @contextmanager
-    def explaining(self) -> Generator[None]:
-        """Say so in a refusal."""
-        try:
-            yield
-        except ChargeRefusedError as error:
-            raise ChargeRefusedError(error.ledger, self.explained(error.what), error.left) from None
-
     def after(self, charged: Mapping[str, int]) -> Before:
         """The same after the run, whose answers were paid for by these entries: what another run stored is not lost."""
         return replace(self, lost={name: at for name, at in self.lost.items() if charged.get(name) != at})
@@ -83,8 +74,8 @@ class Before:
 NOTHING = Before({}, {})
 
 
-def looked_up(ledger: Ledger, account: str, asked: Mapping[str, TableQuestion], requests: Mapping[str, str]) -> Before:
-    """What the ledger has under the requests of these questions, both by name; nothing is charged.
+def looked_up(ledger: Ledger, account: str, asked: Mapping[str, TableQuestion]) -> Before:
+    """What the ledger has under the requests of these questions; nothing is charged.
 
     Raises:
         InvalidAccountError, RequestReusedError, LedgerError: as `Ledger.look_at_all`, but no ChargeRefusedError.
@@ -92,16 +83,16 @@ def looked_up(ledger: Ledger, account: str, asked: Mapping[str, TableQuestion], 
     known: Sequence[Receipt | None] = [None] * len(asked)
     refused = ""
     try:
-        known = ledger.look_at_all(account, [(each.run, requests[name], each.text) for name, each in asked.items()])
+        known = ledger.look_at_all(account, [(each.run, str(each.request), each.text) for each in asked.values()])
     except ChargeRefusedError as refusal:
         refused = refusal.what
     stored: dict[str, str] = {}
     lost: dict[str, int] = {}
-    for name, receipt in zip(asked, known, strict=True):
+    for (name, question), receipt in zip(asked.items(), known, strict=True):
         if receipt is not None:  # stored or kept by this process, or charged and not drawn for
             stored |= {} if receipt.release is None else {name: _day(receipt.release)}
             continue
-        entries = ledger.under(account, requests[name])
+        entries = ledger.under(account, str(question.request))
         begun = {each.body["begins"] for each in entries if each.kind == "begin"}
         answers = [each.release for each in entries if each.release is not None]
         charges = [each for each in entries if each.kind == "charge"]
@@ -123,7 +114,6 @@ class PlanForecast(Mapping[str, Forecast]):
 
     Attributes:
         forecasts: of each question.
-        words: what each asks, in a few words.
         budget, budget_delta: the epsilon and the delta of the plan.
         division: how they are divided.
         unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
@@ -138,7 +128,6 @@ class PlanForecast(Mapping[str, Forecast]):
     """
 
     forecasts: Mapping[str, Forecast]
-    words: Mapping[str, str]
     budget: float
     division: Division
     budget_delta: float = 0.0
@@ -196,7 +185,7 @@ class PlanForecast(Mapping[str, Forecast]):
     def rows(self) -> list[tuple[str, ...]]:
         """A row of texts for each question, and one for all together."""
         lines = [
-            (name, self.words[name], cost_shown(each.guarantee.epsilon), _error(each), each.mechanism)
+            (name, each.asks, cost_shown(each.guarantee.epsilon), _error(each), each.mechanism)
             for name, each in self.forecasts.items()
         ]
         return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
@@ -204,22 +193,16 @@ class PlanForecast(Mapping[str, Forecast]):
     @property
     def sentences(self) -> list[str]:
         """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
-        each_says = [
-            f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()
-        ]
-        composed = delta = unchecked = ""
+        said = [f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()]
         if self.division.is_composed:
             parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
-            composed = f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together."
+            said.append(f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together.")
         if self.budget_delta:
-            delta = f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}."
+            said.append(f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}.")
         if why := self.unchecked:
-            unchecked = f"{why[0].upper()}{why[1:]}: computed from the arguments alone, no column is checked."
+            said.append(f"{why[0].upper()}{why[1:]}: computed from the arguments alone, no column is checked.")
         lost = "" if self.refused else self.before.lost_sentence  # which a refusal says already
-        return [
-            *each_says,
-            *filter(None, (composed, delta, unchecked, self.before.stored_sentence, lost, self.charge)),
-        ]
+        return [*said, *filter(None, (self.before.stored_sentence, lost, self.charge))]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from dpselect import public
+from dpselect.arguments import Argument
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
-from dpselect.questions.question import BY_NAME
 from dpselect.session.described import Planner, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
@@ -55,10 +55,9 @@ class PlannedQuestion:
         return f"questions.{self.name}"
 
     @property
-    def words(self) -> str:
-        """What is asked, in a few words."""
-        column = self.arguments.get("column")
-        return self.method.replace("_", " ") + (f" of {column}" if isinstance(column, str) else "")
+    def is_fixed(self) -> bool:
+        """Whether it says its epsilon, or what it has to reach."""
+        return self.epsilon is not None or self.within is not None
 
     @classmethod
     def of(cls, name: object, described: object) -> PlannedQuestion:
@@ -97,31 +96,28 @@ class PlannedQuestion:
         for key, each in arguments_of(self.method).items():
             text = held.get(key)
             if each.names_members and isinstance(text, str):
-                held[key] = self._listed(key, text, table, private, folder)
+                column = held.get("by" if key == "groups" else "column")
+                held[key] = self._listed(each, text, column, table, private, folder)
         return replace(self, arguments=held)
 
-    def _listed(self, key: str, text: str, table: Planner, private: str, folder: Path) -> Any:
-        name = f"{self.place}.{key}"
+    def _listed(self, argument: Argument, text: str, column: object, table: Planner, private: str, folder: Path) -> Any:
+        name, compared = f"{self.place}.{argument.name}", column if isinstance(column, str) else None
         if not text.startswith("@") and not _IS_LIST.fullmatch(text):
             expected = 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
             raise InvalidParameterError(name, typed(text), expected)
         written = "@" + in_folder(text[1:], folder) if text.startswith("@") else text
         try:
-            column = self.arguments.get("by" if key == "groups" else "column")
-            compared = column if isinstance(column, str) else None
-            alone = key == "candidates" and not BY_NAME[self.method].needs_several
-            argument, kinds = arguments_of(self.method)[key], table.candidate_kinds
-            return public.value_of(argument, [written], kinds, compared, private=private, may_be_one=alone)
+            return public.value_of(argument, [written], table.candidate_kinds, compared, private=private)
         except InvalidParameterError as error:
-            if error.name != key:
+            if error.name != argument.name:
                 raise
             hint = "" if "--" in error.hint else error.hint  # which would name an option of the command line
             hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
             raise type(error)(name, typed(text), error.expected, hint) from None
 
-    def planned(self, table: Planner, epsilon: float) -> TableQuestion:
+    def planned(self, table: Planner, epsilon: float, request: str | None) -> TableQuestion:
         """What would be asked with this epsilon; errors name the key."""
-        return planned_by(table, self.method, {**self.arguments, "epsilon": epsilon}, self.place)
+        return planned_by(table, self.method, {**self.arguments, "epsilon": epsilon, "request": request}, self.place)
 
 
 def _budget(value: object, key: str, name: str) -> float:

@@ -23,7 +23,7 @@ from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import cost_shown, factor_shown, left_shown
-from dpselect.questions.words import as_text
+from dpselect.questions.words import Value, as_text
 
 _MOST_ROWS = 50
 """Of an answer; the rest is in its certificate."""
@@ -62,12 +62,11 @@ def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
     ):
         hint = "Costs add up for one table and one unit alone."
         raise InvalidParameterError("releases", Shown("<several tables>"), "answers about one table", hint)
-    asked = [f"{each.task} of {each.column}" if each.column else each.task for each in held]
+    asked = [each.asks for each in held]
     names = [f"{place}. {each}" if asked.count(each) > 1 else each for place, each in enumerate(asked, 1)]
     return page(
         dict(zip(names, held, strict=True)),
         title=title,
-        words={name: wording.scope(each.where) for name, each in zip(names, held, strict=True)},
         account=None,
         epsilon=fraction_up(sum((Fraction(each.epsilon) for each in held), Fraction(0))),
         delta=fraction_up(sum((Fraction(each.delta) for each in held), Fraction(0))),
@@ -78,7 +77,6 @@ def page(
     releases: Mapping[str, Release[Any]],
     *,
     title: str,
-    words: Mapping[str, str],
     account: Account | None,
     epsilon: float,
     delta: float,
@@ -89,7 +87,6 @@ def page(
     Args:
         releases: the answer to each question, by name; at least one.
         title: of the page.
-        words: what each question asks.
         account: the account that was charged; None without a ledger.
         epsilon: what all answers cost together.
         delta: likewise.
@@ -102,7 +99,7 @@ def page(
     else:
         promise = escape(in_words(Guarantee(epsilon, delta, first.neighbours, first.unit), several=True))
     rows = [
-        (name.replace("_", " "), words[name], _cost(each), cost_shown(each.delta), each.mechanism)
+        (name.replace("_", " "), each.asks, _cost(each), cost_shown(each.delta), each.mechanism)
         for name, each in releases.items()
     ]
     rows.append(("together", "", cost_shown(epsilon), cost_shown(delta), ""))
@@ -112,7 +109,7 @@ def page(
         about=escape(f"{_source(first)}. Protected: each {first.unit}. Query on {', '.join(days)} (UTC)."),
         promise=promise,
         notes=_paragraphs(notes),
-        answers="\n".join(_answer(name, words[name], each) for name, each in releases.items()),
+        answers="\n".join(_answer(name, each) for name, each in releases.items()),
         reading=_paragraphs(_how_to_read(releases.values())),
         spent=_table(("question", "asks", "epsilon", "delta", "drawn by"), rows),
         account=_account(account, releases.values()),
@@ -144,16 +141,11 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     return f"{text} Other answers about the same table add to it." if several else text
 
 
-def rows_of(release: Release[Any]) -> tuple[list[str], list[tuple[object, ...]]]:
+def rows_of(release: Release[Any]) -> tuple[list[str], list[tuple[Value, ...]]]:
     """The headings and the rows of an answer, with its counts; no headings if it is a single value."""
-    _, lines = release.rows()
-    tallies = wording.tallies(release)
-    if len(lines) == 1 and tallies is None and release.groups is None:
-        return [], [(lines[0][1],)]
-    heads = [*wording.heads(QUESTIONS[release.task], release)]
-    if tallies is None:
-        return heads, [*lines]
-    return [*heads, wording.tally_head(release)], [(*line, tally) for line, tally in zip(lines, tallies, strict=True)]
+    heads, rows = release.table()
+    is_single = len(rows) == 1 and len(heads) == 2 and release.groups is None
+    return ([], [rows[0][1:]]) if is_single else (heads, rows)
 
 
 def is_drawn(release: Release[Any]) -> bool:
@@ -169,9 +161,9 @@ def _source(release: Release[Any]) -> str:
     return f"Table: {held['name']} ({found})" if "name" in held else f"Table: {found}"
 
 
-def _answer(name: str, words: str, release: Release[Any]) -> str:
+def _answer(name: str, release: Release[Any]) -> str:
     heads, rows = rows_of(release)
-    parts = [f"<h2>{escape(name.replace('_', ' '))}</h2>", f'<p class="asks">{escape(words)}</p>' * bool(words)]
+    parts = [f"<h2>{escape(name.replace('_', ' '))}</h2>", f'<p class="asks">{escape(release.asks)}</p>']
     if not heads:
         parts.append(f'<p class="value">{escape(as_text(rows[0][0]))}</p>')
     else:

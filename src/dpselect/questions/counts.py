@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import mechanisms, summaries
 from dpselect.arguments import (
     Between,
-    CandidatesOrBins,
+    CandidatesToCount,
     ColumnIfAny,
     DeltaIfLess,
     EdgesIfAny,
@@ -68,7 +68,6 @@ class Count(Question, name="count"):
     With 99% confidence the released number is within 4 of the number of units (person_id) with age from 65 to 120.
     """
 
-    needs_several = False
     keeps_list = True
     asks = "How many people are there?"
     does = "Count the units, or those with a row that has one of some values or a number between two bounds."
@@ -90,7 +89,7 @@ class Count(Question, name="count"):
 
     def check_usable(self, usable_epsilon: object, /) -> None:
         if usable_epsilon is not None and self.between is None:
-            expected = "None: the answer is itself a number of units"
+            expected = "nothing: the answer is itself a number of units"
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
@@ -203,11 +202,10 @@ class Histogram(ListQuestion, name="histogram"):
         ("How many are in each age group?", ("adult.csv age", "--unit person_id --bins 0,18,65,120 --epsilon 0.5")),
     )
     value = "list[int]"
-    needs_several = False
     keeps_list = True
 
     column: Values
-    candidates: CandidatesOrBins = None
+    candidates: CandidatesToCount = None
     bins: EdgesIfAny = None
     epsilon: Epsilon
     max_values_per_unit: MaxValuesCounted = 1
@@ -349,14 +347,14 @@ def condition_given(column: object, values: PublicCandidates | None, between: ob
     (65.0, 120.0)
     """
     if values is not None and between is not None:
-        raise InvalidParameterError("between", Shown("<two numbers>"), "None, because candidates are given")
+        raise InvalidParameterError("between", Shown("<two numbers>"), "nothing, because `candidates` are given")
     if column is None:
         if values is not None or between is not None:
             raise InvalidParameterError("column", None, "the name of the column that the condition is about")
         return summaries.PublicCondition()
     if values is None and between is None:
         hint = "Without a column, every unit is counted. A histogram counts the units with each value."
-        raise InvalidParameterError("candidates", None, "values of the column, or two numbers (between)", hint)
+        raise InvalidParameterError("candidates", None, "values of the column, or two numbers (`between`)", hint)
     if between is None:
         return summaries.PublicCondition(candidates=values)
     return summaries.PublicCondition(is_number=True, between=whole_or_double_bounds(between, "between"))

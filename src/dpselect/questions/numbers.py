@@ -73,7 +73,7 @@ _WHOLE = 2**52
 """Below it, a step of 1 is one that doubles distinguish."""
 
 _STEP = (
-    "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
+    "It is 1 for ages in years, 0.01 for amounts in cents. With `continuous=True` the answer is any number between the"
     " bounds; it can be far off if values repeat."
 )
 _SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
@@ -86,7 +86,7 @@ def step_between(columns: Columns, column: str, bounds: object, step: Any, *, co
     the widest gap between them, which says nothing about the rows.
     """
     if continuous and step is not None:
-        raise InvalidParameterError("continuous", True, "False, because a step is given")
+        raise InvalidParameterError("continuous", True, "nothing, because a `step` is given")
     if step is not None or continuous:
         return step
     try:
@@ -96,7 +96,7 @@ def step_between(columns: Columns, column: str, bounds: object, step: Any, *, co
         if summaries.are_dates(bounds):  # refused later where they may not be
             return 1
         raise
-    raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
+    raise InvalidParameterError("step", None, "the distance between possible answers, or `continuous=True`", _STEP)
 
 
 def smallest_step(columns: Columns, column: str, lower: object, step: Any) -> Any:

@@ -65,7 +65,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
         if self.prices is None and self.bounds is not None:
             step = step_between(columns, self.column, self.bounds, step, continuous=self.continuous)
         elif self.continuous:
-            raise InvalidParameterError("continuous", True, "False, because a list of prices is given")
+            raise InvalidParameterError("continuous", True, "nothing, because a list of prices is given")
         return replace(self, step=step, neighbours=neighbours)
 
     @cached_property
@@ -87,7 +87,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
         if bounds is not None and step is None:
             return mechanisms.PriceMechanism(bounds=bounds, **price)
         if bounds is None and step is not None:
-            raise InvalidParameterError("step", step, "None, because a list of prices is given")
+            raise InvalidParameterError("step", step, "nothing, because a list of prices is given")
         listed: Any = prices if bounds is None else _listed(bounds, step)
         return mechanisms.PriceListMechanism(prices=listed, **price)
 

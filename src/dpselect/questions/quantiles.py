@@ -102,11 +102,11 @@ class Median(NumbersQuestion, name="median"):
         """Without bounds it is another question."""
         if self.bounds is not None:
             if self.lower is not None:
-                raise InvalidParameterError("lower", self.lower, "None, because bounds are given")
+                raise InvalidParameterError("lower", self.lower, "nothing, because `bounds` are given")
             step = step_between(columns, self.column, self.bounds, self.step, continuous=self.continuous)
             return replace(self, step=step, neighbours=neighbours)
         if self.continuous:
-            raise InvalidParameterError("continuous", True, "False, because there are no bounds")
+            raise InvalidParameterError("continuous", True, "nothing, because there are no `bounds`")
         lower = 0.0 if self.lower is None else self.lower
         shared: dict[str, Any] = {each: getattr(self, each) for each in ("column", "epsilon", "max_rows_per_unit")}
         shared |= {"level": self.share, "lower": lower, "neighbours": neighbours}

@@ -127,7 +127,7 @@ class Query:
         terms = alone.terms  # which refuses what is out of range
         if groups is not None and terms.sensitivity.neighbours is not Neighbours.ADD_REMOVE:
             hint = "A replaced unit may leave groups and join others, which would cost twice as much."
-            raise InvalidParameterError("by", Shown(repr(groups.column)), "neighbours='add_remove' with groups", hint)
+            raise InvalidParameterError("by", Shown(repr(groups.column)), "`neighbours='add_remove'` with groups", hint)
         asked = cls(question=question, alone=alone, groups=groups, where=where, facts=noted.facts)
         if getattr(question, "with_counts", False) and terms.counted is None:
             asked = replace(asked, counting=asked._noise_of_counts())
@@ -144,10 +144,10 @@ class Query:
     def _noise_of_units(self, epsilon: float) -> GeometricMechanism:
         terms = self.terms
         if not math.isfinite(_sum_up(terms.epsilon, epsilon)):
-            raise InvalidParameterError("usable_epsilon", epsilon, "a number whose sum with epsilon is finite")
+            raise InvalidParameterError("usable_epsilon", epsilon, "a number whose sum with `epsilon` is finite")
         if terms.usable is not None:
             hint = "The answer comes with the number of units at no cost."
-            raise InvalidParameterError("usable_epsilon", epsilon, "None, for this question and method", hint)
+            raise InvalidParameterError("usable_epsilon", epsilon, "nothing, for this question and method", hint)
         return _noise(epsilon, self._most, terms.sensitivity.neighbours, size=1, argument="usable_epsilon")
 
     @cached_property

@@ -135,9 +135,6 @@ class Question(ABC):
     page: ClassVar[str] = ""
     """Name of its page in ``docs/tasks``; by default its own name."""
 
-    needs_several: ClassVar[bool] = True
-    """Whether a list of one candidate leaves nothing to ask."""
-
     def __init_subclass__(cls, *, name: str = "", **options: Any) -> None:
         super().__init_subclass__(**options)
         dataclass(frozen=True, kw_only=True)(cls)

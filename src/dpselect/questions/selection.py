@@ -421,4 +421,5 @@ def check_unlisted(delta: object) -> None:
             "Which values occur is private. Give a range, a code book or a catalogue; or give a delta, such as 1e-6 for"
         )
         hint += " up to about 10,000 units, to select among the values that enough units have."
-        raise InvalidCandidatesError("candidates", None, "the public list of values to choose from, or a delta", hint)
+        expected = "the public list of values to choose from, or a `delta` above 0"
+        raise InvalidCandidatesError("candidates", None, expected, hint)

@@ -307,7 +307,9 @@ def check_countable(max_values_per_unit: object, usable_epsilon: object) -> None
     """Refuse a number of units if a unit may count for several values: the counts do not tell it then."""
     if usable_epsilon is not None and max_values_per_unit != 1:
         hint = "Ask count() for the number of all units."
-        raise InvalidParameterError("usable_epsilon", usable_epsilon, "None, unless max_values_per_unit is 1", hint)
+        raise InvalidParameterError(
+            "usable_epsilon", usable_epsilon, "nothing, unless `max_values_per_unit` is 1", hint
+        )
 
 
 def nothing_named(release: Planned) -> str:

@@ -277,7 +277,7 @@ def counts_planned(release: Planned) -> str:
 
 def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
     """Of which rows an answer is, in one sentence; empty if of all."""
-    return f"Only rows with {' and '.join(map(_condition, where))} were looked at." if where else ""
+    return f"Only rows with {' and '.join(map(_condition, where))} count." if where else ""
 
 
 def _condition(held: Mapping[str, Any]) -> str:
@@ -300,7 +300,7 @@ _FEW = 5
 """Values of a condition named in a sentence."""
 
 
-def html_table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]], *notes: str) -> str:
+def html_table(heads: Sequence[str], rows: Sequence[tuple[object, ...]], *notes: str) -> str:
     """A table for a notebook, with sentences below. Everything is escaped, and no colour is set.
 
     >>> html_table(("a < b", "c"), [("d", 1)])

@@ -169,6 +169,12 @@ class Planned:
         return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
 
     @property
+    def asks(self) -> str:
+        """What is asked, in a few words: the question, and its column if it has one."""
+        column = self.question.get("column")
+        return str(self.question.get("ask", self.task)).replace("_", " ") + (f" of {column}" if column else "")
+
+    @property
     def where(self) -> Sequence[Mapping[str, Any]]:
         """The conditions that rows have to meet to be looked at, each with its column."""
         return self.question.get("where", ())

@@ -48,7 +48,8 @@ _NUMERIC = frozenset({Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_
 
 _CAST = "Convert it first, for example to numbers or text."
 _DATES = (
-    "If only the date matters: as_date=True, for files and frames; tables on servers and of Spark need a cast to dates."
+    "If only the date matters: `as_date=True`, for files and frames; tables on servers and of Spark need a cast to"
+    " dates."
 )
 
 
@@ -163,8 +164,8 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
     each_row = " If each row is another person: ROWS, on the command line --unit rows (docs/choosing.md)."
     number = each_row if argument == "unit" else ""
     if not listed:
-        hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row. "
-        hint += "Capitals count, and blanks around a name are part of it."
+        hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row;"
+        hint += " dpselect columns shows it to you. Capitals count, and blanks around a name are part of it."
         hint += number
         raise InvalidDataError(argument, typed(name), "a column of the data", hint)
     names = [column.name for column in columns]
@@ -240,7 +241,7 @@ def check_near(column: Column, *numbers: float | Fraction, argument: str = "colu
         return
     expected = "a column of doubles, or bounds, prices and decimal candidates below 2^53"
     hint = "From there on doubles skip whole numbers, and numbers would be taken for their neighbours. Whole numbers as"
-    hint += " candidates or in count(between=...) may be larger; else divide by a public number in the table first."
+    hint += " candidates or in `between` may be larger; else divide by a public number in the table first."
     raise InvalidDataError(argument, Shown(repr(column.name)), expected, hint)
 
 

@@ -129,7 +129,7 @@ def origin_of(source: object, *, table: object = None) -> str:
 def _checked_name(table: object) -> str:
     if isinstance(table, str) and table and "\0" not in table:
         return table
-    hint = "Name the table on the server: table='clicks', or 'schema.clicks'."
+    hint = "Name the table on the server: `table='clicks'`, or 'schema.clicks'."
     raise InvalidDataError("table", typed(table), "the name of a table", hint)
 
 

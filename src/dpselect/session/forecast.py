@@ -102,7 +102,7 @@ class Forecast(Planned):
 
     def _repr_html_(self) -> str:
         about = [
-            ("question", f"{self.task.replace('_', ' ')} of {self.column}"),
+            ("question", self.asks),
             ("epsilon", wording.cost(self, self.epsilon)),
             *([("delta", as_text(self.delta))] if self.delta else []),
             ("mechanism", self.mechanism),

@@ -147,7 +147,7 @@ class PublicCandidates:
         if candidates is None:
             hint = "They are never read from the column, because which values occur there is private: a value that only"
             hint += " one person has would reveal that person. Give a range, a code book or a catalogue, such as"
-            hint += f" {argument}=range(1, 101); not the result of unique() or value_counts() on the column, which"
+            hint += f" `{argument}=range(1, 101)`; not the result of unique() or value_counts() on the column, which"
             hint += " looks like a public list but reveals people's data all the same."
             if argument == "candidates":
                 hint += " Without such a list, values() and top_k(), with a delta, name what enough units have."

@@ -13,7 +13,7 @@ from dpselect.checks import positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 
-_DATES = "dates such as '2026-11-21', datetime.date, or timestamps at midnight without a time zone"
+_DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
 
 DAY_ZERO = date(1970, 1, 1)
 """The day from which days are counted where dates are drawn as numbers."""

@@ -74,7 +74,7 @@ class PublicDomain:
         if first == last:
             raise InvalidParameterError("bounds", Shown(f"({first}, {last})"), "two dates, the first before the last")
         if step is None:
-            raise InvalidParameterError("continuous", True, "False, because the bounds are dates")
+            raise InvalidParameterError("continuous", True, "nothing, because the bounds are dates")
         lower, upper = (Fraction((each - DAY_ZERO).days) for each in (first, last))
         grid = Grid.dividing(lower, upper, step=positive_count(step, "step"))
         return cls(float(lower), float(upper), grid, dated=True)
@@ -333,7 +333,7 @@ class PublicClip:
             if any(abs(end) > _LARGEST for end in ends):
                 hint = f"Count in larger units, with a smaller scale: {_smaller_scale(lower, upper)}."
             else:
-                hint = "Set scale=100 to count hundredths." if factor == 1 else ""
+                hint = "Set `scale=100` to count hundredths." if factor == 1 else ""
             raise InvalidParameterError(
                 "clip", got, "bounds that are whole when multiplied by the scale, from -2^31 to 2^31", hint
             )
@@ -368,7 +368,11 @@ def _smaller_scale(lower: Fraction, upper: Fraction) -> str:
     """The largest negative power of ten with which both fit; or an example, if they are not whole then."""
     digits = next(digits for digits in count(1) if max(abs(lower), abs(upper)) <= _LARGEST * 10**digits)
     is_whole = all((end / 10**digits).denominator == 1 for end in (lower, upper))
-    return f"scale={10.0**-digits:.{digits}f}" if is_whole and digits < _MOST_DIGITS else "scale=0.001 counts thousands"
+    return (
+        f"`scale={10.0**-digits:.{digits}f}`"
+        if is_whole and digits < _MOST_DIGITS
+        else "`scale=0.001` counts thousands"
+    )
 
 
 def _scale(scale: object) -> Fraction:

@@ -290,9 +290,7 @@ class Form:
         chosen = self.typed.get(f"{each.name}_as", "")
         kind = arguments.read(CandidateKind, f"{each.name}_as", chosen) if chosen else None
         column = self.typed.get("by" if each.name == "groups" else "column") or None
-        alone = each.name != "candidates" or not self.about.needs_several
-        kinds = self._kinds_if_any
-        return public.value_of(each.argument, texts, kinds, column, kind=kind, private="", may_be_one=alone)
+        return public.value_of(each.argument, texts, self._kinds_if_any, column, kind=kind, private="")
 
     def _kinds(self, column: str) -> Sequence[CandidateKind]:
         return self.site.dry(self.unit).candidate_kinds(column)

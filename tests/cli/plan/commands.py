@@ -11,7 +11,6 @@ import pytest
 from dpselect.cli import main
 
 ROOT = Path(__file__).parents[3]
-PUBLIC = str(ROOT / "examples" / "data" / "public_scores.txt")
 
 Captured = pytest.CaptureFixture[str]
 

@@ -36,7 +36,7 @@ def test_to_the_nearest_may_be_below() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0"), (12.0, "12"), (99.95, "100.0"), (999.7, "1,000"), (9.999e-4, "1.00e-03"), (1e9, "1.00e+09")],
+    [(0.0, "0"), (12.0, "12"), (99.96, "100"), (999.7, "1,000"), (9.999e-4, "0.001"), (1e9, "1.00e+9")],
 )
 def test_figures_at_the_edges(value: float, text: str) -> None:
     assert figure(value) == text

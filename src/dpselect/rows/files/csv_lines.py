@@ -48,8 +48,8 @@ _CALLED = {
 }
 
 _LINE_BREAKS = "If line breaks stand inside quotes: quoted_line_breaks=True; docs/files.md says what it costs."
-_TITLES = "If lines such as titles stand above the names, say how many: skip_lines=1."
-_MORE = "skip_lines={} leaves out another number of lines than stand above the names; blank ones count, too."
+_TITLES = "If lines such as titles stand above the names, say how many: `skip_lines=1`."
+_MORE = "`skip_lines={}` leaves out another number of lines than stand above the names; blank ones count, too."
 
 
 def delimiter_of(declared: Format) -> str:
@@ -93,7 +93,7 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
 
 def _hint_for_zeros(header: bytes) -> str:
     which = "be" if header[:1] == b"\0" else "le"
-    hint = f"If it is UTF-16 without a byte order mark, declare the format: encoding='utf-16-{which}'."
+    hint = f"If it is UTF-16 without a byte order mark, declare the format: `encoding='utf-16-{which}'`."
     return hint if b"\0" in header else ""
 
 
@@ -106,13 +106,13 @@ def _hint(header: bytes, declared: Format, otherwise: str = "") -> str:
     line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
     for word, separator in DELIMITER_WORDS.items():
         if separator != delimiter_of(declared) and separator.encode() in header:
-            also = " and, if decimals have commas, thousands='.' decimal=','" if separator == ";" else ""
+            also = " and, if decimals have commas, `thousands='.'` `decimal=','`" if separator == ";" else ""
             looks = f"It looks separated by {_CALLED[separator]}."
-            return f"{looks} If it is, declare the format: delimiter={word!r}{also}. {line_breaks}".rstrip()
+            return f"{looks} If it is, declare the format: `delimiter={word!r}`{also}. {line_breaks}".rstrip()
     if otherwise:
         return otherwise
     is_text = decoded(header) is not None
-    encoding = "If it has another encoding, declare the format: encoding='cp1252', or another one."
+    encoding = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
     return line_breaks if is_text else encoding
 
 

@@ -81,7 +81,7 @@ def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
     found = [(name, at) for at, cell in sorted(header.items()) if (name := _text(cell))]
     if len(found) < 2:
         expected = f"a sheet with the names of at least two columns in {which}, a unit and a value"
-        hint = "If rows such as titles stand above the names, say in which row they are: header_row=2."
+        hint = "If rows such as titles stand above the names, say in which row they are: `header_row=2`."
         hint = hint if number == 1 else "Rows are counted from 1, with those that are empty."
         raise InvalidDataError("source", shown, expected, hint)
     if len(dict(found)) < len(found):
@@ -159,7 +159,7 @@ def _chosen(book: Any, shown: Shown, sheet: str | None) -> Any:
         return found[0]
     visible = [each for each in book.worksheets if each.sheet_state == "visible"]
     if len(visible) != 1:
-        hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: sheet='NAME'."
+        hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
         raise InvalidDataError("source", shown, "a workbook with one sheet, or the name of one", hint)
     return visible[0]
 
