@@ -265,7 +265,7 @@ def test_a_table_without_a_header_shows_no_row(tmp_path: Path, column: str) -> N
     secret.write_text("SECRETROW1,5\nSECRETROW2,6\n")
     for argument in ("prices", "dates", "candidates"):
         with pytest.raises(
-            InvalidCandidatesError, match="of a column|of one of the columns, of which there are 2"
+            InvalidCandidatesError, match=r"of a column|of one of the columns, of which there are 2"
         ) as refused:
             listed(f"@{secret}{column}", argument, private=PRIVATE)
         assert "SECRETROW" not in str(refused.value)
