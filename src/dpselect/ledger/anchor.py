@@ -269,13 +269,9 @@ def head_of_line(line: str) -> Head:
     check = held.pop("check")
     if anchor_check(line.replace(f'"check":"{check}",', "", 1)) != check:
         raise ValueError("damaged")
-    sequence, kind = held.pop("sequence"), held.pop("FORMAT")
-    if (
-        kind != _FORMAT
-        or type(sequence) is not int
-        or not 0 <= sequence < 2**63
-        or {*map(type, held.values())} != {str}
-    ):
+    sequence, is_known = held.pop("sequence"), held.pop("FORMAT") == _FORMAT
+    is_number = type(sequence) is int and 0 <= sequence < 2**63
+    if not (is_known and is_number and {*map(type, held.values())} == {str}):
         raise ValueError("not a head")
     return Head(sequence=sequence, **held)
 

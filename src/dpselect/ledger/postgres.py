@@ -95,7 +95,7 @@ def refused(error: Exception) -> Fault:
 
 
 def failed(error: Exception, *, committing: bool = False, beginning: bool = False) -> Fault:
-    """What is wrong if a transaction failed, after the server was asked to commit, or before limits of time were set."""
+    """What is wrong if a transaction failed: when it was to commit, or when it began and had no limits of time yet."""
     if isinstance(error, NoConnectionError):
         return _CROWDED
     cause = error.orig if isinstance(error, DBAPIError) else error
