@@ -255,7 +255,7 @@ def alone(tmp_path: Path) -> Iterator[Ledger]:
 
 
 OTHERS = [b"my important notes", b'{"forms', b'{"format":"another"', bytes(range(256)) * 40]
-OTHERS += [b"a\nb\n", b'{"a":1}\n', b"\n", b" "]
+OTHERS += [b'{"account":"bob","balance":', b'{"FORMAT":"another"', b"a\nb\n", b'{"a":1}\n', b"\n", b" "]
 
 
 @pytest.mark.parametrize("content", OTHERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import shutil
 import signal
@@ -66,7 +67,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def check_that_entries_are_named(opened: Path, table: Path, folder: Path, request_id: str | None, step: int) -> None:
     """In a process of its own: what an interrupt leaves behind, such as an answer to store, is for no other test."""
     before, named = 0, 0
+    gc.disable()  # an interrupt of a finalizer is ignored by Python, and no interrupt of the question
     for at in itertools.count(0, step):
+        gc.collect()
         path = Path(shutil.copy(opened, folder / f"{at}.db"))
         interrupt = Interrupt(at)
         requests._attempts.clear()  # of earlier turns: each would be looked at

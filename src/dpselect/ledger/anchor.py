@@ -34,7 +34,8 @@ except ImportError:  # on Windows
     fcntl = None
 
 EXPECTED = "the path of a file"
-_START = b'{"account":"'
+_FORMAT = "dpselect anchor 1"
+_START = b'{"FORMAT":"dpselect anchor 1","account":"'
 _BLOCK = 1 << 20
 _PAUSE = 0.005
 _MOMENTARY = {
@@ -54,13 +55,7 @@ _TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?",
 
 
 def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> FileAnchor | None:
-    """The anchor at a path that a caller gives; None without one.
-
-    Args:
-        given: the caller's argument.
-        wait: seconds to wait for the lock of the anchor's file.
-        ledger: address of the ledger, which cannot be its own anchor.
-    """
+    """The anchor at a path that a caller gives, which is not the ledger itself; None without one."""
     if given is None:
         return None
     if isinstance(given, str) and "://" in given:
@@ -264,7 +259,7 @@ class FileAnchor:
 
 def line_of(head: Head) -> str:
     """A head as one line of text, with a hash of its own that shows damage."""
-    held = asdict(head)
+    held = {"FORMAT": _FORMAT, **asdict(head)}  # in capitals it comes first
     return canonical(held | {"check": anchor_check(canonical(held))})
 
 
@@ -274,8 +269,9 @@ def head_of_line(line: str) -> Head:
     check = held.pop("check")
     if anchor_check(line.replace(f'"check":"{check}",', "", 1)) != check:
         raise ValueError("damaged")
-    sequence = held.pop("sequence")
-    if type(sequence) is not int or not 0 <= sequence < 2**63 or {*map(type, held.values())} != {str}:
+    sequence, is_known = held.pop("sequence"), held.pop("FORMAT") == _FORMAT
+    is_number = type(sequence) is int and 0 <= sequence < 2**63
+    if not (is_known and is_number and {*map(type, held.values())} == {str}):
         raise ValueError("not a head")
     return Head(sequence=sequence, **held)
 

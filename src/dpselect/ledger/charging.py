@@ -12,10 +12,11 @@ import functools
 import math
 import sys
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Any, cast
+from typing import cast
 
 from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import (
@@ -30,10 +31,10 @@ from dpselect.accounting.events import (
 )
 from dpselect.accounting.filter import Cost
 from dpselect.accounting.rounding import fraction_up
-from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError
+from dpselect.errors import ChargeRefusedError, InvalidParameterError, RequestReusedError, Shown, WrongAccountError
 from dpselect.ledger.accounts import Account, as_written, question_digest
 from dpselect.ledger.arguments import any_text, hash_text, short_text
-from dpselect.ledger.records import Receipt, epsilon_left, with_few_digits
+from dpselect.ledger.records import Entry, Receipt, epsilon_left, with_few_digits
 from dpselect.ledger.store import Book
 from dpselect.privacy import Neighbours
 
@@ -46,10 +47,8 @@ class ChargeRequest:
 
     Attributes:
         account: name of the account.
-        event: the event to charge.
-        text: the event, or the whole run, as JSON.
-        neighbours: neighbouring relation of a run; None for a bare event, which is assumed to fit the account.
-        unit: unit of a run; None for a bare event.
+        what: the event to charge, which is assumed to fit the account's unit and relation; or the run.
+        text: the same as JSON.
         request: id of the request, or None.
         request_hash: hash of the question, to recognise it when it is repeated; None if neither is given.
         certificate_hash: hash of the certificate without its answer, or None.
@@ -57,10 +56,8 @@ class ChargeRequest:
     """
 
     account: str
-    event: Event
+    what: Event | Run
     text: str
-    neighbours: Neighbours | None
-    unit: str | None
     request: str | None
     request_hash: str | None
     certificate_hash: str | None
@@ -79,23 +76,30 @@ class ChargeRequest:
     ) -> ChargeRequest:
         """The request from a caller's arguments."""
         name = short_text(account, "account")
-        if not isinstance(what, (Event, Run)):  # a union of classes: no type is narrowed by it
+        if not isinstance(what, (Event, Run)):
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
-        run = what if isinstance(what, Run) else None
-        text = _as_json(run if run else cast(Event, what))
+        text = _as_json(cast("Event | Run", what))
         words = any_text(question, "question")
         under = None if request is None else short_text(request, "request")
         return cls(
             account=name,
-            event=cast(Event, run.event if run else what),
+            what=cast("Event | Run", what),
             text=text,
-            neighbours=run.neighbours if run else None,
-            unit=run.unit if run else None,
             request=under,
             request_hash=question_digest(text, words) if words or under is not None else None,
             certificate_hash=None if certificate is None else hash_text(certificate, "certificate"),
             note=short_text(note, "note", empty=True),
         )
+
+    @property
+    def event(self) -> Event:
+        """The event to charge."""
+        return self.what.event if isinstance(self.what, Run) else self.what
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of a run; None for a bare event."""
+        return self.what.unit if isinstance(self.what, Run) else None
 
     @property
     def entry_fields(self) -> dict[str, str]:
@@ -104,24 +108,24 @@ class ChargeRequest:
         optional["note"] = self.note or None
         return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
 
-    def receipt(self, after: Account, time: str, *, ledger: str) -> Receipt:
-        """The receipt of the entry that records the charge, the account's last one."""
-        return Receipt(
-            account=self.account,
-            sequence=after.entries - 1,
-            hash=after.head,
-            time=time,
-            request=self.request,
-            question=self.certificate_hash,
-            ledger=ledger,
-        )
+    def held(self, book: Book, account: Account) -> list[Entry]:
+        """The entries under its request.
+
+        Raises:
+            RequestReusedError: they are of another question.
+        """
+        found = [] if self.request is None else book.under(account, self.request)
+        if any(entry.body.get("asked") != self.request_hash for entry in found):
+            shown, hint = Shown(repr(self.request)), "Nothing was charged. Use another id for another question."
+            raise RequestReusedError("request", shown, "an id not used for another question", hint)
+        return found
 
     def check_for(self, account: Account) -> None:
         """Refuse an account that protects another unit, or under another neighbouring relation."""
         name, relation = account.name, account.neighbours
-        if self.neighbours is not None and self.neighbours is not relation:
-            expected = f"{str(relation)!r}, which account {name!r} protects against"
-            raise WrongAccountError("neighbours", Shown(repr(str(self.neighbours))), expected, "Nothing was charged.")
+        if isinstance(self.what, Run) and self.what.neighbours is not relation:
+            given, expected = str(self.what.neighbours), f"{str(relation)!r}, which account {name!r} protects against"
+            raise WrongAccountError("neighbours", Shown(repr(given)), expected, "Nothing was charged.")
         if relation is Neighbours.REPLACE_ONE and has_direction(self.event):
             expected = "one that also holds when a unit is replaced"
             hint = f"Account {name!r} protects against that. Nothing was charged."
@@ -135,27 +139,20 @@ AHEAD, BEGINS = "ahead", "begins"
 """Fields of entries: of a charge that was made ahead, and of one that begins the draw for it, with its number."""
 
 
-def charged_ahead(book: Book, account: Account, charge: ChargeRequest) -> tuple[list[Receipt], list[Receipt]]:
-    """The receipts of charges ahead for this question under its request: those not drawn for, and those begun.
+def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[list[Receipt], list[Receipt]]:
+    """The receipts of charges ahead among the entries of a request: those not drawn for, and those begun.
 
-    The hash of a certificate is not compared if the charge has none.
+    The hash of a certificate is not compared if it is None.
     """
     waiting: dict[int, Receipt] = {}
     begun: list[Receipt] = []
-    for entry in [] if charge.request is None else book.under(account, charge.request):
-        if entry.body.get("asked") != charge.request_hash:
-            continue
+    for entry in held:
         if BEGINS in entry.body:
             found = waiting.pop(entry.body[BEGINS], None)
             begun += [] if found is None else [found]
-        elif AHEAD in entry.body and entry.receipt and charge.certificate_hash in (None, entry.receipt.question):
+        elif AHEAD in entry.body and entry.receipt and certificate in (None, entry.receipt.question):
             waiting[entry.sequence] = entry.receipt
     return list(waiting.values()), begun
-
-
-def beginning(charge: ChargeRequest, receipt: Receipt) -> dict[str, Any]:
-    """The fields of the entry that begins the draw for a charge ahead."""
-    return {BEGINS: receipt.sequence, "request": charge.request, "asked": charge.request_hash}
 
 
 _FINEST = 1000

@@ -94,13 +94,7 @@ class SqliteDatabase:
     """The way to one file. Safe to use from several threads.
 
     A forked process may go on using it, unless it was forked while another thread was using a SQLite file; then it is
-    refused.
-
-    Args:
-        path: of the file, all links followed.
-        shown: how messages speak of it.
-        wait: seconds to wait for whoever else is writing.
-        read_only: whether the caller asked not to write.
+    refused. All links in `path` are followed; `shown` is how messages speak of it.
     """
 
     def __init__(self, path: Path, shown: str, *, wait: float, read_only: bool) -> None:

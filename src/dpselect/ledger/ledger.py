@@ -16,9 +16,9 @@ from dpselect.accounting.filter import Cost
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.accounts import Account
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
-from dpselect.ledger.charging import AHEAD, ChargeRequest, beginning, charged_ahead, refusal
+from dpselect.ledger.charging import AHEAD, BEGINS, ChargeRequest, charged_ahead, refusal
 from dpselect.ledger.managed import ManagedLedger, refuse_closed
-from dpselect.ledger.records import Receipt
+from dpselect.ledger.records import Receipt, receipt_of
 from dpselect.ledger.requests import (
     PASSING,
     Attempt,
@@ -31,6 +31,7 @@ from dpselect.ledger.requests import (
     store_remembered,
     stored_release,
 )
+from dpselect.ledger.store import Book
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
 
@@ -168,11 +169,7 @@ class Ledger(ManagedLedger):
     def _charged_ahead(self, name: str, charges: Sequence[tuple[ChargeRequest, datetime]]) -> None:
         with self._writing() as book:
             account = self._locked(book, name)
-            unpaid = [
-                (charge, time)
-                for charge, time in charges
-                if answered(book, account, charge) is None and not charged_ahead(book, account, charge)[0]
-            ]
+            unpaid = [(charge, time) for charge, time in charges if _known(book, account, charge) is None]
             if not unpaid:
                 book.head = account.to_head(book.id)
                 return
@@ -185,17 +182,18 @@ class Ledger(ManagedLedger):
         charge = attempt.charge
         with self._writing() as book:
             account = self._locked(book, charge.account)
-            known = answered(book, account, charge)
+            held = charge.held(book, account)
+            known = answered(book, held)
             if known is not None:
                 return known
             standing = attempt.standing(book, account)
             if standing is not None:
                 book.head = account.to_head(book.id)
                 return standing
-            waiting, begun = charged_ahead(book, account, charge)
+            waiting, begun = charged_ahead(held, charge.certificate_hash)
             if waiting:
-                account = book.append(account.next(), "charge", **beginning(charge, waiting[0]))
-                return attempt.commits(waiting[0], account)
+                begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.request_hash}
+                return attempt.commits(waiting[0], book.append(account.next(), "charge", **begins))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
             (cost,) = self._allowed(account, charge)
@@ -203,7 +201,8 @@ class Ledger(ManagedLedger):
             time = hour or day_text(now.date())
             fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": time}
             account = book.append(account.charged(cost, unit=charge.unit), "charge", now, **fields)
-            return attempt.commits(charge.receipt(account, time, ledger=book.id), account)
+            said = {**fields, "account": account.name, "ledger": book.id}
+            return attempt.commits(receipt_of(said, account.entries - 1, account.head), account)
 
     def look(
         self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
@@ -238,10 +237,7 @@ class Ledger(ManagedLedger):
         with self._reading() as book:
             held = book.account(account)
             self._refuse_behind(book, held)
-            known = [
-                answered(book, held, charge) or next(iter(charged_ahead(book, held, charge)[0]), None)
-                for charge in charges
-            ]
+            known = [_known(book, held, charge) for charge in charges]
             unpaid = [
                 charge
                 for charge, answer in zip(charges, known, strict=True)
@@ -294,6 +290,12 @@ class Ledger(ManagedLedger):
             event = SequenceEvent(events=events) if events[1:] else events[0]
             raise refusal(event, sum(prices, account.limits.nothing), account, ledger=self._database.shown)
         return prices
+
+
+def _known(book: Book, account: Account, charge: ChargeRequest) -> Receipt | None:
+    """The receipt with the answer of its request, or of a charge that was made ahead and not drawn for."""
+    held = charge.held(book, account)
+    return answered(book, held) or next(iter(charged_ahead(held, charge.certificate_hash)[0]), None)
 
 
 def _opened(url: sa.URL, wait: float, anchor: Path | None = None) -> Ledger:

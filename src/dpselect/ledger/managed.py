@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -39,13 +38,12 @@ class ManagedLedger:
     __slots__ = ("_anchor", "_database", "_id", "_place", "_url", "_wait")
 
     def __init__(self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
-        self._wait, at = seconds(wait), Address.given(url)
-        self._database = database_at(at, wait=self._wait, table=names.name)
+        self._wait, address = seconds(wait), Address.given(url)
+        self._database = database_at(address, wait=self._wait, table=names.name)
         self._id = ""
-        self._url = address = at.url
-        self._place = address  # the same for one file, however its path is written
-        if address.get_backend_name() == "sqlite":
-            self._place = sa.URL.create("sqlite", database=os.path.realpath(str(address.database)))
+        self._url = address.url
+        # The same for one file, however its path is written:
+        self._place = sa.URL.create("sqlite", database=str(address.path)) if address.path else address.url
         self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._place)
 
     def __repr__(self) -> str:

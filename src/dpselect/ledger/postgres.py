@@ -95,13 +95,7 @@ def refused(error: Exception) -> Fault:
 
 
 def failed(error: Exception, *, committing: bool = False, beginning: bool = False) -> Fault:
-    """What is wrong if a transaction failed.
-
-    Args:
-        error: what the driver raised.
-        committing: whether the server had been asked to commit.
-        beginning: whether the transaction had not set its own time limits yet.
-    """
+    """What is wrong if a transaction failed: when it was to commit, or when it began and had no limits of time yet."""
     if isinstance(error, NoConnectionError):
         return _CROWDED
     cause = error.orig if isinstance(error, DBAPIError) else error
@@ -235,11 +229,7 @@ user's operator in the tables' schema could fit an argument more exactly than th
 class Server:
     """One database on a server. Safe to use from several threads, and in a forked process.
 
-    Args:
-        url: URL of the database, with the driver to use.
-        shown: its address in messages.
-        wait: seconds to wait for a connection, a lock or an answer.
-        table: one of the tables to use; all are in the same schema.
+    All tables are in the schema of `table`. `wait` is for a connection, a lock or an answer.
     """
 
     def __init__(self, url: sa.URL, shown: str, *, wait: float, table: str) -> None:
@@ -296,8 +286,8 @@ class Server:
     @contextmanager
     def _begun(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> Generator[sa.Connection]:
         if os.getpid() != self._process:
-            self._process = os.getpid()
             self._engine.dispose(close=False)  # inherited connections are the parent's
+            self._process = os.getpid()  # now, as another thread goes on from here
         try:
             connection, fsync = self._pinned(isolation, is_reader=is_reader)
         except (SQLAlchemyError, psycopg.Error) as error:

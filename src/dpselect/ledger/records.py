@@ -129,7 +129,7 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
         event = run.event if isinstance(run, Run) else run
         epsilon, delta = event.epsilon, event.delta
         what = run.mechanism if isinstance(run, Run) else type(event).__name__
-        receipt = _receipt(row, body)
+        receipt = receipt_of(body, row["sequence"], row["hash"])
     elif kind in ("open", "limit"):
         epsilon = fraction_down(fraction_of(body["epsilon"]))
     elif kind == "begin":
@@ -152,15 +152,15 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
     )
 
 
-def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
-    """The receipt given for the charge."""
-    question = body.get("question")
+def receipt_of(body: Mapping[str, Any], sequence: int, digest: str) -> Receipt:
+    """The receipt of a charge whose entry says this, with this number and hash."""
+    question, request = body.get("question"), body.get("request")
     return Receipt(
         account=_text(body["account"]),
-        sequence=row["sequence"],
-        hash=row["hash"],
+        sequence=sequence,
+        hash=digest,
         time=_text(body["public_time"]),
-        request=row["request"],
+        request=None if request is None else _text(request),
         question=None if question is None else _text(question),
         ledger=_text(body["ledger"]),
     )

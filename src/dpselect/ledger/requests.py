@@ -16,7 +16,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
@@ -32,13 +32,11 @@ from dpselect.errors import (
     LedgerReadOnlyError,
     LedgerUnavailableError,
     LedgerVersionError,
-    RequestReusedError,
     SelectionError,
-    Shown,
 )
 from dpselect.ledger.accounts import Account, release_hash
 from dpselect.ledger.charging import ChargeRequest
-from dpselect.ledger.records import Receipt
+from dpselect.ledger.records import Entry, Receipt
 from dpselect.ledger.store import Book
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
@@ -250,26 +248,21 @@ def _warn(receipt: Receipt, why: str, *, ledger: str) -> None:
     warnings.warn(AnswerNotStoredWarning(ledger, receipt.account, receipt.sequence, why), stacklevel=2)
 
 
-def answered(book: Book, account: Account, charge: ChargeRequest) -> Receipt | None:
-    """The receipt with the answer of the request, stored or still kept by this process; None if there is no answer.
+def answered(book: Book, held: Sequence[Entry]) -> Receipt | None:
+    """The receipt with the answer of a request, stored or still kept by this process; None if there is no answer.
 
     Warns:
         AnswerNotStoredWarning: the answer is not stored yet.
     """
-    if charge.request is None:
-        return None
-    held = book.under(account, charge.request)
-    if any(entry.body.get("asked") != charge.request_hash for entry in held):
-        shown, hint = Shown(repr(charge.request)), "Nothing was charged. Use another id for another question."
-        raise RequestReusedError("request", shown, "an id not used for another question", hint)
-    for entry in held:
-        if entry.receipt is not None and entry.release is not None:
-            return replace(entry.receipt, release=entry.release)
-    for entry in held:
+    charges = [(entry, entry.receipt) for entry in held if entry.receipt is not None]
+    for entry, receipt in charges:
+        if entry.release is not None:
+            return replace(receipt, release=entry.release)
+    for entry, receipt in charges:
         kept = _answers.get(entry.hash)
-        if entry.receipt is not None and kept is not None:
-            _warn(entry.receipt, "another try just now failed as well", ledger=book.ledger)
-            return replace(entry.receipt, release=kept.release)
+        if kept is not None:
+            _warn(receipt, "another try just now failed as well", ledger=book.ledger)
+            return replace(receipt, release=kept.release)
     return None
 
 

@@ -231,11 +231,9 @@ class Book:
             raise self.damaged_account(name) from None
 
     def rows(self, account: Account, *, after: int | None = None) -> Iterator[Mapping[Any, Any]]:
-        """The rows of an account's entries with their stored releases, in order, a thousand at a time.
+        """The rows of the entries after this number, with their stored releases, in order, a thousand at a time.
 
-        Args:
-            account: the account.
-            after: return only entries after this number; None: all, even those with negative numbers.
+        None: all, even those with negative numbers.
         """
         page = self._entries(_FIRST_PAGE if after is None else _PAGE, account, after=after)
         while page:
@@ -243,7 +241,7 @@ class Book:
             page = self._entries(_PAGE, account, after=page[-1]["sequence"])
 
     def entries(self, account: Account, *, after: int | None = None) -> Iterator[Entry]:
-        """The entries of an account, in order; arguments as of `rows`."""
+        """The same as entries."""
         for each in self.rows(account, after=after):
             yield self._read(each, account)
 
