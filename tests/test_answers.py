@@ -64,6 +64,6 @@ def test_units_of_errors(task: str, arguments: dict[str, Any], unit: str | None)
 
 
 def test_as_many_entries_as_values() -> None:
-    release: Any = SimpleNamespace(arguments={"levels": [0.5]})
+    release: Any = SimpleNamespace(arguments={"levels": [0.5]}, usable=None, error_bound=None)
     with pytest.raises(ValueError, match="zip"):
         wording.table(QUESTIONS["quantiles"], release, [1.0, 2.0])

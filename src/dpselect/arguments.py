@@ -231,8 +231,8 @@ CandidatesToCount = Annotated[
     object,
     Argument(
         "list",
-        f"Public values to count, whether or not they occur, never read from the column: {_LIST}; or give --bins."
-        " Without a list use values, or top-k with a --delta.",
+        f"Public values to count, whether or not they occur, never read from the column: {_LIST}."
+        " Or give --bins. Without a list use values, or top-k with a --delta.",
         may_be_one=True,
     ),
 ]

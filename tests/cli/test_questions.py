@@ -56,6 +56,7 @@ def test_every_question_of_a_table_has_a_command() -> None:
     without = set(QUESTIONS) - set(BY_NAME)
     assert without == {
         "best_features",
+        "histogram_of_bins",
         "unbounded_quantile",
         "top_unknown",
     }

@@ -94,7 +94,8 @@ def test_the_answer_is_a_dictionary_by_tuples_and_its_certificate_holds() -> Non
     assert "north, f: 100" in str(release)
     assert "In each region and sex" in str(release)
     assert dps.verify(release.to_json()).release == release
-    assert columns(release)["group"] == [*release.value]
+    by = [columns(release)[name] for name in release.question["by"]]
+    assert [*zip(*by, strict=True)] == [*release.value]
     median = view.median("age", bounds=(0, 600), step=1, epsilon=1000.0)
     assert median.value[("north", "f")] == pytest.approx(300, abs=8)
     assert dps.verify(median.to_json()).error_bound
