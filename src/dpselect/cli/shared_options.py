@@ -37,7 +37,7 @@ SHARED = (
     Argument("text", "For PostgreSQL: name of the table, or schema.table.", "table", None),
     Argument(
         "text",
-        "Memory for grouping rows, such as 2GiB, before they go to a temporary folder. Reading takes some 400 MiB more.",
+        "Memory for grouping rows, such as 2GiB, before they go to a temporary folder. Reading takes 400 MiB more.",
         "memory_limit",
         None,
     ),
