@@ -14,7 +14,8 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows import frames, postgres
+from dpselect.rows import postgres
+from dpselect.rows.frames import frame as frames
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain

@@ -14,7 +14,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows import frames
+from dpselect.rows.frames import frame as frames
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.rows.placed import Stranger

@@ -37,15 +37,15 @@ BROKEN = {
     "parquet-glob": "files.typed_files.plain_batches",
     "delta": "frames.table_formats._width",
     "iceberg": "frames.table_formats._files",
-    "arrow": "frames.plain_batches",
-    "batch": "frames.sliced",
-    "stranger": "frames.first_of",
+    "arrow": "frames.frame.plain_batches",
+    "batch": "frames.frame.sliced",
+    "stranger": "frames.frame.first_of",
     "eager-polars": "frames.query_engines._batches",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
     "polars": "frames.query_engines._batches",
     "duckdb": "frames.query_engines._short",
-    "ibis": "frames.columns_of",
+    "ibis": "frames.frame.columns_of",
     "postgres": "postgres.check_unchanged",
     "spark": "spark.named_cells",
 }
@@ -200,6 +200,6 @@ def test_errors_that_engines_derive_from_pythons_own_are_theirs(monkeypatch: pyt
     def convert(*_: Any) -> Any:
         raise pa.ArrowTypeError(SECRET)
 
-    monkeypatch.setattr("dpselect.rows.frames.plain_batches", convert)
+    monkeypatch.setattr("dpselect.rows.frames.frame.plain_batches", convert)
     with pytest.raises(InvalidDataError, match="a table that can be read to its end"):
         asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)

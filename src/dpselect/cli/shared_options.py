@@ -37,7 +37,7 @@ SHARED = (
     Argument("text", "For PostgreSQL: name of the table, or schema.table.", "table", None),
     Argument(
         "text",
-        "Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder. DuckDB only.",
+        "Memory for grouping rows, such as 2GiB, before they go to a temporary folder. Reading takes 400 MiB more.",
         "memory_limit",
         None,
     ),

@@ -161,16 +161,13 @@ class _Cells(Scan):
 
     def reader(self) -> Any:
         """The stream."""
+        self._read += [LINE] if self._source.has_lines else []
         more = [(f"raw_{name}", pa.large_string()) for name in self._texts] + [("nth", pa.int64())]
         return pa.RecordBatchReader.from_batches(pa.schema([*super().reader().schema, *more]), self._batches())
 
     @property
     def _texts(self) -> list[str]:
         return [name for name, cell in self.cells.items() if cell.column.holds in _TEXT]
-
-    @property
-    def _read(self) -> list[Column]:
-        return [*super()._read, LINE] if self._source.has_lines else super()._read
 
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
         batch = super()._named(read)

@@ -52,8 +52,9 @@ class Dataset(PlainQuestions):
             the columns; never a path, a user or a server.
         progress: called from time to time during long scans with the fraction read, from 0 to 1.
         memory_limit: such as ``"2GiB"``, or a number of bytes: memory for grouping rows before they go to a temporary
-            folder on disk. By default most of the machine's memory. Not for Spark or a server: they have their own
-            limits, and so has the query behind a lazy frame.
+            folder on disk. By default most of the machine's memory. The libraries and the rows being read come on top:
+            250 to 430 MiB for CSV files (``docs/files.md``). Not for Spark or a server: they have their own limits, and
+            so has the query behind a lazy frame.
         ledger: a `dpselect.Ledger` or its URL. Requires `account`.
         account: name of the account to which all releases are charged; it has to protect the same unit, under the
             same relation.

@@ -161,6 +161,7 @@ class Scan:
     ) -> None:
         self.cells, self.kept, self.shown = dict(cells), kept, source.shown
         self._sources = {name: each.source if each.dated else each for name, (each, _) in cells.items()}
+        self._read = list(dict.fromkeys(self._sources.values()))
         self.failure: SelectionError | None = None
         self._source, self._format = source, format
         self._done, self._stopped = 0, False
@@ -198,10 +199,6 @@ class Scan:
         """The stream."""
         fields = [(name, ARROW_TYPES[cell.column.holds]) for name, cell in self.cells.items()]
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
-
-    @property
-    def _read(self) -> list[Column]:
-        return list(dict.fromkeys(self._sources.values()))
 
     def _batches(self) -> Iterator[RecordBatch]:
         asked = self._read

@@ -1,21 +1,19 @@
-"""Tables in memory and in other libraries: all of them are streams of Arrow, read again by each question.
+"""Tables in memory and in other libraries, each recognised by the name of its type: no unused library is imported.
 
-A frame is recognised by the name of its type, so that no unused library is imported. It is never modified. To read one
-more library is a function that makes a `Frame`, and a line in `_READERS`.
+To read one more library is a function that makes a `Frame`, and a line in `_READERS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from dpselect.errors import InvalidDataError, Shown, describe
-from dpselect.rows.columns import Column, Holds, check_names
-from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, columns_of, first_of, pa, plain_batches, sliced
+from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.scan import Source
-from dpselect.rows.failures import TranslatedErrors, changed, reading
+from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.frames.frame import Frame, Now, of_table
 
 _READERS = {
     ("deltalake", "DeltaTable"): "table_formats.of_delta",
@@ -28,81 +26,6 @@ _READERS = {
     ("ibis", "Table"): "query_engines.of_ibis",
 }
 """By the library and the name of a type, what reads it."""
-
-_MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
-
-Now = tuple[Any, Callable[[list[str]], Iterable[RecordBatch]]]
-"""The present Arrow schema of a table, and what reads some of its columns, by name; others may come with them."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Frame(Source):
-    """Rows that the caller's library holds or computes.
-
-    Attributes:
-        now: describes the rows as they are when it is called, and reads just these. Both may raise anything.
-        rows: how many there are; 0: not known before the end.
-        known_as: its id and its version, by which a ledger tells it from others; None: it has none.
-        hint: what to do if the library cannot answer.
-        expected: what errors expect of it.
-    """
-
-    now: Callable[[], Now]
-    rows: Callable[[], int] = field(default=lambda: 0, kw_only=True)
-    known_as: Callable[[], str] | None = field(default=None, kw_only=True)
-    hint: str = field(default="", kw_only=True)
-    expected: str = field(default="a table that can be read to its end", kw_only=True)
-
-    @classmethod
-    def of(cls, shown: str, now: Callable[[], Now], **about: Any) -> Self:
-        """A frame with the columns that its schema has now.
-
-        Raises:
-            InvalidDataError: the schema cannot be read, or has no columns, or two of one name.
-        """
-        frame = cls(shown, (), now, **about)
-        with frame._reading():
-            schema, _ = now()
-        check_names(schema.names, shown=shown)
-        return cls(shown, columns_of(schema), now, **about)
-
-    @property
-    def origin(self) -> str:
-        """See `Source`."""
-        return self.shown if self.known_as is None else self.known_as()
-
-    def size(self) -> int:
-        """Rows."""
-        return self.rows()
-
-    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-        """See `Source`.
-
-        The columns have to have the types that they had when the frame was opened: if one has another type now, a row
-        may decide how the others are read. Other columns may come, go and change.
-        """
-        names = [column.name for column in columns]
-        with self._reading():
-            schema, read = self.now()
-            if not set(columns) <= set(columns_of(schema)):
-                raise changed(self.shown)
-            for arrays in sliced(map(self._checked(columns), read(first_of(schema, names))), names):
-                advance(len(arrays[0]))
-                yield from plain_batches(arrays, columns, [str(at) for at in range(len(columns))])
-
-    def _checked(self, columns: Sequence[Column]) -> Callable[[RecordBatch], RecordBatch]:
-        """Refuses a batch in which a column has another type than it should have; a decimal may come as text."""
-
-        def checked(batch: RecordBatch) -> RecordBatch:
-            found = {each.name: each.holds for each in columns_of(batch.schema)}
-            if any(found.get(each.name) not in (each.holds, _MAY_COME_AS.get(each.holds)) for each in columns):
-                raise changed(self.shown)
-            return batch
-
-        return checked
-
-    def _reading(self) -> TranslatedErrors:
-        return reading(self.shown, hint=self.hint, expected=self.expected)
 
 
 def frame_source(frame: object) -> Source | None:
@@ -133,15 +56,6 @@ def frame_source(frame: object) -> Source | None:
 def is_a(value: object, library: str, name: str) -> bool:
     """Whether `value` is an instance of the class `name` of `library`, by the names of its type's bases."""
     return any(each.__name__ == name and each.__module__.partition(".")[0] == library for each in type(value).__mro__)
-
-
-def of_table(table: Any, shown: str) -> Frame:
-    """A table in memory, read without a copy of the whole."""
-
-    def now() -> Now:
-        return table.schema, lambda names: table.select(names).to_batches(max_chunksize=BATCH_ROWS)
-
-    return Frame.of(shown, now, rows=lambda: table.num_rows)
 
 
 def _of_arrays(given: dict[Any, Any]) -> Frame:

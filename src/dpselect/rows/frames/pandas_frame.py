@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dpselect.rows.columns import check_names
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, cuts, holds_of, no_type, pa, plain, text_array
-from dpselect.rows.frames import Frame, Now
+from dpselect.rows.frames.frame import Frame, Now
 
 Strings = list[str | None]
 """A text for each row."""

@@ -13,7 +13,7 @@ from dpselect.rows.columns import Holds, check_names
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, holds_of, no_type, pa
 from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.failures import TranslatedErrors, changed
-from dpselect.rows.frames import Frame, Now
+from dpselect.rows.frames.frame import Frame, Now
 
 _ROWS_OF_TEXT = 1 << 10
 """At a time, from DuckDB: it returns at most 2 GiB of text together."""

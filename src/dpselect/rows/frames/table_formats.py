@@ -21,7 +21,7 @@ from dpselect.errors import InvalidDataError, MissingExtraError, Shown
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, holds_of, no_type, pa, pc
 from dpselect.rows.failures import reading
-from dpselect.rows.frames import Frame, Now
+from dpselect.rows.frames.frame import Frame, Now
 
 _PLAIN_FEATURES = frozenset({"timestampNtz"})
 """What a reader of the files alone may leave to them."""
