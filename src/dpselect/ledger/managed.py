@@ -93,7 +93,8 @@ class ManagedLedger:
         with self._reading() as book:
             account = book.account(name)
             after = None if last is None else max(account.entries - 1 - last, -1)
-            yield from book.entries(account, after=after)
+            for row in book.rows(account, after=after):
+                yield book.read(row, account)
 
     def under(self, account: str, request: str) -> list[Entry]:
         """The entries of the account under a request id, in order."""

@@ -240,11 +240,6 @@ class Book:
             yield from self._sound(page, account)
             page = self._entries(_PAGE, account, after=page[-1]["sequence"])
 
-    def entries(self, account: Account, *, after: int | None = None) -> Iterator[Entry]:
-        """The same as entries."""
-        for each in self.rows(account, after=after):
-            yield self._read(each, account)
-
     def under(self, account: Account, request: str) -> list[Entry]:
         """The entries of an account under a request id, in order.
 
@@ -252,12 +247,12 @@ class Book:
         """
         found = self._entries(_UNDER_REQUEST, account, request_id=request)
         counted = [each for each in found if 0 <= each["sequence"] < account.entries]
-        return [self._read(each, account) for each in self._sound(counted, account)]
+        return [self.read(each, account) for each in self._sound(counted, account)]
 
     def at(self, account: Account, sequence: int) -> Entry | None:
         """One entry of an account, or None."""
         found = self._sound(self._entries(_AT, account, place=sequence), account)
-        return next((self._read(each, account) for each in found), None)
+        return next((self.read(each, account) for each in found), None)
 
     def has(self, account: Account, sequence: int, digest: str) -> bool:
         """Whether the entry of this number has this hash."""
@@ -281,7 +276,8 @@ class Book:
                 raise LedgerDamagedError(self.ledger, f"{place} has another release than was stored.")
             yield each
 
-    def _read(self, row: Mapping[Any, Any], account: Account) -> Entry:
+    def read(self, row: Mapping[Any, Any], account: Account) -> Entry:
+        """The entry of a row."""
         with self.readable(account.name, row["sequence"]):
             return entry_of(row)
 
