@@ -171,7 +171,7 @@ class Account:
 
     @classmethod
     def of_texts(cls, terms: str, state: str, head: str) -> Self:
-        """The account of which the ledger stores these texts; raises an error of `UNREADABLE` if no ledger wrote them."""
+        """The account of which the ledger stores these texts; an error of `UNREADABLE`, if no ledger wrote them."""
         return cls(**_terms_of(terms), **_state_of(state), head=head)
 
     def next(self, **changes: Any) -> Self:

@@ -85,11 +85,15 @@ _NEVER = {
 }
 
 
+_LOCK_ALL = "SELECT pg_advisory_xact_lock(7234117045221903)"
+"""Until the transaction ends. Any user may hold this lock."""
+
+
 def create(database: SqliteDatabase | Server) -> None:
     """Create the tables in one transaction, unless they are there."""
     with database.writing(create=True) as connection:
-        if not has_table(connection, names.name):
-            database.lock_whole(connection)  # on a server, against somebody who creates them at this moment
+        if connection.dialect.name != "sqlite" and not has_table(connection, names.name):
+            connection.exec_driver_sql(_LOCK_ALL)  # against somebody who creates them at this moment
         if not has_table(connection, names.name):
             _create(connection)
 
@@ -198,8 +202,7 @@ class Book:
         """Lock the opening of accounts until the transaction ends.
 
         On a server this needs the right to change the ledger's id, although a trigger stops any such change. So users
-        who may not open accounts cannot hold this lock, while any user could hold an advisory lock
-        (`Server.lock_whole`).
+        who may not open accounts cannot hold this lock, while any user could hold an advisory lock.
         """
         self.connection.execute(_ID_LOCKED).all()
 
