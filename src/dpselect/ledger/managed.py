@@ -19,7 +19,7 @@ from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
 from dpselect.ledger.database import database_at
 from dpselect.ledger.records import Entry, body_of
-from dpselect.ledger.sqlite_file import copy_of, new_place
+from dpselect.ledger.sqlite_file import copy_of
 from dpselect.ledger.store import Book, accounts, create, names
 from dpselect.ledger.verification import (
     account_names,
@@ -172,12 +172,11 @@ class ManagedLedger:
             InvalidParameterError: a file exists at `to`, or the ledger is on a server (use its own ``pg_dump``).
             LedgerError: the ledger, or its copy, is not intact or cannot be written.
         """
-        place = new_place(to, "to")
         with self._reading() as book:
             raw = book.connection.connection.dbapi_connection
             if not isinstance(raw, sqlite3.Connection):
                 raise InvalidParameterError("ledger", Shown("<server>"), "a SQLite file", "Servers: pg_dump.")
-            copy_of(raw, place, ledger=book.ledger)
+            place = copy_of(raw, to, ledger=book.ledger)
         with ManagedLedger(place) as copy:
             return copy.verify()
 
