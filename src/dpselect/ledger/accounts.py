@@ -171,20 +171,16 @@ class Account:
 
     @classmethod
     def of_texts(cls, terms: str, state: str, head: str) -> Self:
-        """The account of which the ledger stores these texts.
-
-        Raises:
-            ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError: no ledger wrote them.
-        """
+        """The account of which the ledger stores these texts; an error of `UNREADABLE`, if no ledger wrote them."""
         return cls(**_terms_of(terms), **_state_of(state), head=head)
 
     def next(self, **changes: Any) -> Self:
         """The account after one more entry, which changes these fields."""
         return replace(self, **{"entries": self.entries + 1, **changes})
 
-    def charged(self, cost: Cost, *, unit: str | None, **changes: Any) -> Self:
+    def charged(self, cost: Cost, *, unit: str | None) -> Self:
         """The account after a charge of this cost."""
-        return self.next(total=self.total + cost, unit=self.unit or unit, **changes)
+        return self.next(total=self.total + cost, unit=self.unit or unit)
 
     def allows(self, total: Cost) -> bool:
         """Whether the limits allow this total."""

@@ -211,14 +211,17 @@ class FileAnchor:
         """Read the lines that were appended since the last look."""
         if os.fstat(file).st_size < self._read:
             raise AnchorError(str(self), "it has become shorter: put back the whole file.")
-        known, rest = dict(self._heads), b""
+        known, parts = dict(self._heads), list[bytes]()
         os.lseek(file, self._read, os.SEEK_SET)
         while block := os.read(file, _BLOCK):
-            *lines, rest = (rest + block).split(b"\n")
+            *lines, rest = block.split(b"\n")
+            if lines:
+                lines[0], parts = b"".join([*parts, lines[0]]), []
             for line in lines:
                 self._take(line)
                 self._read += len(line) + 1
-        self._check_rest(rest)
+            parts.append(rest)
+        self._check_rest(b"".join(parts))
         for account, head in self._heads.items():
             if head is not known.get(account) and not is_state(head.state):
                 place = self._read

@@ -159,10 +159,8 @@ class Address:
         parsed = _parsed(url)
         if parsed.get_backend_name() == _SQLITE:
             return cls(parsed, f"{_SQLITE}:///{parsed.database}", _path(parsed), parsed.query.get("mode") == "ro")
-        if isinstance(url, str):
-            return cls(parsed, without_password(url), None, False)
-        bare = sa.URL.create(_POSTGRES, parsed.username, host=parsed.host, port=parsed.port, database=parsed.database)
-        return cls(parsed, bare.render_as_string(hide_password=True), None, False)
+        text = url if isinstance(url, str) else parsed.render_as_string(hide_password=False)
+        return cls(parsed, without_password(text), None, False)
 
 
 def _parsed(url: object) -> sa.URL:

@@ -162,9 +162,6 @@ class SqliteDatabase:
         with suppress(LedgerError), self._connected() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def lock_whole(self, connection: sa.Connection) -> None:
-        """Nothing: whoever writes has locked the whole file."""
-
     @contextmanager
     def _connected(self) -> Generator[sa.Connection]:
         """A connection for this block alone; closed for good if the block fails.

@@ -19,7 +19,7 @@ from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
 from dpselect.ledger.database import database_at
 from dpselect.ledger.records import Entry, body_of
-from dpselect.ledger.sqlite_file import copy_of, new_place
+from dpselect.ledger.sqlite_file import copy_of
 from dpselect.ledger.store import Book, accounts, create, names
 from dpselect.ledger.verification import (
     account_names,
@@ -93,7 +93,8 @@ class ManagedLedger:
         with self._reading() as book:
             account = book.account(name)
             after = None if last is None else max(account.entries - 1 - last, -1)
-            yield from book.entries(account, after=after)
+            for row in book.rows(account, after=after):
+                yield book.read(row, account)
 
     def under(self, account: str, request: str) -> list[Entry]:
         """The entries of the account under a request id, in order."""
@@ -171,12 +172,11 @@ class ManagedLedger:
             InvalidParameterError: a file exists at `to`, or the ledger is on a server (use its own ``pg_dump``).
             LedgerError: the ledger, or its copy, is not intact or cannot be written.
         """
-        place = new_place(to, "to")
         with self._reading() as book:
             raw = book.connection.connection.dbapi_connection
             if not isinstance(raw, sqlite3.Connection):
                 raise InvalidParameterError("ledger", Shown("<server>"), "a SQLite file", "Servers: pg_dump.")
-            copy_of(raw, place, ledger=book.ledger)
+            place = copy_of(raw, to, ledger=book.ledger)
         with ManagedLedger(place) as copy:
             return copy.verify()
 

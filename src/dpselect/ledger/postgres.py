@@ -279,10 +279,6 @@ class Server:
     def checkpoint(self) -> None:
         """Nothing: a server does it by itself."""
 
-    def lock_whole(self, connection: sa.Connection) -> None:
-        """Lock the creation of tables until the transaction ends. Any user may hold this lock."""
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
-
     @contextmanager
     def _begun(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> Generator[sa.Connection]:
         if os.getpid() != self._process:

@@ -280,20 +280,15 @@ def _stand(path: Path) -> Still:
     return identity, found.st_size, found.st_mtime_ns, size_of(path, "-wal"), size_of(path, "-journal")
 
 
-def new_place(to: object, name: str) -> Path:
-    """The path of a new copy. Nothing may exist there."""
+def copy_of(source: sqlite3.Connection, to: object, *, ledger: str) -> Path:
+    """Copy a SQLite ledger, with its log, as it is now, to where nothing exists yet, while others go on charging."""
     if not isinstance(to, (str, Path)) or not str(to) or "://" in str(to) or "\0" in str(to):
-        raise InvalidParameterError(name, to, "the path of a file")
+        raise InvalidParameterError("to", to, "the path of a file")
     place = Path(os.path.abspath(to))
     for each in (place, Path(f"{place}-wal"), Path(f"{place}-shm"), Path(f"{place}-journal")):
         if os.path.lexists(each):
             hint = "A ledger is never overwritten: move what is there away first."
-            raise InvalidParameterError(name, Shown(f"<{each.name}>"), "a path where nothing exists yet", hint)
-    return place
-
-
-def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
-    """Copy a SQLite ledger, with its log, as it is now, while others go on charging."""
+            raise InvalidParameterError("to", Shown(f"<{each.name}>"), "a path where nothing exists yet", hint)
     try:
         file = os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         try:
@@ -306,3 +301,4 @@ def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
         folder_to_disk(place.parent)
     except (OSError, sqlite3.Error):
         raise LedgerUnavailableError(ledger, "the copy cannot be written: no permission, or no room.") from None
+    return place

@@ -85,11 +85,15 @@ _NEVER = {
 }
 
 
+_LOCK_ALL = "SELECT pg_advisory_xact_lock(7234117045221903)"
+"""Until the transaction ends. Any user may hold this lock."""
+
+
 def create(database: SqliteDatabase | Server) -> None:
     """Create the tables in one transaction, unless they are there."""
     with database.writing(create=True) as connection:
-        if not has_table(connection, names.name):
-            database.lock_whole(connection)  # on a server, against somebody who creates them at this moment
+        if connection.dialect.name != "sqlite" and not has_table(connection, names.name):
+            connection.exec_driver_sql(_LOCK_ALL)  # against somebody who creates them at this moment
         if not has_table(connection, names.name):
             _create(connection)
 
@@ -198,8 +202,7 @@ class Book:
         """Lock the opening of accounts until the transaction ends.
 
         On a server this needs the right to change the ledger's id, although a trigger stops any such change. So users
-        who may not open accounts cannot hold this lock, while any user could hold an advisory lock
-        (`Server.lock_whole`).
+        who may not open accounts cannot hold this lock, while any user could hold an advisory lock.
         """
         self.connection.execute(_ID_LOCKED).all()
 
@@ -240,11 +243,6 @@ class Book:
             yield from self._sound(page, account)
             page = self._entries(_PAGE, account, after=page[-1]["sequence"])
 
-    def entries(self, account: Account, *, after: int | None = None) -> Iterator[Entry]:
-        """The same as entries."""
-        for each in self.rows(account, after=after):
-            yield self._read(each, account)
-
     def under(self, account: Account, request: str) -> list[Entry]:
         """The entries of an account under a request id, in order.
 
@@ -252,12 +250,12 @@ class Book:
         """
         found = self._entries(_UNDER_REQUEST, account, request_id=request)
         counted = [each for each in found if 0 <= each["sequence"] < account.entries]
-        return [self._read(each, account) for each in self._sound(counted, account)]
+        return [self.read(each, account) for each in self._sound(counted, account)]
 
     def at(self, account: Account, sequence: int) -> Entry | None:
         """One entry of an account, or None."""
         found = self._sound(self._entries(_AT, account, place=sequence), account)
-        return next((self._read(each, account) for each in found), None)
+        return next((self.read(each, account) for each in found), None)
 
     def has(self, account: Account, sequence: int, digest: str) -> bool:
         """Whether the entry of this number has this hash."""
@@ -281,7 +279,8 @@ class Book:
                 raise LedgerDamagedError(self.ledger, f"{place} has another release than was stored.")
             yield each
 
-    def _read(self, row: Mapping[Any, Any], account: Account) -> Entry:
+    def read(self, row: Mapping[Any, Any], account: Account) -> Entry:
+        """The entry of a row."""
         with self.readable(account.name, row["sequence"]):
             return entry_of(row)
 
