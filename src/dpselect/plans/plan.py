@@ -21,7 +21,7 @@ from dpselect.errors import (
 )
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
-from dpselect.ledger.records import Account
+from dpselect.ledger.accounts import Account
 from dpselect.plans.answers import UNNAMED, Answers, new_folder
 from dpselect.plans.division import Division, divided
 from dpselect.plans.plan_forecast import NOTHING, Before, PlanForecast, looked_up
@@ -162,7 +162,7 @@ class Plan:
         plain |= {"budget": self.epsilon, "budget_delta": self.delta}
         if (account := self._account()) is not None:
             plain |= {"account": account.name, "left": account.left, "before": before}
-        return PlanForecast(forecasts=forecasts, **plain)
+        return PlanForecast(by_name=forecasts, **plain)
 
     def run(
         self,
@@ -200,7 +200,7 @@ class Plan:
         releases = dict(zip(asked, answered, strict=True))
         entries = {name: each.receipt["sequence"] for name, each in releases.items() if each.receipt is not None}
         answers = Answers(
-            releases,
+            by_name=releases,
             name=self.name or UNNAMED,
             division=division,
             before=before.after(entries),
