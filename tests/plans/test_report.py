@@ -211,7 +211,7 @@ def test_a_delta_is_said_and_a_seed_is_loud(tmp_path: Path) -> None:
     releases = {name: replace(each, delta=1e-6) for name, each in answers.items()}
     about: dict[str, Any] = {"name": "x", "account": None}
     about["division"] = Division({}, answers.epsilon, 5e-6)
-    said = " ".join(dps.Answers(releases, **about).report().split())
+    said = " ".join(dps.Answers(by_name=releases, **about).report().split())
     assert "This may fail with a probability of at most delta = 5e-06." in said
     with dps.testing.seeded(7):
         page = plan(tmp_path).run().report()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.accounts import Account
-from dpselect.plans.division import Division
+from dpselect.plans.division import Division, OfQuestions
 from dpselect.plans.plan_forecast import NOTHING, Before
 from dpselect.plans.report import page
 from dpselect.questions.wording import cost_shown, html_table
@@ -21,11 +22,12 @@ UNNAMED = "Answers"
 """What a plan without a name is called."""
 
 
-class Answers(Mapping[str, Release[Any]]):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Answers(OfQuestions[Release[Any]]):
     """The answers to the questions of a plan, by name.
 
-    Args:
-        releases: the answer to each question.
+    Attributes:
+        by_name: the answers.
         name: of the plan.
         division: how epsilon was divided, and what all cost together.
         account: the account that was charged, after it was; None without a ledger.
@@ -37,34 +39,11 @@ class Answers(Mapping[str, Release[Any]]):
     ([9, 10, 13], 1.0)
     """
 
-    __slots__ = ("_releases", "account", "before", "delta", "epsilon", "name")
-
-    epsilon: float
-    """Privacy loss of all answers together, rounded up."""
-    delta: float
-    """Probability with which it may fail, rounded up."""
-
-    def __init__(
-        self,
-        releases: Mapping[str, Release[Any]],
-        *,
-        name: str,
-        account: Account | None,
-        division: Division,
-        before: Before = NOTHING,
-    ) -> None:
-        self._releases, self.name = dict(releases), name
-        self.account, self.before = account, before
-        self.epsilon, self.delta = division.epsilon, division.delta
-
-    def __getitem__(self, name: str) -> Release[Any]:
-        return self._releases[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._releases)
-
-    def __len__(self) -> int:
-        return len(self._releases)
+    by_name: Mapping[str, Release[Any]]
+    name: str
+    division: Division
+    account: Account | None
+    before: Before = NOTHING
 
     def __repr__(self) -> str:
         return f"Answers({', '.join(self)}; epsilon={self.epsilon!r}, delta={self.delta!r})"
@@ -98,17 +77,13 @@ class Answers(Mapping[str, Release[Any]]):
             "account": None if self.account is None else self.account.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """As a JSON object with sorted keys, on one line."""
-        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
-
     def report(self) -> str:
         """The answers as a page of HTML that needs nothing else: what was promised, asked, answered and spent.
 
         Numbers have a picture if the extra ``plots`` is installed.
         """
         about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "notes": self.notes}
-        return page(self._releases, title=self.name, account=self.account, **about)
+        return page(self, title=self.name, account=self.account, **about)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.

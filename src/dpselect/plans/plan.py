@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
@@ -21,6 +21,7 @@ from dpselect.errors import (
 )
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
+from dpselect.ledger.accounts import Account
 from dpselect.plans.answers import UNNAMED, Answers, new_folder
 from dpselect.plans.division import Division, divided
 from dpselect.plans.plan_forecast import NOTHING, Before, PlanForecast, looked_up
@@ -35,6 +36,7 @@ from dpselect.session.paying import Spending, TableQuestion
 _LONGEST_NAME = 100
 
 
+@dataclass(slots=True, kw_only=True, repr=False, eq=False)
 class Plan:
     """Several questions about one table, with one budget that is divided among them before any row is read.
 
@@ -80,57 +82,36 @@ class Plan:
     37.0
     """
 
-    __slots__ = (
-        "_about",
-        "_folder",
-        "_questions",
-        "_spending",
-        "account",
-        "delta",
-        "epsilon",
-        "ledger",
-        "name",
-        "table",
-        "unit",
-    )
+    table: object
+    unit: str | EachRow
+    epsilon: float
+    questions: Mapping[str, Mapping[str, Any]]
+    delta: float = 0.0
+    name: str | None = None
+    ledger: Ledger | str | Path | None = None
+    account: str | None = None
+    anchor: str | Path | None = None
+    server_table: str | None = None
+    format: Format | Mapping[str, Any] | None = None
+    neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE
+    memory_limit: str | int | None = None
+    source_name: str | None = None
+    _folder: Path = field(default=Path(), init=False)
+    _listed: tuple[PlannedQuestion, ...] = field(init=False)
+    _spending: Spending = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        table: object,
-        unit: str | EachRow,
-        epsilon: float,
-        questions: Mapping[str, Mapping[str, Any]],
-        delta: float = 0.0,
-        name: str | None = None,
-        ledger: Ledger | str | Path | None = None,
-        account: str | None = None,
-        anchor: str | Path | None = None,
-        server_table: str | None = None,
-        format: Format | Mapping[str, Any] | None = None,
-        neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
-        memory_limit: str | int | None = None,
-        source_name: str | None = None,
-    ) -> None:
-        self._folder = Path()
-        self.table, self.unit = table, unit
-        self.epsilon, self.delta = positive_epsilon(epsilon), delta_below_one(delta)
-        self._questions = _described(questions)
-        self.name = _checked_name(name)
-        if ledger is not None and self.name is None:
+    def __post_init__(self) -> None:
+        self.epsilon, self.delta = positive_epsilon(self.epsilon), delta_below_one(self.delta)
+        self._listed, self.name = _described(self.questions), _checked_name(self.name)
+        if self.ledger is not None and self.name is None:
             hint = "Answers are stored under it, so that the same plan is answered again at no cost."
             raise InvalidParameterError("name", None, "a name of the plan, as an account is charged", hint)
-        if anchor is not None and (ledger is None or isinstance(ledger, Ledger)):
+        if self.anchor is not None and (self.ledger is None or isinstance(self.ledger, Ledger)):
             raise InvalidParameterError("anchor", Shown("<an anchor>"), "the URL of a ledger together with it")
-        self.ledger = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, anchor=anchor)
-        self.account, self._spending = account, Spending(self.ledger, account)
-        self._about: dict[str, Any] = {
-            "format": _format(format),
-            "neighbours": neighbouring_relation(neighbours),
-            "table": server_table,
-            "memory_limit": memory_limit,
-            "source_name": source_name,
-        }
+        if self.ledger is not None and not isinstance(self.ledger, Ledger):
+            self.ledger = Ledger(self.ledger, anchor=self.anchor)
+        self._spending = Spending(self.ledger, self.account)
+        self.format, self.neighbours = _format(self.format), neighbouring_relation(self.neighbours)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
@@ -161,7 +142,7 @@ class Plan:
         return plan
 
     def __repr__(self) -> str:
-        questions = ", ".join(each.name for each in self._questions)
+        questions = ", ".join(each.name for each in self._listed)
         return f"Plan(unit={self.unit!r}, epsilon={self.epsilon!r}, questions: {questions})"
 
     def forecast(self) -> PlanForecast:
@@ -172,21 +153,16 @@ class Plan:
             InvalidAccountError, RequestReusedError, LedgerError: see `dpselect.Dataset`.
         """
         with _in_words_of_a_plan():
-            dry = DryRun(
-                unit=self.unit,
-                source=self.table,
-                table=self._about["table"],
-                format=self._about["format"],
-                neighbours=self._about["neighbours"],
-            )
+            about: dict[str, Any] = {"format": self.format, "neighbours": self.neighbours}
+            dry = DryRun(unit=self.unit, source=self.table, table=self.server_table, **about)
         division, asked, before = self._settled(Planner(dry))
         forecasting = Forecasting(None, None)
         forecasts = {name: forecasting.answer(replace(each, request=None)) for name, each in asked.items()}
         plain: dict[str, Any] = {"unchecked": dry.unchecked, "division": division}
         plain |= {"budget": self.epsilon, "budget_delta": self.delta}
-        if self.ledger is not None and self.account is not None:
-            plain |= {"account": self.account, "left": self.ledger.account(self.account).left, "before": before}
-        return PlanForecast(forecasts=forecasts, **plain)
+        if (account := self._account()) is not None:
+            plain |= {"account": account.name, "left": account.left, "before": before}
+        return PlanForecast(by_name=forecasts, **plain)
 
     def run(
         self,
@@ -212,7 +188,8 @@ class Plan:
         """
         folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
         with _in_words_of_a_plan():
-            about = {key: value for key, value in self._about.items() if value is not None}
+            about: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}
+            about |= {"table": self.server_table, "format": self.format, "neighbours": self.neighbours}
             data = Dataset(self.table, unit=self.unit, progress=progress, **about)
         division, asked, before = self._settled(Planner(data))
         with _in_words_of_a_plan():
@@ -223,11 +200,11 @@ class Plan:
         releases = dict(zip(asked, answered, strict=True))
         entries = {name: each.receipt["sequence"] for name, each in releases.items() if each.receipt is not None}
         answers = Answers(
-            releases,
+            by_name=releases,
             name=self.name or UNNAMED,
             division=division,
             before=before.after(entries),
-            account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
+            account=self._account(),
         )
         if folder is not None:
             answers.save(folder)
@@ -235,22 +212,28 @@ class Plan:
 
     def _settled(self, table: Planner) -> tuple[Division, dict[str, TableQuestion], Before]:
         """The epsilon of each question, with its lists; what is asked; and what the ledger knows of it."""
-        questions = [each.with_lists(table, self.table, self._folder) for each in self._questions]
+        questions = [each.with_lists(table, self.table, self._folder) for each in self._listed]
 
         @cache
         def planned(name: str, epsilon: float) -> TableQuestion:
             (question,) = [each for each in questions if each.name == name]
             return question.planned(table, epsilon, None if self.ledger is None else f"{self.name}/{name}")
 
-        def asked(question: PlannedQuestion, epsilon: float) -> Query:
+        def query(question: PlannedQuestion, epsilon: float) -> Query:
             return planned(question.name, epsilon).asked
 
-        division = divided(questions, asked, epsilon=self.epsilon, delta=self.delta)
+        division = divided(questions, query, epsilon=self.epsilon, delta=self.delta)
         found = {each.name: planned(each.name, division.epsilons[each.name]) for each in questions}
-        if self.ledger is None or self.account is None:
+        if not isinstance(self.ledger, Ledger) or self.account is None:
             return division, found, NOTHING
         with _in_words_of_a_plan():
             return division, found, looked_up(self.ledger, self.account, found)
+
+    def _account(self) -> Account | None:
+        """What the account is at this moment, if one is charged."""
+        if not isinstance(self.ledger, Ledger) or self.account is None:
+            return None
+        return self.ledger.account(self.account)
 
 
 def _described(questions: object) -> tuple[PlannedQuestion, ...]:

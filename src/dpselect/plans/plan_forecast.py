@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -14,7 +14,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger, Receipt
 from dpselect.ledger.records import epsilon_left
-from dpselect.plans.division import Division
+from dpselect.plans.division import Division, OfQuestions
 from dpselect.questions.wording import cost_shown, html_table, left_shown, rounded_up, scope
 from dpselect.questions.words import as_text
 from dpselect.session.forecast import Forecast
@@ -109,11 +109,11 @@ def _day(release: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanForecast(Mapping[str, Forecast]):
+class PlanForecast(OfQuestions[Forecast]):
     """The forecast of each question of a plan, by name.
 
     Attributes:
-        forecasts: of each question.
+        by_name: the forecasts.
         budget, budget_delta: the epsilon and the delta of the plan.
         division: how they are divided.
         unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
@@ -127,7 +127,7 @@ class PlanForecast(Mapping[str, Forecast]):
     (0.2, 1.0, True)
     """
 
-    forecasts: Mapping[str, Forecast]
+    by_name: Mapping[str, Forecast]
     budget: float
     division: Division
     budget_delta: float = 0.0
@@ -135,25 +135,6 @@ class PlanForecast(Mapping[str, Forecast]):
     account: str | None = None
     left: float | None = None
     before: Before = NOTHING
-
-    def __getitem__(self, name: str) -> Forecast:
-        return self.forecasts[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.forecasts)
-
-    def __len__(self) -> int:
-        return len(self.forecasts)
-
-    @property
-    def epsilon(self) -> float:
-        """Privacy loss of all answers together, rounded up."""
-        return self.division.epsilon
-
-    @property
-    def delta(self) -> float:
-        """Probability with which it may fail, rounded up."""
-        return self.division.delta
 
     @property
     def answered(self) -> tuple[str, ...]:
@@ -186,7 +167,7 @@ class PlanForecast(Mapping[str, Forecast]):
         """A row of texts for each question, and one for all together."""
         lines = [
             (name, each.asks, cost_shown(each.guarantee.epsilon), _error(each), each.mechanism)
-            for name, each in self.forecasts.items()
+            for name, each in self.items()
         ]
         return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
 
@@ -205,9 +186,8 @@ class PlanForecast(Mapping[str, Forecast]):
         return [*said, *filter(None, (self.before.stored_sentence, lost, self.charge))]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON."""
         return {
-            "questions": {name: each.to_dict() for name, each in self.forecasts.items()},
+            "questions": {name: each.to_dict() for name, each in self.items()},
             "epsilon": self.epsilon,
             "delta": self.delta,
             "budget": {"epsilon": self.budget, "delta": self.budget_delta},
@@ -216,10 +196,6 @@ class PlanForecast(Mapping[str, Forecast]):
             "answered": [*self.answered],
             "fits": self.fits,
         }
-
-    def to_json(self) -> str:
-        """As a JSON object with sorted keys, on one line."""
-        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
         lines = [_HEADS, *self.rows]
