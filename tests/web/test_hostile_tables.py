@@ -208,8 +208,9 @@ def test_every_plan_says_what_draws_the_answer(name: str) -> None:
     about, site = BY_NAME[name], Site(source=ADULT, unit="person_id")
     alone = {"bounds.lower-end": "", "bounds.upper-end": "", "step": ""} if name == "best_price" else {}
     dates = {"bounds.lower-end": "2026-01-01", "bounds.upper-end": "2026-01-31"} if name == "best_date" else {}
+    listed = {"bins": ""} if name == "histogram" else {}
     every_unit = {"column": "", "candidates": ""} if name == "count" else {}
-    form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **every_unit})
+    form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **listed, **every_unit})
     forecast = form.forecast(1.0)
     assert forecast is not None, form.errors
     assert why(forecast).startswith(f"Drawn by {forecast.mechanism}")
