@@ -15,7 +15,7 @@ import dpselect as dps
 from dpselect.questions.question import BY_NAME
 from dpselect.web import Site, choosing
 from dpselect.web.forms import Form
-from dpselect.web.planning import why
+from dpselect.web.planning import Latest, planned
 from tests.slow import SLOW
 from tests.web.visitor import MEDIAN, Visitor
 
@@ -211,11 +211,11 @@ def test_every_plan_says_what_draws_the_answer(name: str) -> None:
     listed = {"bins": ""} if name == "histogram" else {}
     every_unit = {"column": "", "candidates": ""} if name == "count" else {}
     form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **listed, **every_unit})
-    forecast = form.forecast(1.0)
-    assert forecast is not None, form.errors
-    assert why(forecast).startswith(f"Drawn by {forecast.mechanism}")
-    assert hasattr(dps.mechanisms, forecast.mechanism)
-    assert why(forecast).endswith(forecast.rule)
+    plan = planned(form, Latest())
+    assert plan is not None, form.errors
+    assert plan.why.startswith(f"Drawn by {plan.forecast.mechanism}")
+    assert hasattr(dps.mechanisms, plan.forecast.mechanism)
+    assert plan.why.endswith(plan.forecast.rule)
 
 
 def test_the_help_of_a_page_has_no_words_of_the_command_line() -> None:
