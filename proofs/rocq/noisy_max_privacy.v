@@ -160,4 +160,21 @@ have -> : half * e (- c) - (1 - half * x)
 by rewrite x_inv h !subrr !mul0r !addr0 mulr_ge0 ?expo_ge0 // mulr_ge0 ?sqr_ge0.
 Qed.
 
+Theorem laplace_noise_dist : distribution laplace_noise.
+Proof.
+have h := half2; have h_ge0 := half_ge0; have h_le1 : half <= 1 by rewrite -h ler_addl.
+have half_le y : y <= 0 -> half * e y <= half by move=> y_le0; rewrite ler_pimulr // expo_le1.
+have up y : 0 < y -> half <= 1 - half * e (- y).
+  by move=> y_gt0; rewrite ler_subr_addl -[leRHS]h ler_add2r half_le // oppr_le0 ltW.
+split=> [y|y y' yy']; rewrite /laplace_noise.
+  case: (lerP y 0) => [y_le0|y_gt0].
+    by rewrite mulr_ge0 ?expo_ge0 // (le_trans (half_le y y_le0)).
+  by rewrite (le_trans h_ge0 (up y y_gt0)) ler_subl_addl ler_addr mulr_ge0 ?expo_ge0.
+case: (lerP y 0) => [y_le0|y_gt0]; case: (lerP y' 0) => [y'_le0|y'_gt0].
+- by apply: ler_wpmul2l => //; apply: expo_le.
+- exact: le_trans (half_le y y_le0) (up y' y'_gt0).
+- by have := lt_le_trans y_gt0 (le_trans yy' y'_le0); rewrite ltxx.
+- by rewrite ler_add2l ler_opp2; apply: ler_wpmul2l => //; apply: expo_le; rewrite ler_opp2.
+Qed.
+
 End Hazard.

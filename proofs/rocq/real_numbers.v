@@ -4,7 +4,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.analysis Require Import reals topology normedtype derive sequences exp.
 From mathcomp Require Import ring.
-From dpselect Require Import laws exponential_mechanism permute_and_flip permute_and_flip_privacy integrals noisy_max gumbel_noise.
+From dpselect Require Import laws exponential_mechanism permute_and_flip permute_and_flip_privacy integrals noisy_max noisy_max_privacy gumbel_noise.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -140,5 +140,47 @@ apply: (selected_is (quantile := fun p => u i - ln (- ln p)) _ _ _ sel em_sel).
 Qed.
 
 End Selections.
+
+(** Report-noisy-max with Laplace noise is epsilon-DP. *)
+Theorem laplace_noisy_max_private_real (T : finType) (u u' : T -> R) (epsilon : R) (P P' : T -> R) :
+  0 <= epsilon -> range_at_most epsilon u u' ->
+  (forall i, noisy_max (laplace_noise real_exp) u i (P i)) ->
+  (forall i, noisy_max (laplace_noise real_exp) u' i (P' i)) ->
+  close (expR epsilon) P P'.
+Proof.
+move=> epsilon_ge0 range sel sel'; apply/closeP => i.
+have [F01 F_le] := laplace_noise_dist real_exp.
+pose quantile (p : R) := u i + (if p <= half R then ln (p + p) else - ln ((1 - p) + (1 - p))).
+have h2 : half R * 2%:R = 1 by rewrite mulVf // pnatr_eq0.
+have h2' : half R + half R = 1 by apply: half2.
+have at_quantile p : 0 < p < 1 -> noisy_below (laplace_noise real_exp) u i (quantile p) = p.
+  case/andP=> p_gt0 p_lt1; rewrite /noisy_below /quantile /laplace_noise addrC addKr.
+  case: (lerP p (half R)) => [p_le|p_gt].
+    have pp_gt0 : 0 < p + p by rewrite addr_gt0.
+    rewrite -{1}(ln1 R) ler_ln ?posrE ?ltr01 // -{1}h2' ler_add // /= lnK ?posrE //.
+    have -> : half R * (p + p) = (half R * 2%:R) * p by ring.
+    by rewrite h2 mul1r.
+  have q_gt0 : 0 < 1 - p by rewrite subr_gt0.
+  have qq_gt0 : 0 < 1 - p + (1 - p) by rewrite addr_gt0.
+  have q_lt : 1 - p < half R by rewrite ltr_subl_addl -{1}h2' ltr_add2r.
+  have -> : (- ln (1 - p + (1 - p)) <= 0) = false.
+    have qq_lt1 : 1 - p + (1 - p) < 1 by rewrite -[ltRHS]h2' ltr_add.
+    by apply/negbTE; rewrite -ltNge oppr_gt0 -(ln1 R) ltr_ln ?posrE ?ltr01.
+  rewrite opprK /= lnK ?posrE //.
+  have -> : half R * (1 - p + (1 - p)) = (half R * 2%:R) * (1 - p) by ring.
+  by rewrite h2 mul1r; ring.
+have below_le x y : x <= y -> noisy_below (laplace_noise real_exp) u i x <= noisy_below (laplace_noise real_exp) u i y.
+  by move=> xy; apply: F_le; rewrite ler_add2r.
+suff : forall n, expR (- epsilon) * P i - P' i <= n.+1%:R^-1.
+  move=> near; have : expR (- epsilon) * P i <= P' i.
+    rewrite leNgt; apply/negP; rewrite -subr_gt0 => /ltr_add_invr[n]; rewrite add0r => far.
+    by have := near n; rewrite leNgt far.
+  move=> /(ler_wpmul2l (ltW (expR_gt0 epsilon))); rewrite mulrA -expRD subrr expR0 mul1r; exact.
+move=> n; have [y [ys cells]] := fine_cells n below_le at_quantile.
+have := noisy_max_private (laplace_noise_dist real_exp) (laplace_noise_tail real_exp) epsilon_ge0 range (sel i) (sel' i) cells.
+rewrite mulrBr ler_subl_addr => near; rewrite ler_subl_addl; apply: le_trans near _.
+rewrite ler_add2l; apply: le_trans (_ : n.+2%:R^-1 <= _); last by rewrite lef_pinv ?posrE ?ltr0Sn // ler_nat.
+by apply: ler_pimull; rewrite ?invr_ge0 ?ler0n // expo_le1 // oppr_le0.
+Qed.
 
 End Reals.
