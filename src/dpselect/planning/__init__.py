@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpselect.planning.optimal import optimal_ratio as optimal_ratio
     from dpselect.planning.plots import plot_error as plot_error
     from dpselect.planning.plots import plot_pmf as plot_pmf
+    from dpselect.planning.plots import plot_power as plot_power
     from dpselect.planning.recommended import Recommendation as Recommendation
     from dpselect.planning.recommended import recommend as recommend
     from dpselect.planning.recommended import recommendation as recommendation
@@ -36,7 +37,7 @@ else:
             "dpselect.mechanisms.threshold_counts": "naming_noise unknown_noise",
             "dpselect.planning.curves": "error_curve",
             "dpselect.planning.optimal": "optimal_error optimal_ratio",
-            "dpselect.planning.plots": "plot_error plot_pmf",
+            "dpselect.planning.plots": "plot_error plot_pmf plot_power",
             "dpselect.planning.recommended": "Recommendation recommend recommendation",
             "dpselect.planning.targets": "epsilon_for",
             "dpselect.planning.worst_case": (

@@ -22,7 +22,7 @@ from dpselect.ledger.accounts import Account, as_written
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import cost_shown, factor_shown, left_shown
+from dpselect.questions.wording import cost_shown, factor_shown, left_shown, rounded_up
 from dpselect.questions.words import Value, as_text
 
 _MOST_ROWS = 50
@@ -30,6 +30,10 @@ _MOST_ROWS = 50
 
 _HARDLY = 5.0
 """Above this epsilon probabilities may change by a factor of more than 148."""
+
+
+_WRONGLY = 5
+"""Of 100 that are absent, those whom a test takes for present: the customary significance of a test."""
 
 
 def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
@@ -136,6 +140,12 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     text += f" (epsilon = {cost_shown(epsilon)}{together})."
     if epsilon > _HARDLY:
         text = text.replace("hardly changes", "may change") + " This is hardly any protection."
+    if is_added:
+        found = rounded_up(100.0 * guarantee.power(_WRONGLY / 100))
+        text += (
+            f" Somebody who knows all other rows, and by {'them' if several else 'it'} takes {_WRONGLY} of 100 absent"
+        )
+        text += f" ones for present, finds at most {found} of 100 present ones."
     if delta:
         text += f" This may fail with a probability of at most delta = {cost_shown(delta)}."
     return f"{text} Other answers about the same table add to it." if several else text

@@ -153,7 +153,7 @@ class Spending(Payer[Release]):
             self.ledger_for(each.request)
         if self._ledger is not None:
             refuse_seeded()
-        _, seeded_before = seeded_draws()
+        seeded_before = seeded_draws()
         looked = self._looked(questions)
         known = [None if each is None or each.release is None else Release.from_json(each.release) for each in looked]
         new = [place for place, release in enumerate(known) if release is None]
@@ -212,14 +212,14 @@ class Spending(Payer[Release]):
 class _Draft:
     """A question whose rows are read, with its certificate without the answer, and the hash of this.
 
-    `seeded_before` is the number of draws in seeded blocks that this thread had made before it.
+    `seeded_before` says whether this thread was in a seeded block then, and how many draws it had made in any.
     """
 
     asked: TableQuestion
     found: Gathered
     undrawn: Release
     certificate: str
-    seeded_before: int
+    seeded_before: tuple[bool, int]
 
 
 def gathered(questions: Sequence[TableQuestion]) -> list[Gathered]:
@@ -290,7 +290,7 @@ class _Known(UnreadEngine):
         raise _MissingAnswer(asked[0])
 
 
-def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: int) -> _Draft:
+def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: tuple[bool, int]) -> _Draft:
     """Write the certificate without its answer, once the rows are read."""
     undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=time)
     undrawn = replace(undrawn, format=asked.format_words, source=dict(asked.named) or None)
@@ -299,9 +299,8 @@ def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: int
 
 def _drawn(draft: _Draft) -> Release:
     """The answer, marked if this thread was in a seeded block at any draw since the question was asked."""
-    began_seeded, _ = seeded_draws()
     release = draft.undrawn.answered(draft.asked.asked.released(draft.found))
-    return replace(release, seeded=began_seeded or seeded_draws() != (False, draft.seeded_before))
+    return replace(release, seeded=draft.seeded_before[0] or seeded_draws() != draft.seeded_before)
 
 
 def _lost(receipt: Receipt, why: str) -> AnswerLostError:
