@@ -47,6 +47,16 @@ class Person:
             self.actions += 1
             self.page.keyboard.press(key)
 
+    def choose(self, field: str, column: str) -> None:
+        """Open a list, and choose a column from it."""
+        self.actions += 2
+        self.page.locator(f'[id="{field}"]').select_option(label=column)
+
+    def type(self, field: str, text: str) -> None:
+        """Go to a field, and fill it in: counted as one."""
+        self.actions += 1
+        self.page.locator(f'[id="{field}"]').fill(text)
+
     def go(self, path: str) -> None:
         """Open one of the pages."""
         self.page.goto(self.server.origin + path)
@@ -63,7 +73,7 @@ class Person:
 
 @contextmanager
 def visiting(browser: Browser, server: Served) -> Iterator[Person]:
-    """Somebody who opens the address that the server printed. At the end nothing may have gone wrong."""
+    """Somebody who opens the address that the server printed: the tables or the questions. Nothing may go wrong."""
     context = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
     context.set_default_timeout(120_000)  # a loaded machine is no error of the pages
     person = Person(server, context, context.new_page())
@@ -78,7 +88,7 @@ def visiting(browser: Browser, server: Served) -> Iterator[Person]:
     context.on("request", lambda request: _refuse_elsewhere(person, request))
     try:
         person.page.goto(server.opening)
-        person.page.get_by_role("heading", level=1).filter(has_text="What do you want to know").wait_for()
+        person.page.get_by_role("heading", level=1).filter(has_text="?").wait_for()
         yield person
         assert person.problems == []
     finally:

@@ -70,7 +70,7 @@ def evil() -> Iterator[OtherSite]:
 def confirmation(person: Person) -> str:
     """The path of a page that waits for one press to spend; the attackers know it."""
     person.go("/ask/most_common")
-    person.page.get_by_label("column").select_option(SCRIPT)
+    person.page.get_by_label("column", exact=True).select_option(SCRIPT)
     person.page.locator("#candidates").fill(f"{SCRIPT}\n{PICTURE}")
     person.page.get_by_role("button", name="Go on").click()
     person.page.get_by_role("button", name="Spend it").wait_for()
@@ -90,7 +90,7 @@ def sites(evil: OtherSite) -> list[str]:
 def test_the_attacked_page_does_spend_when_it_is_pressed(person: Person, ledger: dps.Ledger, confirmation: str) -> None:
     before = spent(ledger)
     person.page.get_by_role("button", name="Spend it").click()
-    person.page.get_by_role("heading", name="Certificate").wait_for()
+    person.page.get_by_role("heading", name="Take it along").wait_for()
     assert spent(ledger) == before + 1
 
 
@@ -187,7 +187,7 @@ def test_a_form_that_is_sent_again_and_again_is_charged_once(
     )
     assert told == [200] * 8  # the page with the answer, to which each is sent on
     person.go(confirmation)
-    person.page.get_by_role("heading", name="Certificate").wait_for()
+    person.page.get_by_role("heading", name="Take it along").wait_for()
     assert spent(ledger) == before + 1
 
 
@@ -195,7 +195,7 @@ def test_scripts_in_names_and_values_are_shown_and_do_not_run(person: Person, co
     page = person.page
     assert SCRIPT in page.locator("main").inner_text()
     page.get_by_role("button", name="Spend it").click()
-    page.get_by_role("heading", name="Certificate").wait_for()
+    page.get_by_role("heading", name="Take it along").wait_for()
     assert page.locator(".value").inner_text() == SCRIPT
     paths = ["/", "/ask/histogram", f"/ask/most_common?from={confirmation.rpartition('/')[2]}", confirmation, "/ledger"]
     for path in paths:
@@ -203,19 +203,19 @@ def test_scripts_in_names_and_values_are_shown_and_do_not_run(person: Person, co
         assert page.evaluate("window.pwned") is None
         assert page.locator("img[onerror]").count() == page.locator("script:not([src])").count() == 0
     person.go("/ask/histogram")
-    page.get_by_label("column").select_option(PICTURE)
+    page.get_by_label("column", exact=True).select_option(PICTURE)
     page.locator("#candidates").fill(f"{SCRIPT}\n{PICTURE}")
     page.get_by_role("button", name="Look which rows").click()
     page.get_by_text("401 of 401 units").or_(page.get_by_text("Only for you")).first.wait_for()
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Spend it").click()
-    page.get_by_role("heading", name="Certificate").wait_for()
+    page.get_by_role("heading", name="Take it along").wait_for()
     rows = page.locator("tbody tr td:first-child").all_inner_texts()
     assert {SCRIPT, PICTURE} == {*rows}
     picture = page.locator("figure img").get_attribute("src")
     assert picture is not None
     with page.expect_download() as downloading:
-        page.get_by_role("link", name="Download").click()
+        page.get_by_role("link", name="Certificate").click()
     assert SCRIPT in json.dumps(json.loads(downloading.value.path().read_text(encoding="utf-8")))
     person.go(picture)  # as a document of its own, in which scripts could run
     assert page.evaluate("[window.pwned, document.querySelectorAll('script, [onerror]').length]") == [None, 0]

@@ -109,7 +109,7 @@ def test_a_form_that_claims_to_be_chunked_is_refused_at_once(
 
 
 def test_a_form_in_chunks_reads_and_charges_nothing() -> None:
-    visitor = Visitor(Site()).enter()
+    visitor = Visitor(Site(unit="person")).enter()
     assert visitor.post("/ask/median/plan", MEDIAN).status == 200
     assert visitor.post("/ask/median/plan", MEDIAN, transfer_encoding="chunked").status == 411
 

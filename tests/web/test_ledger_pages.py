@@ -27,7 +27,7 @@ def ledger(tmp_path: Path) -> Iterator[dps.Ledger]:
 
 @pytest.fixture
 def visitor(ledger: dps.Ledger) -> Visitor:
-    site = Site(source=str(ADULT), unit="person_id", ledger=ledger, ledger_url="sqlite:///b.db", account="people")
+    site = Site(source=str(ADULT), unit="person_id", ledger=ledger, account="people")
     return Visitor(site).enter()
 
 
@@ -43,10 +43,10 @@ def test_accounts_are_shown_with_what_is_left(visitor: Visitor, ledger: dps.Ledg
     assert "charge" not in pages[1].text
 
 
-def test_without_a_ledger_the_page_says_how_to_open_one() -> None:
+def test_without_a_ledger_the_page_leads_to_where_one_is_opened() -> None:
     visitor = Visitor(Site(source=str(ADULT), unit="person_id")).enter()
     for page in (visitor.get("/ledger"), visitor.get("/ledger/account?name=x")):
-        assert "dpselect ledger open sqlite:///budget.db people --epsilon 1 --unit person_id" in page.text
+        assert '<a class="button" href="/table">Keep one from now on</a>' in page.text
 
 
 def test_an_unknown_account_is_no_page(visitor: Visitor) -> None:
@@ -57,5 +57,5 @@ def test_an_unknown_account_is_no_page(visitor: Visitor) -> None:
 def test_a_question_without_a_column_is_confirmed_answered_and_listed(visitor: Visitor, ledger: dps.Ledger) -> None:
     answer = visitor.release("count", epsilon="0.5")
     assert "How many people are there?" in answer.words
-    assert "How many people are there?" in visitor.get("/").words.partition("Answered since")[2]
+    assert "How many people are there?" in visitor.get("/").words.partition("Answered so far")[2]
     assert "GeometricMechanism" in visitor.get("/ledger/account?name=people").words

@@ -46,9 +46,9 @@ def test_a_mix_is_refused(listed: str) -> None:
 def test_the_pages_say_what_was_understood() -> None:
     visitor = Visitor(SITE).enter()
     form = {"column": "education_num", "candidates": "1..16", "epsilon": "1"}
-    shown = 'id="candidates-understood" aria-live="polite" hx-swap-oob="true">16 candidates: 1, 2, ..., 16<'
+    shown = 'id="candidates-understood" aria-live="polite" hx-swap-oob="true">16 values: 1, 2, ..., 16<'
     assert shown in visitor.post("/ask/most_common/plan", form).text
-    assert "16 candidates: 1, 2, ..., 16" in visitor.get(visitor.confirm("most_common", **form)).words
+    assert "16 values: 1, 2, ..., 16" in visitor.get(visitor.confirm("most_common", **form)).words
     emptied = visitor.post("/ask/most_common/plan", form | {"candidates": "1,2\n3"}).text
     assert 'id="candidates-understood" aria-live="polite" hx-swap-oob="true"><' in emptied
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from dpselect.web import Guard, Site, application
+from dpselect.web import Folder, Guard, Site, application
 
 PORT = 8123
 OWN = f"127.0.0.1:{PORT}"
@@ -42,9 +42,10 @@ class Visitor:
     site: Site
     guard: Guard = field(default_factory=lambda: Guard("127.0.0.1", PORT))
     cookies: dict[str, str] = field(default_factory=dict[str, str])
+    folder: Folder | None = None
 
     def __post_init__(self) -> None:
-        self.app: Any = application(self.site, self.guard)
+        self.app: Any = application(self.site, self.guard, self.folder)
 
     @property
     def pages(self) -> Any:

@@ -26,11 +26,13 @@ def serve(
 ) -> None:
     """Open a page on which questions are chosen, planned and released.
 
+    dpselect serve
     dpselect serve adult.csv --unit person_id
 
     The page is on this machine alone, and opens in your browser by an address that
     works once. Nothing on it comes from elsewhere, and nothing leaves the machine.
-    Without a table it plans, and reads and releases nothing. Ctrl-C ends it.
+    Without a table it lists those of the folder it is started in; no other file can be
+    opened. Ctrl-C ends it.
 
     Args:
         unit: Column that identifies whom a row belongs to: who is protected. Default: chosen on the page.
@@ -41,7 +43,7 @@ def serve(
     """
     from dpselect.errors import InvalidParameterError, Shown
     from dpselect.ledger import Ledger
-    from dpselect.web import Site
+    from dpselect.web import Folder, Site
     from dpselect.web import serve as serve_pages
 
     ledger, anchor = given["ledger"], given["anchor"]
@@ -51,12 +53,12 @@ def serve(
         source=source,
         unit=unit,
         ledger=None if ledger is None else Ledger(ledger, anchor=anchor),
-        ledger_url=ledger,
         format=format_of(given),
         **{name: given[name] for name in ("account", "neighbours", "table", "memory_limit", "source_name", "times")},
     )
     serve_pages(
         site,
+        folder=Folder() if source is None else None,
         host=host,
         port=port,
         reachable=i_know_who_can_reach_this,

@@ -1,7 +1,7 @@
 """A page in the browser to choose, plan and release on: ``dpselect serve``. Needs the extra ``web``.
 
-One process on one machine serves one table to the person who holds it. `site` is what the pages are about, `guards`
-keeps everybody else out, and `choosing` and `answering` are groups of pages. Why it is built like this:
+One process on one machine serves one table at a time to the person who holds it. `site` is what the pages are about,
+`guards` keeps everybody else out, and `tables`, `choosing` and `answering` are groups of pages. Why it is built so:
 ``docs/decisions/0027-a-page-to-ask-on.md``.
 """
 
@@ -16,6 +16,6 @@ except ImportError as missing:
 
 from dpselect.web.guards import Guard
 from dpselect.web.server import application, serve
-from dpselect.web.site import Site
+from dpselect.web.site import Folder, Site
 
-__all__ = ["Guard", "Site", "application", "serve"]
+__all__ = ["Folder", "Guard", "Site", "application", "serve"]

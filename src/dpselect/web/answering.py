@@ -1,38 +1,38 @@
-"""The pages of one question from its confirmation to its answer, its certificate, and the command that asks it."""
+"""The pages of one question from its confirmation to its answer, and what of it can be taken along."""
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import re
-import shlex
 from collections.abc import Mapping
-from dataclasses import fields
+from datetime import date
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from dpselect import public
 from dpselect.certificates.release import Release
+from dpselect.certificates.tables import columns
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
-from dpselect.formats import Format
-from dpselect.plans.report import in_words, is_drawn, rows_of
-from dpselect.privacy import Neighbours
-from dpselect.public_time import Times
+from dpselect.plans.report import in_words, is_drawn, report
 from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import as_text
-from dpselect.web.forms import conditions
 from dpselect.web.pages import Pages, route
-from dpselect.web.planning import on_page, why
+from dpselect.web.planning import accuracy_of, budget_of, why
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
-from dpselect.web.site import Site, shown_address
+from dpselect.web.words import on_page
 
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
 """Of a picture: so that a page knows it before the picture has come."""
 
 MOST_ROWS = 200
-"""Of an answer on the page; all are in the certificate."""
+"""Of an answer on the page; all are in its table."""
 
 
 def question(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
@@ -43,26 +43,31 @@ def question(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respon
     stage = asked.work.stage  # once: it may be another one a moment later
     if stage is Stage.ANSWERED:
         return _answer(pages, asked.id, asked.work.result, asked)
+    site = asked.form.site
     if stage is Stage.READING:
-        return pages.shown("reading.html", asked=asked)
+        return pages.shown("reading.html", site=site, asked=asked)
     if stage in (Stage.REFUSED, Stage.STOPPED, Stage.LOST):
-        return pages.shown("refused.html", asked=asked, stage=stage)
+        return pages.shown("refused.html", site=site, asked=asked, stage=stage)
     return _confirmation(pages, asked)
 
 
 def _confirmation(pages: Pages, asked: PageRequest) -> Response:
-    forecast = asked.form.forecast(asked.epsilon, paying=True)
+    form = asked.form
+    forecast, held = form.forecast(asked.epsilon, paying=True), form.site.held
     if forecast is None:
-        said = " ".join(asked.form.errors.values())
-        return pages.error(400, "That did not work", said)
+        return pages.error(400, "That did not work", " ".join(form.errors.values()))
+    within, accuracy = accuracy_of(form, forecast)
     return pages.shown(
         "confirm.html",
+        site=form.site,
         asked=asked,
         forecast=forecast,
         cost=wording.cost(forecast, forecast.guarantee.epsilon),
         promise=in_words(forecast.guarantee),
+        within=within,
+        accuracy=accuracy,
         why=why(forecast),
-        budget=pages.budget(forecast),
+        budget=None if held is None else budget_of(held, forecast),
     )
 
 
@@ -112,43 +117,121 @@ def stored(pages: Pages, id: str) -> Release[Any] | None:
     return None
 
 
-def _release(pages: Pages, id: str) -> Release[Any] | None:
+def _release(pages: Pages, request: Request) -> Release[Any]:
+    """The answer of the address, or no such page."""
+    id = request.path_params["id"]
     asked = pages.questions.find(id)
-    return stored(pages, id) if asked is None else asked.release
+    release = stored(pages, id) if asked is None else asked.release
+    if release is None:
+        raise HTTPException(404)
+    return release
 
 
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
-    heads, rows = rows_of(release)
+    heads, rows = table_of(release)
     svg, no_chart = _drawn(pages, id, release)
-    size = _SIZE.search(svg)
+    size, site = _SIZE.search(svg), pages.site if asked is None else asked.form.site
+    is_single = len(rows) == 1 and release.groups is None
     return pages.shown(
         "answer.html",
+        site=site,
         id=id,
         asked=asked,
         release=release,
-        value="" if heads else _visible(rows[0][0]),
+        single=_single(release) if is_single else None,
         heads=heads,
-        rows=[[*map(_visible, row)] for row in rows[:MOST_ROWS]],
+        rows=rows[:MOST_ROWS],
         left_out=max(0, len(rows) - MOST_ROWS),
         sentences=[on_page(each) for each in (*release.sentences, release.basis_missing) if each],
         loud=wording.LOUD,
         promise=release.promise if release.seeded else in_words(release.guarantee),
         size=None if size is None else [round(float(each)) for each in size.groups()],
+        has_picture=bool(svg),
         no_chart=no_chart,
-        certificate=release.to_json(),
-        command="" if asked is None else on_the_command_line(asked),
-        account=pages.account,
+        account=site.held,
     )
 
 
-def _visible(value: object) -> str:
-    """A value of an answer as a text; in quotes if blanks around or within it would not be seen.
+def number(value: object, within: float | None, *, up: bool | None = None, is_amount: bool = False) -> str:
+    """A value with the digits that its error leaves to it; in quotes if blanks around or within it would not be seen.
 
-    >>> _visible("Paris"), _visible(" Paris"), _visible(""), _visible(0.5)
-    ('Paris', '" Paris"', '""', '0.5')
+    Args:
+        value: what was released.
+        within: how far it may be from the truth; None: unknown, and all digits are shown.
+        up: round up or down, so that an interval still holds; None: to the nearest.
+        is_amount: mark thousands.
+
+    >>> number(38.58687816, 0.034), number(38.58687816, 0.034, up=True), number(186.0612, 2.5), number(37.0, None)
+    ('38.59', '38.59', '186', '37')
+    >>> number(1316684, 368.0, is_amount=True), number(" Paris", None), number("", None)
+    ('1,316,684', '" Paris"', '""')
     """
+    if isinstance(value, float) and within is not None and 0 < within < math.inf:
+        digits = min(max(0, -math.floor(math.log10(within))), 17)
+        rounding = {True: ROUND_CEILING, False: ROUND_FLOOR, None: ROUND_HALF_EVEN}[up]
+        rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), rounding, Context(prec=400))
+        return f"{rounded:{',' if is_amount else ''}f}"
+    if is_amount and isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
+        return f"{int(value):,}"
     text = as_text(value)
     return text if text and text == " ".join(text.split()) else f'"{text}"'
+
+
+def table_of(release: Release[Any], *, exact: bool = False) -> tuple[list[str], list[list[str]]]:
+    """The answer as a table: headings, and a row for each value, with what it may be in truth where that is known.
+
+    Args:
+        release: the answer.
+        exact: with all digits, for other programs.
+    """
+    kind, held = QUESTIONS[release.task], columns(release)
+    measured = (kind.measure or release.column).format(unit=release.unit, column=release.column)
+    named = {
+        "group": "" if release.groups is None else as_text(release.groups["column"]),
+        kind.label: release.column if kind.label in ("value", "bin") else kind.label,
+        "released": measured,
+        "units": wording.tally_head(release),
+        "lower": "at least",
+        "upper": "at most",
+    }
+    if kind.label == "answer":
+        del held["answer"]
+    rows = [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]
+    if exact:
+        return [named[each] for each in held], [[*map(as_text, row.values())] for row in rows]
+    return [named[each] for each in held], [_shown(row, kind) for row in rows]
+
+
+def _shown(row: Mapping[str, Any], kind: Any) -> list[str]:
+    lower, upper = row.get("lower"), row.get("upper")
+    within = None if lower is None or upper is None else (upper - lower) / 2
+    counts = {"units", "lower", "upper"} if "units" in row else {"released", "lower", "upper"}
+
+    def cell(name: str, value: Any) -> str:
+        amount = name in counts and (kind.is_amount or "units" in row)
+        up = {"lower": False, "upper": True}.get(name)
+        value = kind.shown(value) if name == "released" else value
+        return number(value, within if name in counts else None, up=up, is_amount=amount)
+
+    return [cell(name, value) for name, value in row.items()]
+
+
+def _single(release: Release[Any]) -> dict[str, Any]:
+    """One answer in large digits: the value, its interval, and where in it the value is, from 0 to 1."""
+    kind, held = QUESTIONS[release.task], columns(release)
+    row = {name: values[0] for name, values in held.items()}
+    shown = dict(zip(row, _shown(row, kind), strict=True))
+    measured = row.get("units", row["released"])
+    has_interval = "lower" in row and not isinstance(measured, str | date | bool)
+    width = row["upper"] - row["lower"] if has_interval else 0
+    return {
+        "value": shown["released"],
+        "of": release.column if "units" in row or not kind.measure else "",
+        "units": shown.get("units", ""),
+        "lower": shown["lower"] if has_interval else "",
+        "upper": shown["upper"] if has_interval else "",
+        "share": round(float((measured - row["lower"]) / width), 4) if width else 0.5,
+    }
 
 
 def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
@@ -159,15 +242,13 @@ def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
         return pages.pictures.once(id, lambda: svg_without_title(release.plot())), ""
     except InvalidParameterError:
         return "", ""
-    except MissingExtraError as missing:
-        return "", str(missing)
+    except MissingExtraError:
+        return "", "The library of charts is not installed here."
 
 
 def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The picture of an answer."""
-    id = request.path_params["id"]
-    release = _release(pages, id)
-    svg = "" if release is None else _drawn(pages, id, release)[0]
+    svg = _drawn(pages, request.path_params["id"], _release(pages, request))[0]
     if not svg:
         raise HTTPException(404)
     return Response(svg, media_type="image/svg+xml")
@@ -175,78 +256,33 @@ def chart(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The certificate as a file."""
-    id = request.path_params["id"]
-    release = _release(pages, id)
-    if release is None:
+    release = _release(pages, request)
+    return _file(f"{_name(request, release)}.json", release.to_json() + "\n", "application/json")
+
+
+def csv_table(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """The answer as a table for other programs, with all digits."""
+    release, written = _release(pages, request), io.StringIO()
+    heads, rows = table_of(release, exact=True)
+    csv.writer(written).writerows([heads, *rows])
+    return _file(f"{_name(request, release)}.csv", written.getvalue(), "text/csv")
+
+
+def answers_report(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """All answers about this table as one page, for people who were not there."""
+    releases = [each.work.result for each in reversed(pages.answered)]
+    if not releases:
         raise HTTPException(404)
-    name = f"{release.task.replace('_', '-')}-{id}.json"
-    about = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(release.to_json() + "\n", media_type="application/json", headers=about)
+    name = f"Answers about {pages.site.source_name or pages.site.shown_source}"
+    return _file("report.html", report(releases, title=name), "text/html")
 
 
-def on_the_command_line(asked: PageRequest) -> str:
-    """The question as a command for a POSIX shell, on one line; empty if no command asks it.
-
-    What was typed into the form is what is typed in a shell: one reader reads both.
-    """
-    form, site = asked.form, asked.form.site
-    named, options = [shown_address(site.source or "")], _option("unit", form.unit)
-    for each in form.fields:
-        texts = [form.text(part) for part in each.parts]
-        if each.name == "unit" or not (each.name in form.arguments or (each.name.endswith("_as") and texts[0])):
-            continue
-        if each.name == "where":
-            options += [word for line in conditions(texts[0]) for word in _option("where", line)]
-        elif each.kind == "flag":
-            options += _option(each.name)
-        else:
-            words = [public.on_a_line(texts[0], each.name)] if each.is_list else texts
-            is_named = each.name == "column" or each.name in form.about.positional
-            (named if is_named else options).extend(words if is_named else _option(each.name, *words))
-    options += _option("epsilon", as_text(asked.epsilon))
-    for name, value in (_reading(site) | _format_words(site.format)).items():
-        if value:
-            words = [] if value is True else [str(value).replace("_", "-") if name == "neighbours" else str(value)]
-            options += _option(name, *words)
-    if site.ledger is not None:
-        options += _option("request", asked.request)
-    if any(map(_misread, named)) or any("\0" in word for word in (*named, *options)):
-        return ""
-    question = form.about.name.replace("_", "-")
-    if any(word.startswith("-") for word in named):  # all words after -- are no options
-        return shlex.join(["dpselect", question, *options, "--", *named])
-    return shlex.join(["dpselect", question, *named, *options])
+def _name(request: Request, release: Release[Any]) -> str:
+    return f"{release.task.replace('_', '-')}-{request.path_params['id']}"
 
 
-def _option(name: str, *words: str) -> list[str]:
-    """An option with its value, in one word if the value looks like an option itself."""
-    option = f"--{name.replace('_', '-')}"
-    if len(words) == 1 and words[0].startswith("-"):
-        return [f"{option}={words[0]}"]
-    return [option, *words]
-
-
-def _misread(word: str) -> bool:
-    """Whether a name is taken for an option even after ``--``."""
-    return word.partition("=")[0] in ("--help", "-h", "--help-all", "--version")
-
-
-def _reading(site: Site) -> dict[str, Any]:
-    """What a table is opened with, if not as usual."""
-    return {
-        "table": site.table,
-        "memory_limit": site.memory_limit,
-        "source_name": site.source_name,
-        "neighbours": None if site.neighbours is Neighbours.ADD_REMOVE else str(site.neighbours),
-        "times": None if site.times is Times.DAY else str(site.times),
-        "ledger": None if site.ledger_url is None else shown_address(site.ledger_url),
-        "account": site.account,
-    }
-
-
-def _format_words(format: Format) -> dict[str, Any]:
-    held, usual = {each.name: getattr(format, each.name) for each in fields(format)}, Format()
-    return {name: value for name, value in held.items() if value != getattr(usual, name)}
+def _file(name: str, text: str, kind: str) -> Response:
+    return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 ROUTES = (
@@ -255,5 +291,7 @@ ROUTES = (
     route("/release/{id}/progress", progress),
     route("/release/{id}/stop", stop, "POST"),
     route("/release/{id}/certificate.json", certificate),
+    route("/release/{id}/table.csv", csv_table),
     route("/release/{id}/chart.svg", chart),
+    route("/report.html", answers_report),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,54 +12,30 @@ from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, 
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
 from dpselect.questions.question import Question
-from dpselect.questions.words import as_text, counted
 from dpselect.session.described import seen
 from dpselect.session.forecast import Forecast
 from dpselect.summaries import CandidateKind
-from dpselect.web.site import NOBODY, Site
+from dpselect.web.site import Site
+from dpselect.web.words import error_in_words, helped, in_two, label, said_back, title
 
 START = "0.5"
-"""Where the slider of epsilon stands first: somewhere it has to."""
+"""Where epsilon stands first: somewhere it has to."""
 
 _MOST_EPSILON = 1000.0
 """More is a slip of the hand: probabilities may then change by a factor of more than 10^400."""
 
+_MOST_PEOPLE = 10**12
+
 _LONGEST = 200_000
 """Characters of one field."""
 
-_MORE = frozenset({"lower", "units", "method", "scale", "kind", "max_rows_per_unit", "where"})
-"""Arguments that few need."""
+_STARTS = frozenset({"step", "with_counts", "delta", "bins"})
+"""Options of a question's example that its form begins with; all others are about the example's own column."""
 
-_AT_FILE = re.compile(r"(or )?@file(( with one per line,)? or @codes\.csv:column)?(?=\.)")
-_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+_PEOPLE = Argument("whole", "A public guess, never counted in the table: the accuracy depends on it.", "people", None)
 
-_ASKS = {"top_k": "What are the most common values?"}
-"""Questions whose example asks for more than the question has to."""
-
-_WORDS = {
-    "count": "number of people",
-    "histogram": "counts of values",
-    "most_common": "most common value",
-    "top_k": "most common values",
-    "values": "names of values",
-    "least_common": "rarest value",
-    "sum": "sum",
-    "mean": "average",
-    "variance": "spread",
-    "median": "middle value",
-    "quantile": "percentile",
-    "quantiles": "percentiles",
-    "upper_bound": "upper bound",
-    "density": "distribution",
-    "best_by": "largest sum",
-    "best_date": "date to meet on",
-    "best_price": "price to ask",
-}
-"""What a question is called in few words."""
-
-_QUARTILES = [0.25, 0.5, 0.75]
-
-_UNIT = Argument("text", "Column that identifies whom a row belongs to: who is protected.", "unit")
+ABOUT_PEOPLE = frozenset({"mean", "variance", "median", "quantile", "upper_bound", "density"})
+"""Questions that are the more accurate, the more people there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +46,7 @@ class Field:
         argument: what is typed into it.
         default: what it shows at first.
         choices: what can be chosen, each with a label; empty: typed freely.
-        part: where it stands: "main", "more" or "groups".
+        part: where it stands: "main", "plan", "more" or "groups".
     """
 
     argument: Argument
@@ -86,13 +62,17 @@ class Field:
     @property
     def label(self) -> str:
         """Its name in words."""
-        return self.name.replace("_", " ")
+        return label(self.name)
 
     @property
     def help(self) -> str:
-        """The help of the argument in the words of a page."""
-        said = _AT_FILE.sub("or one on each line", self.argument.help)
-        return _OPTION.sub(lambda found: found[1].replace("-", " "), said)
+        """The first sentences of the argument's help, in the words of a page."""
+        return in_two(helped(self.argument.help))[0]
+
+    @property
+    def rest(self) -> str:
+        """The others."""
+        return in_two(helped(self.argument.help))[1]
 
     @property
     def is_needed(self) -> bool:
@@ -119,20 +99,27 @@ class Field:
 
 
 def fields_of(about: type[Question], site: Site) -> list[Field]:
-    """The fields of a question, in the order in which they are filled in."""
+    """The fields of a question, in the order in which they are filled in: first those that its example has."""
     columns = [(each.name, f"{each.name} ({each.holds})" if site.is_typed else each.name) for each in site.columns]
-    examples = dict(zip(about.positional, about.example[0].split()[2:], strict=True))  # after table and column
+    named, options = (shlex.split(each) for each in about.example)
+    examples = dict(zip(about.positional, named[2:], strict=True))  # after table and column
+    places = [place for place, word in enumerate(options) if word.startswith("--")]
+    shown = {options[place][2:].replace("-", "_"): options[place + 1 : place + 2] for place in places}
+    examples |= {name: (shown[name] or ["on"])[0] for name in _STARTS if name in shown}
     own = [each for each in arguments_of(about) if each.name != "epsilon"]
-    own.sort(key=lambda each: (each.name != "column", each.name not in examples, each.default is not REQUIRED))
-    main = [*([_UNIT] if site.unit is None else []), *(each for each in own if each.name not in _MORE)]
-    more = [each for each in own if each.name in _MORE]
+    order = ["column", *about.positional, *shown]
+    own.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
+    main = [each for each in own if each.default is REQUIRED or each.name in order[1:]]
+    more = [each for each in own if each not in main]
     more += [_kind_of("candidates")] if about.chooses() else []
     more += [each for each in OF_EVERY_QUESTION if each.name != "request"]
-    views = [each for each in OF_VIEWS if each.name != "where"]
+    more += [each for each in OF_VIEWS if each.name == "where"]
     listed = [(each, "main") for each in main] + [(each, "more") for each in more]
-    listed += [(each, "more") for each in OF_VIEWS if each.name == "where"]
-    for each in views:
-        listed += [(each, "groups"), *([(_kind_of("groups"), "groups")] if each.name == "groups" else [])]
+    listed += [(_PEOPLE, "plan")] if about.name in ABOUT_PEOPLE else []
+    for each in OF_VIEWS:
+        if each.name != "where":
+            listed += [(each, "groups"), *([(_kind_of("groups"), "groups")] if each.name == "groups" else [])]
+    examples["people"] = site.people
     return [_field(each, part, columns, site, examples.get(each.name, "")) for each, part in listed]
 
 
@@ -143,11 +130,11 @@ def _kind_of(listed: str) -> Argument:
 
 def _field(argument: Argument, part: str, columns: Sequence[tuple[str, str]], site: Site, example: str) -> Field:
     needed, kind = argument.default is REQUIRED, argument.kind
-    default = example if needed or argument.default in (None, False) else str(argument.default).removesuffix(".0")
+    given = example or needed or argument.default in (None, False)
+    default = example if given else str(argument.default).removesuffix(".0")
     choices: list[tuple[str, str]] = []
     if kind == "text":  # every one of them names a column
-        without = {"unit": NOBODY, "column": "value"}  # of a plan without a table
-        default = without.get(argument.name, "") if site.source is None and needed else ""
+        default = "value" if site.source is None and needed else ""
         choices = [each for each in columns if argument.name != "column" or each[0] != site.unit]
     elif not isinstance(kind, str):
         choices = [(word, str(each)) for word, each in arguments.words_for(kind).items()]
@@ -166,8 +153,8 @@ class Form:
         arguments: of the question's method, without epsilon; those that have their defaults are left out.
         errors: a sentence for each field that is wrong, by its name; "" for the whole question.
         missing: names of fields that are still needed.
-        unit: the unit's column.
         understood: how each list was read, by the name of its field.
+        people: how many people are supposed to be in the table.
     """
 
     about: type[Question]
@@ -177,18 +164,19 @@ class Form:
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
     errors: dict[str, str] = field(default_factory=dict[str, str])
     missing: list[str] = field(default_factory=list[str])
-    unit: str = ""
     understood: dict[str, str] = field(default_factory=dict[str, str])
+    people: int | None = None
 
     @classmethod
     def read(cls, about: type[Question], site: Site, typed: Mapping[str, str]) -> Form:
         """The form with what was typed into it, every field read by itself."""
         fields = fields_of(about, site)
         names = [part for each in fields for part in each.parts]
-        texts = {name: typed.get(name, "").strip() for name in [*names, "epsilon"]}
-        form = cls(about, site, fields, texts, unit=site.unit or texts.get("unit", ""))
+        form = cls(about, site, fields, {name: typed.get(name, "").strip() for name in [*names, "epsilon", "site"]})
         for each in fields:
             form._read(each)
+        if form.typed["site"] not in ("", site.id):
+            form.errors[""] = "Another table was chosen meanwhile, in another window. Choose this one again."
         return form
 
     @classmethod
@@ -226,14 +214,14 @@ class Form:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What a curve depends on."""
-        texts = {name: text for name, text in self.typed.items() if name != "epsilon"}
-        return self.about.name, self.site.stamp, tuple(sorted(texts.items()))
+        """What a plan depends on, besides epsilon."""
+        texts = {name: text for name, text in self.typed.items() if name not in ("epsilon", "site")}
+        return self.about.name, self.site.id, self.site.stamp, tuple(sorted(texts.items()))
 
     def forecast(self, epsilon: float, *, paying: bool = False) -> Forecast | None:
         """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
         try:
-            return self.reply(self.site.dry(self.unit, paying=paying), epsilon)
+            return self.reply(self.site.dry(paying=paying), epsilon)
         except SelectionError as error:
             self.fail(error)
             return None
@@ -252,13 +240,13 @@ class Form:
             if name not in self.missing:  # the library has a default for it, which does not fit this table
                 self.missing.append(name)
             return
-        self.errors.setdefault(name if name in known else "", str(error))
+        self.errors.setdefault(name if name in known else "", error_in_words(error))
 
     def _read(self, each: Field) -> None:
         """Read one field into the arguments, or note what is wrong with it."""
         texts = [self.typed[part] for part in each.parts]
         if any(len(text) > _LONGEST for text in texts):
-            self.errors[each.name] = f"{each.name}: expected at most {_LONGEST:,} characters."
+            self.errors[each.name] = f"Expected at most {_LONGEST:,} characters."
         elif not all(texts):
             if each.is_needed or any(texts):
                 self.missing.append(each.name)
@@ -266,11 +254,14 @@ class Form:
             try:
                 value = self._value(each, texts)
             except SelectionError as error:
-                self.errors[each.name] = str(error)
+                self.errors[each.name] = error_in_words(error)
+                return
+            if each.name == "people":
+                self.people = value
                 return
             if each.is_list and each.name != "where":
                 self.understood[each.name] = said_back(each.name, value)
-            if value != each.argument.default and each.name not in ("unit", "candidates_as", "groups_as"):
+            if value != each.argument.default and each.name not in ("candidates_as", "groups_as"):
                 self.arguments[each.name] = value
 
     def _value(self, each: Field, texts: list[str]) -> Any:
@@ -281,85 +272,29 @@ class Form:
         if each.kind == "flag":
             return texts[0] == "on"
         if each.name == "where":
-            return public.value_of(each.argument, conditions(texts[0]), self._kinds, None, private="")
+            lines = [line.strip() for line in texts[0].splitlines() if line.strip()]
+            return public.value_of(each.argument, lines, self._kinds, None, private="")
         if each.is_list:
             texts = [public.on_a_line(texts[0], each.name)]
             if texts[0].startswith("@"):
                 hint = "Paste the list instead: one on each line, or separated by commas."
                 raise InvalidCandidatesError(each.name, typed(texts[0]), "a list, not the name of a file", hint)
+        if each.name == "people":
+            people = arguments.read("whole", "people", texts[0].replace(",", ""))
+            if not 1 <= people <= _MOST_PEOPLE:
+                raise InvalidParameterError("people", people, f"a whole number from 1 to {_MOST_PEOPLE:,}")
+            return people
         chosen = self.typed.get(f"{each.name}_as", "")
         kind = arguments.read(CandidateKind, f"{each.name}_as", chosen) if chosen else None
         column = self.typed.get("by" if each.name == "groups" else "column") or None
         return public.value_of(each.argument, texts, self._kinds_if_any, column, kind=kind, private="")
 
     def _kinds(self, column: str) -> Sequence[CandidateKind]:
-        return self.site.dry(self.unit).candidate_kinds(column)
+        return self.site.dry().candidate_kinds(column)
 
     def _kinds_if_any(self, column: str) -> Sequence[CandidateKind]:
         """The types that the members of a list can match; the question says what is wrong with its column."""
         try:
-            return self._kinds(column) if self.unit else ()
+            return self._kinds(column)
         except InvalidDataError:
             return ()
-
-
-def conditions(text: str) -> list[str]:
-    """The conditions on rows that were typed, one on each line."""
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-_SHOWN_LETTERS = 40
-"""Of one value of a list that is said back."""
-
-
-def said_back(name: str, listed: Sequence[Any]) -> str:
-    """How a list was understood, in few words: how many, the first ones and the last.
-
-    >>> said_back("candidates", ["Paris", "Lyon", "Nice", "Rome"]), said_back("groups", ["a"])
-    ('4 candidates: Paris, Lyon, ..., Rome', '1 group: a')
-    >>> said_back("candidates", range(1, 17))
-    '16 candidates: 1, 2, ..., 16'
-    """
-    length = listed[-1] - listed[0] + 1 if isinstance(listed, range) else len(listed)  # may be too long for len()
-    ends = listed if length < 4 else (listed[0], listed[1], ..., listed[-1])
-    shown = ("..." if each is ... else _shortened(as_text(each)) for each in ends)
-    return f"{counted(length, name.removesuffix('s'))}: {', '.join(shown)}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 3] + "..."
-
-
-def in_few_words(about: type[Question]) -> str:
-    """What a question is called in few words, beside its title.
-
-    >>> from dpselect.questions.question import BY_NAME
-    >>> [in_few_words(BY_NAME[name]) for name in ("mean", "quantile")]
-    ['average', 'percentile']
-    """
-    return _WORDS.get(about.name, about.name.replace("_", " "))
-
-
-def title(about: type[Question], arguments: Mapping[str, Any] | None = None) -> str:
-    """The question as a heading; with the arguments as far as they are known.
-
-    >>> from dpselect.questions.question import BY_NAME
-    >>> title(BY_NAME["top_k"])
-    'What are the most common values?'
-    >>> title(BY_NAME["top_k"], {"k": 5, "with_counts": True})
-    'What are the 5 most common values, and how many have each?'
-    >>> title(BY_NAME["quantile"], {"level": 0.75}), title(BY_NAME["median"])
-    ('Below which number do 75% of the values lie?', 'What is the median?')
-    >>> title(BY_NAME["quantiles"]), title(BY_NAME["quantiles"], {"levels": [0.1, 0.5]})
-    ('What are the quartiles?', 'What are the quantiles?')
-    """
-    given = arguments or {}
-    if about.name == "top_k" and isinstance(k := given.get("k"), int):
-        asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
-        counts = "how many have it" if k == 1 else "how many have each"
-        return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
-    if about.name == "quantiles" and given.get("levels", _QUARTILES) != _QUARTILES:
-        return "What are the quantiles?"
-    if about.name == "quantile" and isinstance(level := given.get("level"), float):
-        return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
-    return _ASKS.get(about.name, about.asks)

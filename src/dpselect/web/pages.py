@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,14 +17,13 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dpselect import __version__
-from dpselect.ledger import Account
+from dpselect.questions.question import BY_NAME
 from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import as_text
-from dpselect.session.forecast import Forecast
-from dpselect.web.forms import in_few_words, title
-from dpselect.web.planning import Budget, Curves, Latest, budget_of, left_text
-from dpselect.web.releasing import Questions
-from dpselect.web.site import Site
+from dpselect.web.planning import Latest, left_text
+from dpselect.web.releasing import PageRequest, Questions
+from dpselect.web.site import Folder, Site
+from dpselect.web.words import GROUPS, does, in_few_words, label, options_in_words, title
 
 _MOST_FIELDS = 200
 """Of a form."""
@@ -33,7 +31,6 @@ _MOST_FIELDS = 200
 _HTMX = {
     "allowEval": False,
     "allowScriptTags": False,
-    "attributesToSettle": ["class", "width", "height"],  # a style would be refused by the policy
     "historyCacheSize": 0,
     "includeIndicatorStyles": False,
     "selfRequestsOnly": True,
@@ -41,30 +38,39 @@ _HTMX = {
 """What htmx must not do."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pages:
-    """What all pages need: what they are about, and what was asked and planned so far."""
+    """What all pages need.
+
+    Attributes:
+        site: what they are about now.
+        folder: whose tables can be chosen; None: the table was named in the command.
+        questions: what was asked so far.
+        others: what other epsilons would give, by what that depends on.
+        pictures: of answers, by their ids.
+        start: what the command said of every table.
+    """
 
     site: Site
+    folder: Folder | None = None
     questions: Questions = field(default_factory=Questions)
-    curves: Curves = field(default_factory=Curves)
+    others: Latest[tuple[tuple[str, str], ...]] = field(default_factory=Latest[tuple[tuple[str, str], ...]])
     pictures: Latest[str] = field(default_factory=Latest[str])
+    start: Site = field(init=False)
 
-    def shown(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """A template as a page, or as a part of one. All values are escaped."""
-        text = _templates().get_template(template).render(site=self.site, **values)
+    def __post_init__(self) -> None:
+        self.start = self.site
+
+    def shown(self, template: str, *, status: int = 200, site: Site | None = None, **values: Any) -> HTMLResponse:
+        """A template as a page, or as a part of one, about `site`, by default the one now. All values are escaped."""
+        about = {"site": site or self.site, "folder": self.folder, "answered": self.answered}
+        text = _templates().get_template(template).render(**about, **values)
         return HTMLResponse(text, status_code=status)
 
     @property
-    def account(self) -> Account | None:
-        """The account that pays, as it is now."""
-        ledger, name = self.site.ledger, self.site.account
-        return None if ledger is None or name is None else ledger.account(name)
-
-    def budget(self, forecast: Forecast) -> Budget | None:
-        """What an answer would leave of the account; None without one."""
-        held = self.account
-        return None if held is None else budget_of(held, forecast)
+    def answered(self) -> list[PageRequest]:
+        """The questions about the table of now that have an answer, the latest first."""
+        return [each for each in self.questions.answered if each.form.site is self.site]
 
     def error(self, status: int, title: str, text: str) -> HTMLResponse:
         """A page that says what went wrong."""
@@ -100,14 +106,17 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    known: dict[str, Any] = {"version": __version__, "htmx_config": json.dumps(_HTMX)}
+    groups = {head: [BY_NAME[name] for name in names.split()] for head, names in GROUPS.items()}
+    known: dict[str, Any] = {"version": __version__, "htmx_config": json.dumps(_HTMX), "groups": groups}
     found.globals.update(known)
     found.filters.update(
         as_text=as_text,
         rounded_up=rounded_up,
         title_of=title,
         in_few_words=in_few_words,
+        label_of=label,
+        options_in_words=options_in_words,
         left=left_text,
-        shell=shlex.quote,
+        does=does,
     )
     return found

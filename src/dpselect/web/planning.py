@@ -1,13 +1,11 @@
-"""Before anything is spent: the error at each epsilon, the epsilon of a wanted error, and what an account has left.
+"""Before anything is spent: how accurate an answer would be, what it costs, and what an account has left.
 
-Everything here follows from public arguments: no row is read.
+Everything here follows from public arguments alone: no row is read.
 """
 
 from __future__ import annotations
 
-import bisect
 import math
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -15,105 +13,21 @@ from fractions import Fraction
 from threading import Lock
 from typing import Generic, TypeVar
 
-from dpselect.errors import InvalidParameterError
 from dpselect.ledger.accounts import Account, as_written
 from dpselect.ledger.records import with_few_digits
-from dpselect.mechanisms.exact_coins import first_count
-from dpselect.questions import wording
-from dpselect.questions.wording import rounded_up
+from dpselect.plans.report import in_words
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.wording import cost_shown, rounded_up
 from dpselect.questions.words import as_text
 from dpselect.session.forecast import Forecast
-from dpselect.web.forms import START, Form
+from dpselect.web.forms import Form
 
 Made = TypeVar("Made")
 
-EPSILONS = *(digits / 10**places for places in (3, 2, 1) for digits in range(10, 100)), 10.0
-"""The places of the slider: two digits, from 0.01 to 10."""
-
-_STRIDE = 6
-"""From one point of the curve to the next."""
+OTHERS = (0.1, 0.25, 0.5, 1.0, 2.0)
+"""Epsilons whose accuracy is shown beside a plan."""
 
 _KEPT = 64
-"""Curves, and pictures of answers."""
-
-_FEW = 8
-"""Points of a curve whose points take long."""
-
-AT_ONCE_SECONDS = 0.1
-"""A plan whose curve takes longer is shown without it, and the curve follows."""
-
-PATIENCE_SECONDS = 1.5
-"""For a whole curve; if its points take long, there are fewer of them."""
-
-
-_LEFT, _TOP, _RIGHT, _BOTTOM = 56.0, 10.0, 412.0, 204.0
-"""The frame of the picture, in a view of 424 to 244."""
-
-_MOST_TICKS = 6
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorCurve:
-    """The error at each of `EPSILONS` that are points of it, in the question's own unit: by epsilon, finite, above 0.
-
-    Its picture is part of the page, in the colours of the page. Both axes are logarithmic.
-    """
-
-    errors: dict[float, float]
-
-    @property
-    def lowest(self) -> float:
-        """A power of ten below all errors."""
-        return 10.0 ** math.floor(math.log10(min(self.errors.values())))
-
-    @property
-    def highest(self) -> float:
-        """A power of ten above all of them."""
-        return max(10.0 ** math.ceil(math.log10(max(self.errors.values()))), 10 * self.lowest)
-
-    def place_reaching(self, wanted: float) -> int:
-        """About the first place of the slider with this error: between two points it is like a power of epsilon."""
-        points = [*self.errors.items()]
-        if all(error.is_integer() for error in self.errors.values()):  # rounded up: half more on average
-            wanted = math.floor(wanted) + 0.5
-        after = bisect.bisect_left(points, -wanted, key=lambda point: -point[1])
-        if not 0 < after < len(points) or wanted <= 0:
-            return place_of(EPSILONS[-1] if after else EPSILONS[0])
-        (left, larger), (right, smaller) = points[after - 1 : after + 1]
-        share = math.log(larger / wanted) / math.log(larger / smaller) if larger > smaller else 1.0
-        return place_of(left * (right / left) ** share)
-
-    def place(self, epsilon: float, error: float) -> tuple[float, float] | None:
-        """Where a point is in the picture; None: outside."""
-        if not (EPSILONS[0] <= epsilon <= EPSILONS[-1] and self.lowest <= error <= self.highest):
-            return None
-        across = math.log(epsilon / EPSILONS[0]) / math.log(EPSILONS[-1] / EPSILONS[0])
-        up = math.log(error / self.lowest) / math.log(self.highest / self.lowest)
-        return round(_LEFT + across * (_RIGHT - _LEFT), 1), round(_BOTTOM - up * (_BOTTOM - _TOP), 1)
-
-    @property
-    def points(self) -> str:
-        """All points, as a line has them."""
-        placed = (self.place(epsilon, error) for epsilon, error in self.errors.items())
-        return " ".join(f"{each[0]},{each[1]}" for each in placed if each is not None)
-
-    @property
-    def across(self) -> list[tuple[float, str]]:
-        """Where the axis of epsilon has its numbers."""
-        powers = ((each, self.place(each, self.lowest)) for each in (0.01, 0.1, 1.0, 10.0))
-        return [(place[0], as_text(each)) for each, place in powers if place is not None]
-
-    @property
-    def up(self) -> list[tuple[float, str]]:
-        """Where the axis of errors has its numbers: powers of ten, or some of them."""
-        low, high = round(math.log10(self.lowest)), round(math.log10(self.highest))
-        powers = range(low, high + 1, 1 + (high - low) // _MOST_TICKS)
-        return [(_BOTTOM - (each - low) / (high - low) * (_BOTTOM - _TOP), f"{10.0**each:,.9g}") for each in powers]
-
-    @property
-    def table(self) -> list[tuple[float, float]]:
-        """About ten epsilons and errors, for those who cannot see the picture."""
-        return [*self.errors.items()][:: max(1, len(self.errors) // 9)]
 
 
 class Latest(Generic[Made]):
@@ -122,10 +36,6 @@ class Latest(Generic[Made]):
     def __init__(self) -> None:
         self._held = OrderedDict[Hashable, Made]()
         self._lock = Lock()
-
-    def __contains__(self, key: Hashable) -> bool:
-        with self._lock:
-            return key in self._held
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What was made for this key, or is made now."""
@@ -141,87 +51,106 @@ class Latest(Generic[Made]):
         return made
 
 
-Curves = Latest[ErrorCurve | None]
-"""Curves by what they depend on; None: the question has no bound on its error."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What an answer would be worth and would cost.
+
+    Attributes:
+        forecast: all that is known of it.
+        within: how far it may be from the truth, in its own unit; empty if the bound is about something else.
+        accuracy, promise, why: sentences.
+        budget: what it leaves of the account; None without one.
+        others: other epsilons, each with its error, as texts.
+    """
+
+    forecast: Forecast
+    within: str
+    accuracy: str
+    promise: str
+    why: str
+    budget: Budget | None
+    others: tuple[tuple[str, str], ...]
 
 
-def curve_of(curves: Curves, form: Form, go_on: Callable[[], bool] = lambda: True) -> ErrorCurve | None:
-    """The curve of a complete form.
+def planned(form: Form, others: Latest[tuple[tuple[str, str], ...]]) -> Plan | None:
+    """The plan of what was typed; None if there is none yet, with errors kept in the form.
 
     Args:
-        curves: those that were made.
-        form: the question.
-        go_on: asked before each point; once it says no, there is no curve and nothing is kept.
+        form: what was typed.
+        others: the rows of other epsilons that were made before.
     """
-    try:
-        return curves.once(form.key, lambda: _curve(form, go_on))
-    except _LeftError:
+    epsilon = form.epsilon
+    if epsilon is None or not form.is_complete:
         return None
+    forecast = form.forecast(epsilon, paying=True)
+    if forecast is None:
+        return None
+    within, accuracy = accuracy_of(form, forecast)
+    held = form.site.held
+    return Plan(
+        forecast=forecast,
+        within=within,
+        accuracy=accuracy,
+        promise=in_words(forecast.guarantee),
+        why=why(forecast),
+        budget=None if held is None else budget_of(held, forecast),
+        others=others.once(form.key, lambda: _others(form)),
+    )
 
 
-class _LeftError(Exception):
-    """Nobody waits for the curve any more."""
+def _others(form: Form) -> tuple[tuple[str, str], ...]:
+    forecasts = ((epsilon, form.forecast(epsilon)) for epsilon in OTHERS)
+    shown = [(as_text(epsilon), _within(form, each)) for epsilon, each in forecasts if each is not None]
+    return tuple(each for each in shown if each[1])
 
 
-def place_of(epsilon: float) -> int:
-    """The first place of the slider that is not below an epsilon, or the last."""
-    return min(bisect.bisect_left(EPSILONS, epsilon), len(EPSILONS) - 1)
-
-
-def _points() -> list[float]:
-    """The epsilons of a curve: few that reach from end to end first, and then those between."""
-    halved = (EPSILONS[:: _STRIDE * times] for times in (8, 4, 2, 1))
-    return [*dict.fromkeys([EPSILONS[-1], *(each for row in halved for each in row)])]
-
-
-def _curve(form: Form, go_on: Callable[[], bool]) -> ErrorCurve | None:
-    errors: dict[float, float] = {}
-    until = time.monotonic() + PATIENCE_SECONDS
-    for place, epsilon in enumerate(_points()):
-        if not go_on():
-            raise _LeftError
-        if place >= _FEW and time.monotonic() > until:
-            break
-        forecast = form.forecast(epsilon)
-        if forecast is None:
-            return None
+def _within(form: Form, forecast: Forecast) -> str:
+    """The bound on the error as a number in the unit of the answer, or of ranks, counts or sums; empty if none."""
+    bound = _value_bound(form, forecast)
+    if bound is None and not _needs_people(forecast):
         bound = forecast.error_bound
-        if bound is not None and 0 < bound < math.inf:
-            errors[epsilon] = bound
-    if len(errors) < 2:
-        return None
-    return ErrorCurve(dict(sorted(errors.items())))
+    if bound is None or not math.isfinite(bound):
+        return ""
+    whole = _whole(forecast, bound)
+    return rounded_up(bound) if whole is None else f"{whole:,}"
 
 
-def epsilon_reaching(form: Form, wanted: float, curve: ErrorCurve | None = None) -> float:
-    """The smallest place of the slider at which the error is at most `wanted`.
+def _whole(forecast: Forecast, bound: float) -> int | None:
+    """The bound in ranks, or in whole units, as the sentence about it has it; None: in something else."""
+    counted_in = QUESTIONS[forecast.task].error_unit(forecast)
+    return math.floor(bound) if counted_in is None else math.ceil(bound) if counted_in == "ranks" else None
 
-    Args:
-        form: the question.
-        wanted: the error.
-        curve: of the same question: says where to look first, so that fewer plans are made.
 
-    Raises:
-        InvalidParameterError: none does, or there is no bound on the error.
+def _value_bound(form: Form, forecast: Forecast) -> float | None:
+    return QUESTIONS[forecast.task].value_bound(forecast, form.people)
+
+
+def _needs_people(forecast: Forecast) -> bool:
+    """Whether the bound is about the value, but only known for some number of people."""
+    return QUESTIONS[forecast.task].bounds_value and QUESTIONS[forecast.task].value_bound(forecast, None) is None
+
+
+def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
+    """How far an answer may be from the truth, as a number in its own unit, and in a sentence.
+
+    The number is empty where the bound is about something else, such as ranks. Where it depends on how many people
+    have a value, it is that for the number that was guessed.
     """
-    name = "error"
-    if not 0 <= wanted < math.inf:
-        raise InvalidParameterError(name, wanted, "a number >= 0")
-
-    def bound(at: int) -> float:
-        forecast = form.forecast(EPSILONS[at])
-        found = None if forecast is None else forecast.error_bound
-        if found is None:
-            raise InvalidParameterError(name, wanted, "no wanted error, as no bound holds for all data here")
-        return found
-
-    last = len(EPSILONS) - 1
-    near = place_of(float(START)) if curve is None else curve.place_reaching(wanted)
-    found = first_count(lambda at: at > last + 1 or bound(at - 1) <= wanted, lambda at: at > near) - 1
-    if found > last:
-        hint = f"At epsilon = {as_text(EPSILONS[-1])} the error is at most {rounded_up(bound(last))}."
-        raise InvalidParameterError(name, wanted, "an error that an epsilon of the slider reaches", hint)
-    return EPSILONS[found]
+    people, unit = form.people, forecast.unit
+    many = "" if people is None else f"{people:,} {'rows' if unit == 'table row' else f'units ({unit})'} are counted"
+    each = "" if forecast.groups is None else f" in each {forecast.groups['column']}"
+    if _needs_people(forecast) and forecast.error_bound is not None:
+        name = forecast.task.replace("_", " ")
+        if people is None:
+            return "", f"How close the {name} comes depends on how many people have a value: guess their number."
+        within = _within(form, forecast)
+        sure = f"With {forecast.confidence:.0%} confidence the {name} is within {within} of the true one"
+        return within, f"{sure}, if {many}{each}."
+    said, bound = forecast.accuracy, forecast.error_bound
+    whole = None if bound is None or not math.isfinite(bound) else _whole(forecast, bound)
+    if people is not None and whole is not None:
+        said += f" If {many}{each}, that is {rounded_up(min(100.0, 100 * whole / people))}% of them."
+    return (_within(form, forecast) if QUESTIONS[forecast.task].bounds_value else ""), said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +161,7 @@ class Budget:
         account: what it is about.
         limit, left, after: epsilon in all, before and after the answer; as text.
         spent, cost: parts of 100.
-        fits: whether the account would accept the answer.
+        refused: why the account would refuse the answer; empty if it would accept it.
         is_free: whether it was answered before.
     """
 
@@ -242,7 +171,7 @@ class Budget:
     after: str
     spent: float
     cost: float
-    fits: bool
+    refused: str
     is_free: bool
 
 
@@ -263,19 +192,17 @@ def budget_of(account: Account, forecast: Forecast | None = None) -> Budget:
         after=as_text(round(float(max(left - cost, Fraction(0))), 6)),
         spent=spent,
         cost=min(part(cost), round(100 - spent, 2)),
-        fits=forecast is None or bool(forecast.fits),
+        refused="" if forecast is None or forecast.fits else _refused(account, forecast),
         is_free=is_free,
     )
 
 
-def on_page(sentence: str) -> str:
-    """A sentence of the library, with a field's name in place of an argument."""
-    return sentence.replace(wording.TO_COUNT_UNITS, "usable epsilon = 0.05, under More options,")
-
-
-def error_unit(forecast: Forecast) -> str:
-    """What the error is counted in."""
-    return forecast.error_unit or f"units ({forecast.unit})"
+def _refused(account: Account, forecast: Forecast) -> str:
+    if forecast.delta > account.set_aside_left:
+        aside = f"has delta = {as_text(account.set_aside_left)} left for questions that need one"
+        return f"Account {account.name} {aside}, and this needs {as_text(forecast.delta)}."
+    left = left_text(account.left if forecast.left is None else forecast.left)
+    return f"Account {account.name} has epsilon = {left} left: {cost_shown(forecast.epsilon)} is too much."
 
 
 def left_text(left: float) -> str:
@@ -285,16 +212,6 @@ def left_text(left: float) -> str:
     ('2.69999', '0.25', '0')
     """
     return as_text(with_few_digits(left, up=False))
-
-
-def shown_error(bound: float, sentence: str) -> str:
-    """The bound on the error as the sentence about it has it: whole things are counted down, all else is rounded up.
-
-    >>> shown_error(4.5, "the count is within 4 of the best"), shown_error(4.5, "within 4.5 of the true mean")
-    ('4', '4.5')
-    """
-    whole = f"{math.floor(bound):,}"
-    return (whole if f"within {whole} of" in sentence else rounded_up(bound)).replace(",", "")
 
 
 def why(forecast: Forecast) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from dpselect.certificates.release import Release
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, SelectionError
 from dpselect.web.forms import Form
+from dpselect.web.words import error_in_words
 
 PREFIX = "page-"
 """Of the request ids in a ledger."""
@@ -64,14 +65,13 @@ class Work:
         fraction: of the rows that was read.
         result: what came out.
         refused: the sentence of what went wrong.
-        about: the argument that this is about.
+        note: what went wrong although there is an answer.
     """
 
     stage: Stage = Stage.OPEN
     fraction: float = 0.0
     result: Any = None
     refused: str = ""
-    about: str = ""
     note: str = ""
     _stop: threading.Event = field(default_factory=threading.Event)
     _lock: Any = field(default_factory=threading.Lock)
@@ -82,7 +82,7 @@ class Work:
         with self._lock:
             if self.stage in (Stage.READING, Stage.ANSWERED, Stage.LOST):
                 return False
-            self.stage, self.fraction, self.refused, self.about, self.note = Stage.READING, 0.0, "", "", ""
+            self.stage, self.fraction, self.refused, self.note = Stage.READING, 0.0, "", ""
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, args=(act,), daemon=True)
             self._thread.start()
@@ -113,7 +113,7 @@ class Work:
             _SCANNING.release()
 
     def _run(self, act: Callable[[Callable[[float], None]], Any]) -> None:
-        stage, said, about = Stage.REFUSED, "", ""
+        stage, said = Stage.REFUSED, ""
         try:
             with self._alone(), warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", AnswerNotStoredWarning)
@@ -126,11 +126,11 @@ class Work:
         except AnswerLostError as error:
             stage, said = Stage.LOST, str(error)
         except SelectionError as error:
-            said, about = str(error), getattr(error, "name", "")
+            said = error_in_words(error)
         except Exception as error:  # noqa: BLE001 - its text may quote a row
             said = f"unexpected {type(error).__name__}; nothing was shown. Please report it."
         with self._lock:
-            self.refused, self.about, self.stage = said, about, stage
+            self.refused, self.stage = said, stage
 
 
 _SCANNING = threading.Lock()
@@ -178,7 +178,11 @@ class PageRequest:
         if self.is_outdated:
             raise SelectionError(CHANGED)
         more = {} if site.ledger is None else {"request": self.request}
-        return self.form.reply(site.data(self.form.unit, progress), self.epsilon, **more)
+        release = self.form.reply(site.data(progress), self.epsilon, **more)
+        counted = None if release.usable is None or release.where else release.usable.count
+        if isinstance(counted, int):  # was released, and is better than a guess
+            site.people = str(max(counted, 1))
+        return release
 
 
 class Questions:

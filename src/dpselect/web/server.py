@@ -24,11 +24,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
-from dpselect.web import answering, choosing, ledger_pages
+from dpselect.web import answering, choosing, ledger_pages, tables
 from dpselect.web.connections import Connection
 from dpselect.web.guards import LOOPBACK, Guard, Guarded
 from dpselect.web.pages import Pages, route
-from dpselect.web.site import Site
+from dpselect.web.site import Folder, Site
+from dpselect.web.words import error_in_words
 
 _PATIENCE_SECONDS = 2
 """For requests in progress, once the server is to end."""
@@ -48,6 +49,7 @@ _OPENING = "Opening your browser. If no page opens, open this address in one; it
 def serve(
     site: Site,
     *,
+    folder: Folder | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
     reachable: bool = False,
@@ -58,6 +60,7 @@ def serve(
 
     Args:
         site: what they are about; checked before anything is opened.
+        folder: whose tables can be chosen; None: the table of `site` alone.
         host: address to listen at.
         port: 0: any that is free.
         reachable: whether `host` may be an address that others can reach.
@@ -75,7 +78,7 @@ def serve(
     with _listening(host, port) as listener:
         guard = Guard(host, listener.getsockname()[1])
         config: Any = uvicorn.Config(
-            application(site, guard),
+            application(site, guard, folder),
             http=Connection,
             log_config=None,
             access_log=False,  # an address may hold what was typed
@@ -181,13 +184,13 @@ def _warm() -> None:
         svg_without_title(lines([line], x=Axis(title="x"), y=Axis(title="y"), title="x"))
 
 
-def application(site: Site, guard: Guard) -> Guarded:
-    """All pages about `site`, behind `guard`.
+def application(site: Site, guard: Guard, folder: Folder | None = None) -> Guarded:
+    """All pages about `site`, or a table of `folder`, behind `guard`.
 
     >>> application(Site(), Guard("127.0.0.1", 8123)).guard.address
     'http://127.0.0.1:8123/'
     """
-    pages = Pages(site)
+    pages = Pages(site, folder)
 
     @asynccontextmanager
     async def until_the_end(app: Starlette) -> AsyncGenerator[None]:
@@ -196,6 +199,7 @@ def application(site: Site, guard: Guard) -> Guarded:
 
     app = Starlette(
         routes=[
+            *tables.ROUTES,
             *choosing.ROUTES,
             *answering.ROUTES,
             *ledger_pages.ROUTES,
@@ -232,7 +236,8 @@ async def _not_found(request: Request, error: Exception) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    return request.app.state.pages.error(400, "That did not work", str(error))
+    text = error_in_words(error) if isinstance(error, SelectionError) else ""
+    return request.app.state.pages.error(400, "That did not work", text)
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:

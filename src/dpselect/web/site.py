@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import glob
 import os
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
+from urllib.parse import urlencode
 
-from dpselect.errors import InvalidParameterError
+from dpselect.errors import InvalidDataError, InvalidParameterError, typed
 from dpselect.formats import Format, declared
-from dpselect.ledger import Ledger
-from dpselect.privacy import Neighbours
+from dpselect.ledger import Account, Ledger
+from dpselect.privacy import EACH_ROW, EachRow, Neighbours, is_each_row
 from dpselect.public_time import Times
 from dpselect.rows.columns import Column, Holds
+from dpselect.rows.files.finding import named_kind
 from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session.dataset import Dataset
@@ -30,26 +33,67 @@ _MOST_FILES = 10_000
 """Whose times are looked at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """The tables of one folder, and no others: files of a known kind that are directly in it, no links, none hidden.
+
+    Args:
+        path: of the folder.
+
+    >>> tables = Folder("examples/data")
+    >>> "adult.csv" in tables.names(), "README.md" in tables.names()
+    (True, False)
+    >>> tables.place_of("../data/adult.csv")
+    Traceback (most recent call last):
+    dpselect.errors.InvalidDataError: source='../data/adult.csv': expected a table of the folder. It may be gone.
+    """
+
+    def __init__(self, path: str = ".") -> None:
+        self.path = os.path.realpath(path)
+
+    def names(self) -> list[str]:
+        """Of the tables that are there now."""
+        with os.scandir(self.path) as found:
+            return sorted((each.name for each in found if _is_table(each)), key=str.casefold)
+
+    def place_of(self, name: str) -> str:
+        """The path of a table.
+
+        Raises:
+            InvalidDataError: none of the tables that are there now has this name.
+        """
+        if name not in self.names():
+            raise InvalidDataError("source", typed(name), "a table of the folder", "It may be gone.")
+        return os.path.join(self.path, name)
+
+
+def _is_table(found: os.DirEntry[str]) -> bool:
+    hidden = found.name.startswith(".") or not found.name.isprintable()
+    return not hidden and found.is_file(follow_symlinks=False) and named_kind(found.name) is not None
+
+
+@dataclass(kw_only=True)
 class Site:
     """The public arguments that all pages share.
 
     Attributes:
         source: the table as for `dpselect.Dataset`, as a text; None: plans alone.
-        unit: column that identifies whom a row belongs to; None: chosen on the page.
+        folder: that `source` is a table of; None: it was named in the command.
+        unit: column that identifies whom a row belongs to, or `dpselect.ROWS`; None: still to be chosen.
         table: of a server.
         neighbours, format, memory_limit, source_name, times: as for `dpselect.Dataset`.
         ledger: that is charged, or None.
-        ledger_url: how it was named, for the commands that the pages show.
         account: of the ledger.
+        people: how many people are supposed to be in the table, as it was last typed or released.
+        id: tells forms of this table from those of another one.
 
     >>> site = Site(source="examples/data/adult.csv", unit="person_id")
-    >>> site.column_names[:2], site.dry("person_id").count(epsilon=1.0).error_bound
+    >>> [each.name for each in site.columns][:2], site.dry().count(epsilon=1.0).error_bound
     (['person_id', 'age'], 4.0)
     """
 
     source: str | None = None
-    unit: str | None = None
+    folder: Folder | None = None
+    unit: str | EachRow | None = None
     table: str | None = None
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     format: Format = field(default_factory=Format)
@@ -57,10 +101,11 @@ class Site:
     source_name: str | None = None
     times: Times = Times.DAY
     ledger: Ledger | None = None
-    ledger_url: str | None = None
     account: str | None = None
-    _known: dict[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
-    _lock: Any = field(default_factory=Lock, repr=False, compare=False)
+    people: str = ""
+    id: str = field(default_factory=lambda: secrets.token_hex(4), init=False)
+    _known: dict[str, Any] = field(default_factory=dict[str, Any], init=False, repr=False, compare=False)
+    _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def check(self) -> None:
         """Raise now what every question would raise.
@@ -71,19 +116,30 @@ class Site:
             InvalidParameterError: only one of ledger and account is given, or a ledger without a table.
         """
         if self.source is None:
-            given = {"ledger": self.ledger, "unit": None, "table": self.table}
+            given = {"ledger": self.ledger, "unit": None if self.unit == NOBODY else self.unit, "table": self.table}
             for name, value in given.items():
                 if value is not None:
                     raise InvalidParameterError(name, None, "a table to ask", "Without a table nothing is released.")
             return
         _ = self.columns
         if self.unit is not None:
-            self.data(self.unit)
+            self.data()
         if (self.ledger is None) != (self.account is None):
             missing = "ledger" if self.ledger is None else "account"
             raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
-        if self.ledger is not None and self.account is not None:
-            self.ledger.account(self.account)
+        _ = self.held
+
+    @property
+    def held(self) -> Account | None:
+        """The account that pays, as it is now."""
+        return None if self.ledger is None or self.account is None else self.ledger.account(self.account)
+
+    @property
+    def protects(self) -> str:
+        """What sentences call the unit."""
+        if is_each_row(self.unit) and is_each_row(self.unit, (each.name for each in self.columns)):
+            return EACH_ROW
+        return str(self.unit or "")
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -91,38 +147,34 @@ class Site:
         if self.source is None:
             return ()
         reading: dict[str, Any] = {"table": self.table, "format": declared(self.format)}
-        return self._remembered("columns", lambda: open_table(self.source, **reading).engine.columns)
-
-    @property
-    def column_names(self) -> list[str]:
-        """Their names."""
-        return [each.name for each in self.columns]
+        return self._remembered("columns", lambda: open_table(self.located, **reading).engine.columns)
 
     @property
     def is_typed(self) -> bool:
         """Whether the table has types."""
         return any(each.holds is not Holds.ANYTHING for each in self.columns)
 
-    def dry(self, unit: str, *, paying: bool = False) -> DryRun:
+    def dry(self, *, paying: bool = False) -> DryRun:
         """All questions without a row; with `paying` the account is looked at."""
         payer: dict[str, Any] = {"ledger": self.ledger, "account": self.account} if paying else {}
-        about: dict[str, Any] = {"unit": unit, "neighbours": self.neighbours, "format": declared(self.format)}
+        about: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours, "format": declared(self.format)}
 
         def made() -> DryRun:
-            return DryRun(source=self.source, table=self.table, **about, **payer)
+            source = None if self.source is None else self.located
+            return DryRun(source=source, table=self.table, **about, **payer)
 
-        return self._remembered(f"dry {paying} {unit}", made)
+        return self._remembered(f"dry {paying}", made)
 
-    def data(self, unit: str, progress: Callable[[float], None] | None = None) -> Dataset:
+    def data(self, progress: Callable[[float], None] | None = None) -> Dataset:
         """The table, opened anew: what has changed since another question is noticed by this one."""
         reading: dict[str, Any] = {
             "table": self.table,
             "memory_limit": self.memory_limit,
             "source_name": self.source_name,
+            "unit": self.unit,
         }
         return Dataset(
-            self.source,
-            unit=unit,
+            self.located,
             progress=progress,
             format=declared(self.format),
             neighbours=self.neighbours,
@@ -133,9 +185,27 @@ class Site:
         )
 
     @property
+    def located(self) -> str:
+        """Where the table is; one of a folder only as long as it is one of its tables."""
+        source = self.source or ""
+        return source if self.folder is None else self.folder.place_of(source)
+
+    @property
     def shown_source(self) -> str:
-        """The table as pages name it, without a password."""
-        return shown_address(self.source or "")
+        """The table as pages name it: a file, or a server without the password.
+
+        >>> Site(source="postgresql://ann:secret@db/shop").shown_source
+        'postgresql://ann@db/shop'
+        """
+        text = self.source or ""
+        if text.startswith(("postgres://", "postgresql://", "postgresql+")) and may_hold_password(text):
+            return without_password(text)
+        return text
+
+    @property
+    def address(self) -> str:
+        """The page on which the table is described."""
+        return "/table" if self.folder is None else f"/table?{urlencode({'name_of_table': self.source})}"
 
     @property
     def stamp(self) -> str:
@@ -143,6 +213,8 @@ class Site:
         source = self.source
         if source is None or "://" in source:
             return ""
+        if self.folder is not None:
+            return _written(os.path.join(self.folder.path, source))
         found = [source] if os.path.exists(source) else sorted(glob.glob(source, recursive=True))
         paths: list[str] = []
         for each in found:
@@ -152,33 +224,17 @@ class Site:
                 paths.append(each)
         return "|".join(map(_written, paths[:_MOST_FILES])) + f"|{len(paths)}"
 
-    def _stamp_lately(self) -> str:
-        """The stamp, at most a little old: a plan looks many times in a row."""
-        now = time.monotonic()
-        held = self._known.get("stamp")
-        if held is None or now - held[0] > _LATELY_SECONDS:
-            held = self._known["stamp"] = now, self.stamp
-        return held[1]
-
     def _remembered(self, key: str, make: Callable[[], Any]) -> Any:
-        """What was made for the files as they are now."""
+        """What was made for the files as they are now, or were just now: a plan looks many times in a row."""
         with self._lock:
-            stamp = self._stamp_lately()
+            now, (looked, stamp) = time.monotonic(), self._known.get("stamp", (-_LATELY_SECONDS, ""))
+            if now - looked >= _LATELY_SECONDS:
+                stamp = self.stamp
+                self._known["stamp"] = now, stamp
             held = self._known.get(key)
             if held is None or held[0] != stamp:
                 held = self._known[key] = stamp, make()
             return held[1]
-
-
-def shown_address(text: str) -> str:
-    """A file, or a server without the password.
-
-    >>> shown_address("people.csv"), shown_address("postgresql://ann:secret@db/shop")
-    ('people.csv', 'postgresql://ann@db/shop')
-    """
-    if text.startswith(("postgres://", "postgresql://", "postgresql+")) and may_hold_password(text):
-        return without_password(text)
-    return text
 
 
 def _written(path: str) -> str:

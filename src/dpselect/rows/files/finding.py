@@ -100,7 +100,7 @@ def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind
         InvalidDataError: the name has another ending; the file is empty, cannot be opened or is of another kind; or
             the declared format does not fit such a file.
     """
-    kind = _named(path)
+    kind = named_kind(path)
     if kind is None:
         hint = _HINTS.get(os.path.splitext(path)[1].lower(), "")
         raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
@@ -117,7 +117,8 @@ def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind
     return kind
 
 
-def _named(path: str) -> FileKind | None:
+def named_kind(path: str) -> FileKind | None:
+    """The kind that the end of a name stands for; None: no table has such a name."""
     base, last = os.path.splitext(os.path.basename(path).lower())
     if last not in COMPRESSIONS:
         return ENDINGS.get(last)

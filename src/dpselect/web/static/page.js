@@ -1,14 +1,5 @@
-// Copy buttons, and forms that are sent once. Pages work without it.
+// The slider of epsilon, and forms that are sent once. Pages work without it.
 "use strict";
-
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("button[data-copy]");
-  if (!button) return;
-  const text = document.getElementById(button.dataset.copy).textContent;
-  const failed = () => { button.textContent = "Select it, and copy with the keyboard"; };
-  if (!navigator.clipboard) failed(); // browsers have none for pages of other machines
-  else navigator.clipboard.writeText(text).then(() => { button.textContent = "Copied"; }, failed);
-});
 
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("form[data-once]")) return;
@@ -16,9 +7,31 @@ document.addEventListener("submit", (event) => {
   event.target.dataset.sent = "yes";
 });
 
+// The places of the slider: two digits, from 0.01 to 10.
+const last = 270;
+const epsilonAt = (place) => place >= last ? 10 : Number(((10 + place % 90) / 10 ** (3 - Math.floor(place / 90))).toFixed(3));
+const placeOf = (epsilon) => {
+  let place = 0;
+  while (place < last && epsilonAt(place) < epsilon) place += 1;
+  return place;
+};
+const field = document.getElementById("epsilon"), slider = document.getElementById("epsilon-place");
+const show = (place) => { slider.value = place; slider.setAttribute("aria-valuetext", field.value); };
+const set = (text) => { field.value = text; field.dispatchEvent(new Event("input", { bubbles: true })); };
+if (slider) {
+  slider.hidden = false;
+  show(placeOf(Number(field.value)));
+  field.addEventListener("input", () => { if (document.activeElement !== slider) show(placeOf(Number(field.value))); });
+  slider.addEventListener("input", () => { set(String(epsilonAt(Number(slider.value)))); show(slider.value); });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-epsilon]");
+    if (button) set(button.dataset.epsilon);
+  });
+}
+
 // What htmx could not load: the server has ended, or was started anew and does not know this browser.
 const said = {
-  lost: "The server does not answer. If it has ended, start dpselect serve again. What was charged is in the ledger.",
+  lost: "The server does not answer. If it has ended, start it again. What was charged is in the ledger.",
   refused: "The server refused that. If it was started anew, open the address that it printed.",
 };
 const tell = (text) => {
@@ -54,9 +67,4 @@ document.addEventListener("htmx:afterRequest", (event) => {
 // A page that was kept for the back button may be out of date: what it asks for may have been answered.
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) window.location.reload();
-});
-
-// A plan that comes late leaves alone what somebody is typing into.
-document.addEventListener("htmx:oobBeforeSwap", (event) => {
-  if (event.detail.target === document.activeElement) event.detail.shouldSwap = false;
 });

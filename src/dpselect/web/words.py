@@ -1,0 +1,224 @@
+"""What pages say: questions in everyday words, names of fields, and errors without a word of a command or of Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpselect.errors import InvalidParameterError, LedgerError, SelectionError
+from dpselect.questions import wording
+from dpselect.questions.question import Question
+from dpselect.questions.words import as_text, counted
+
+GROUPS = {
+    "How many": "count histogram values",
+    "Sizes and spreads": "mean median sum quantile quantiles variance density upper_bound",
+    "The best of several": "most_common top_k least_common best_by best_price best_date",
+}
+"""The questions, as people look for them."""
+
+_WORDS = {
+    "count": "number of people",
+    "histogram": "counts of values",
+    "most_common": "most common value",
+    "top_k": "most common values",
+    "values": "names of values",
+    "least_common": "rarest value",
+    "sum": "sum",
+    "mean": "average",
+    "variance": "spread",
+    "median": "middle value",
+    "quantile": "percentile",
+    "quantiles": "percentiles",
+    "upper_bound": "upper bound",
+    "density": "distribution",
+    "best_by": "largest sum",
+    "best_date": "date to meet on",
+    "best_price": "price to ask",
+}
+"""What a question is called in few words."""
+
+_ASKS = {"top_k": "What are the most common values?"}
+"""Questions whose example asks for more than the question has to."""
+
+_QUARTILES = [0.25, 0.5, 0.75]
+
+_LABELS = {
+    "k": "how many values",
+    "sum": "column to add up",
+    "candidates": "values to choose from",
+    "clip": "what one may add",
+    "level": "share below",
+    "levels": "shares below",
+    "bounds": "possible values",
+    "between": "only numbers between",
+    "by": "one answer for each",
+    "where": "only rows with",
+    "people": "how many people, about",
+    "units": "number of people, if it is public",
+    "max_rows_per_unit": "rows of one person",
+    "max_values_per_unit": "values of one person",
+    "max_groups_per_unit": "groups of one person",
+    "usable_epsilon": "epsilon for the number of people",
+    "candidates_as": "type of the values",
+    "groups_as": "type of the groups",
+}
+
+
+def label(name: str) -> str:
+    """What a page calls an argument.
+
+    >>> label("max_rows_per_unit"), label("with_counts")
+    ('rows of one person', 'with counts')
+    """
+    return _LABELS.get(name, name.replace("_", " "))
+
+
+def in_few_words(about: type[Question]) -> str:
+    """What a question is called in few words.
+
+    >>> from dpselect.questions.question import BY_NAME
+    >>> [in_few_words(BY_NAME[name]) for name in ("mean", "quantile")]
+    ['average', 'percentile']
+    """
+    return _WORDS.get(about.name, about.name.replace("_", " "))
+
+
+def title(about: type[Question], arguments: Mapping[str, Any] | None = None) -> str:
+    """The question as a heading; with the arguments as far as they are known.
+
+    >>> from dpselect.questions.question import BY_NAME
+    >>> title(BY_NAME["top_k"])
+    'What are the most common values?'
+    >>> title(BY_NAME["top_k"], {"k": 5, "with_counts": True})
+    'What are the 5 most common values, and how many have each?'
+    >>> title(BY_NAME["quantile"], {"level": 0.75}), title(BY_NAME["median"])
+    ('Below which number do 75% of the values lie?', 'What is the median?')
+    >>> title(BY_NAME["quantiles"]), title(BY_NAME["quantiles"], {"levels": [0.1, 0.5]})
+    ('What are the quartiles?', 'What are the quantiles?')
+    """
+    given = arguments or {}
+    if about.name == "top_k" and isinstance(k := given.get("k"), int):
+        asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
+        counts = "how many have it" if k == 1 else "how many have each"
+        return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
+    if about.name == "quantiles" and given.get("levels", _QUARTILES) != _QUARTILES:
+        return "What are the quantiles?"
+    if about.name == "quantile" and isinstance(level := given.get("level"), float):
+        return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
+    return _ASKS.get(about.name, about.asks)
+
+
+_SHOWN_LETTERS = 40
+"""Of one value of a list that is said back."""
+
+
+def said_back(name: str, listed: Sequence[Any]) -> str:
+    """How a list was understood, in few words: how many, the first ones and the last.
+
+    >>> said_back("candidates", ["Paris", "Lyon", "Nice", "Rome"]), said_back("groups", ["a"])
+    ('4 values: Paris, Lyon, ..., Rome', '1 group: a')
+    >>> said_back("candidates", range(1, 17))
+    '16 values: 1, 2, ..., 16'
+    """
+    length = listed[-1] - listed[0] + 1 if isinstance(listed, range) else len(listed)  # may be too long for len()
+    ends = listed if length < 4 else (listed[0], listed[1], ..., listed[-1])
+    shown = ("..." if each is ... else _shortened(as_text(each)) for each in ends)
+    noun = "value" if name == "candidates" else name.removesuffix("s")
+    return f"{counted(length, noun)}: {', '.join(shown)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 3] + "..."
+
+
+_FILE = re.compile(r"(,? or)?,? ?@file( with one per line)?(,? or @codes\.csv:column)?")
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+_GIVEN = re.compile(r"\b([a-z_]+)=(?:True\b|([-.\w/]+))")
+_SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+_FOREIGN = re.compile(
+    r"--|@|[a-z]_[a-z]|\w\(|\w=|[\[\]{}`]|docs/|\b(dps|data)\.[a-z]|\b(None|True|False|COLUMN|ROWS|Fraction|Dataset|Python)\b"
+)
+"""What only those understand who write commands or Python."""
+
+_SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z\"'])")
+
+
+def helped(text: str) -> str:
+    """The help of an argument, in the words of a page.
+
+    >>> helped("Public values: 1..100, red,green, @file or @codes.csv:column. Without them, and with a --delta, x.")
+    'Public values: 1..100, red,green, or one on each line. Without them, and with a delta, x.'
+    """
+    said = _FILE.sub(", or one on each line", text).replace(" of COLUMN", "").replace("in COLUMN", "there")
+    return options_in_words(said)
+
+
+def options_in_words(text: str) -> str:
+    """A text with the labels of fields in place of options of a command.
+
+    >>> options_in_words("Try --thousands ',': with it 2 more rows can count.")
+    "Try thousands ',': with it 2 more rows can count."
+    """
+    return _OPTION.sub(lambda found: label(found[1].replace("-", "_")), text)
+
+
+_ENOUGH = 60
+"""Characters of a help that is shown at once."""
+
+
+def in_two(text: str) -> tuple[str, str]:
+    """The first sentences of a help, and the rest.
+
+    >>> in_two("Smallest and largest value. Public, never taken from the column. If none is known, ask for one.")
+    ('Smallest and largest value. Public, never taken from the column.', 'If none is known, ask for one.')
+    """
+    first, *rest = _SENTENCES.split(text)
+    while rest and len(first) < _ENOUGH:
+        first = f"{first} {rest.pop(0)}"
+    return first, " ".join(rest)
+
+
+def does(about: type[Question]) -> str:
+    """What a question does, below its title.
+
+    >>> from dpselect.questions.question import BY_NAME
+    >>> does(BY_NAME["best_by"])
+    'Find the value of the column with the largest sum of the numbers in another column.'
+    >>> does(BY_NAME["top_k"])
+    'Find the most common values, best first.'
+    """
+    said = about.does.replace("SUM", "another column").replace("COLUMN", "the column").replace("LEVEL", "a share")
+    return said.replace(" K ", " ")
+
+
+def error_in_words(error: SelectionError) -> str:
+    """What is wrong, beside the field that it is about: what is expected, and what to do.
+
+    A sentence of the hint that only makes sense to who writes commands or Python is left out.
+
+    >>> error_in_words(InvalidParameterError("step", 0.0, "a finite number > 0", "Try data.where()."))
+    'Expected a finite number > 0.'
+    >>> error_in_words(InvalidParameterError("usable_epsilon", 1, "None, unless max_values_per_unit is 1"))
+    'Expected nothing, unless values of one person is 1.'
+    """
+    if isinstance(error, InvalidParameterError):
+        expected = re.sub("^(None|False)(?=[,: ]|$)", "nothing", error.expected)
+        begin, end = ("The table cannot be read: e", " Nothing was charged.") if error.name == "source" else ("E", "")
+        first, *more = _SENTENCES.split(_plainly(f"{begin}xpected {expected}.{end} {error.hint}".rstrip()))
+        if _FOREIGN.search(first):
+            first = "This cannot be used here."
+        return " ".join((first, *(each for each in more if not _FOREIGN.search(each))))
+    said = error.what if isinstance(error, LedgerError) else str(error)
+    return _GIVEN.sub(r"\1 \2", f"{said[:1].upper()}{said[1:]}".rstrip(".") + ".")
+
+
+def _plainly(text: str) -> str:
+    text = _GIVEN.sub(lambda found: f"{label(found[1])} {found[2] or ''}".rstrip(), helped(text))
+    return _SNAKE.sub(lambda found: label(found[0]) if found[0] in _LABELS else found[0], text)
+
+
+def on_page(sentence: str) -> str:
+    """A sentence of the library, with a field's name in place of an argument."""
+    return sentence.replace(wording.TO_COUNT_UNITS, "0.05 as epsilon for the number of people, under More,")
