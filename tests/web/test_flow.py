@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 import sys
 import threading
 from pathlib import Path
@@ -40,6 +43,61 @@ def test_every_question_has_a_form(visitor: Visitor, name: str) -> None:
     came = visitor.get(f"/ask/{name}")
     assert came.status == 200
     assert Form.empty(BY_NAME[name], visitor.site).title in came.words
+
+
+def test_every_question_is_in_the_list_of_the_first_page(visitor: Visitor) -> None:
+    shown = visitor.get("/").text
+    assert all(shown.count(f'href="/ask/{name}"') == 1 for name in BY_NAME)
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "expected"),
+    [
+        ("mean", {"people": "30000"}, r"± 0\.0369 With 99% confidence the mean is within 0\.0369 .* if 30,000"),
+        ("mean", {}, "How close the mean comes depends on how many people have a value: guess their number"),
+        ("mean", {"people": "30,000", "units": "30000"}, r"± 0\.0185 .* of the mean of 30,000 units"),
+        ("variance", {"people": "30000"}, r"± 5\.48 With 99% confidence the variance is within 5\.48"),
+        ("std", {"people": "30000"}, r"± 2\.\d+ With 99% confidence the standard deviation is within"),
+        ("median", {"people": "30000", "step": "1"}, r"19 ranks .* If 30,000 .* are counted, that is 0\.0634% of them"),
+        ("density", {"people": "100", "bins": "4"}, r"within 12 of the truth, .* If 100 .* that is 12% of them"),
+        ("sum", {"clip.lower-end": "0", "clip.upper-end": "80"}, r"± 7\d\d "),
+        ("count", {"column": ""}, r"± 9 With 99% confidence"),
+    ],
+)
+def test_the_accuracy_is_a_number_in_the_unit_of_the_answer(
+    visitor: Visitor, question: str, form: dict[str, str], expected: str
+) -> None:
+    usual = {"column": "age", "bounds.lower-end": "0", "bounds.upper-end": "120", "epsilon": "0.5"}
+    plan = visitor.post(f"/ask/{question}/plan", usual | form)
+    assert re.search(expected, plan.words), plan.words
+
+
+def test_a_number_is_reported_to_the_place_of_its_error_and_downloaded_with_all_digits(visitor: Visitor) -> None:
+    form = {"column": "age", "bounds.lower-end": "0", "bounds.upper-end": "120", "epsilon": "0.5"}
+    answer = visitor.release("mean", **form)
+    asked = visitor.pages.questions.answered[0]
+    lower, upper = asked.release.interval
+    assert f"Answer {round(asked.release.value, 2)} " in answer.words
+    shown = re.search(r"99 times in 100 the truth is between ([0-9.]+) and ([0-9.]+)\.", answer.words)
+    assert shown is not None
+    assert float(shown[1]) <= lower < upper <= float(shown[2]) < lower + 0.08
+    assert '<svg class="interval"' in answer.text
+    table = visitor.get(f"/release/{asked.id}/table.csv")
+    assert table.headers["content-disposition"].startswith("attachment")
+    (row,) = csv.DictReader(io.StringIO(table.text))
+    assert (float(row["released"]), float(row["lower"])) == (asked.release.value, lower)
+    people = visitor.get("/ask/median").text.partition('id="people"')[2].partition(">")[0]
+    assert f'value="{asked.release.usable.count}"' in people  # what was released is a better guess than any
+
+
+def test_a_report_has_all_answers_about_the_table(visitor: Visitor) -> None:
+    assert visitor.get("/report.html").status == 404
+    visitor.release("count", epsilon="0.5")
+    visitor.release("histogram", **COMMON | {"epsilon": "0.25"})
+    report = visitor.get("/report.html")
+    assert report.headers["content-disposition"] == 'attachment; filename="report.html"'
+    assert "(epsilon = 0.75, for all answers here together)" in report.words
+    assert "Report on 2 answers" in visitor.get(f"/release/{visitor.pages.questions.answered[0].id}").words
 
 
 def test_the_title_says_what_is_asked(visitor: Visitor) -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections.abc import Mapping
-from datetime import date
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -16,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.certificates.release import Release
-from dpselect.certificates.tables import columns
+from dpselect.certificates.tables import columns, headings
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.plans.report import in_words, is_drawn, report
@@ -138,7 +135,9 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         id=id,
         asked=asked,
         release=release,
-        single=_single(release) if is_single else None,
+        is_single=is_single,
+        place=0 if QUESTIONS[release.task].label == "answer" else 1,
+        interval=_interval(release, rows[0][-1]) if is_single else None,
         heads=heads,
         rows=rows[:MOST_ROWS],
         left_out=max(0, len(rows) - MOST_ROWS),
@@ -152,86 +151,49 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
     )
 
 
-def number(value: object, within: float | None, *, up: bool | None = None, is_amount: bool = False) -> str:
-    """A value with the digits that its error leaves to it; in quotes if blanks around or within it would not be seen.
+def shown(value: object, *, is_amount: bool = False) -> str:
+    """A value of an answer as a text; in quotes if blanks around or within it would not be seen.
 
-    Args:
-        value: what was released.
-        within: how far it may be from the truth; None: unknown, and all digits are shown.
-        up: round up or down, so that an interval still holds; None: to the nearest.
-        is_amount: mark thousands.
-
-    >>> number(38.58687816, 0.034), number(38.58687816, 0.034, up=True), number(186.0612, 2.5), number(37.0, None)
-    ('38.59', '38.59', '186', '37')
-    >>> number(1316684, 368.0, is_amount=True), number(" Paris", None), number("", None)
-    ('1,316,684', '" Paris"', '""')
+    >>> shown(38.59), shown(1316684, is_amount=True), shown(" Paris"), shown("")
+    ('38.59', '1,316,684', '" Paris"', '""')
     """
-    if isinstance(value, float) and within is not None and 0 < within < math.inf:
-        digits = min(max(0, -math.floor(math.log10(within))), 17)
-        rounding = {True: ROUND_CEILING, False: ROUND_FLOOR, None: ROUND_HALF_EVEN}[up]
-        rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), rounding, Context(prec=400))
-        return f"{rounded:{',' if is_amount else ''}f}"
-    if is_amount and isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
-        return f"{int(value):,}"
+    if is_amount and isinstance(value, int | float):
+        return f"{value:,}".removesuffix(".0")
     text = as_text(value)
     return text if text and text == " ".join(text.split()) else f'"{text}"'
 
 
-def table_of(release: Release[Any], *, exact: bool = False) -> tuple[list[str], list[list[str]]]:
-    """The answer as a table: headings, and a row for each value, with what it may be in truth where that is known.
-
-    Args:
-        release: the answer.
-        exact: with all digits, for other programs.
-    """
+def table_of(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
+    """The answer as it would be reported: headings, and a row for each value, with its interval where there is one."""
     kind, held = QUESTIONS[release.task], columns(release)
-    measured = (kind.measure or release.column).format(unit=release.unit, column=release.column)
-    named = {
-        "group": "" if release.groups is None else as_text(release.groups["column"]),
-        kind.label: release.column if kind.label in ("value", "bin") else kind.label,
-        "released": measured,
-        "units": wording.tally_head(release),
-        "lower": "at least",
-        "upper": "at most",
-    }
-    if kind.label == "answer":
-        del held["answer"]
-    rows = [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]
-    if exact:
-        return [named[each] for each in held], [[*map(as_text, row.values())] for row in rows]
-    return [named[each] for each in held], [_shown(row, kind) for row in rows]
+    *by, label = headings(release)
+    parts = [*zip(*(held[name] for name in by), strict=True)] or [()] * len(held["released"])
+    heads, listed = [*by], [[*map(shown, held[name])] for name in by]
+    if kind.label != "answer":
+        heads.append(label)
+        listed.append([*map(shown, held[label])])
+    heads.append((kind.measure or release.column).format(unit=release.unit, column=release.column))
+    groups = (part[0] if len(part) == 1 else part or None for part in parts)
+    values = (wording.reported(kind, release, *each) for each in zip(held["released"], groups, strict=True))
+    listed.append([shown(each, is_amount=kind.is_amount) for each in values])
+    if "units" in held:
+        heads.append(wording.tally_head(release))
+        listed.append([shown(each, is_amount=True) for each in held["units"]])
+    if "lower" in held:
+        heads.append(f"{release.confidence:.0%} interval")
+        listed.append([*map(wording.span, held["lower"], held["upper"])])
+    return heads, [[*row] for row in zip(*listed, strict=True)]
 
 
-def _shown(row: Mapping[str, Any], kind: Any) -> list[str]:
-    lower, upper = row.get("lower"), row.get("upper")
-    within = None if lower is None or upper is None else (upper - lower) / 2
-    counts = {"units", "lower", "upper"} if "units" in row else {"released", "lower", "upper"}
-
-    def cell(name: str, value: Any) -> str:
-        amount = name in counts and (kind.is_amount or "units" in row)
-        up = {"lower": False, "upper": True}.get(name)
-        value = kind.shown(value) if name == "released" else value
-        return number(value, within if name in counts else None, up=up, is_amount=amount)
-
-    return [cell(name, value) for name, value in row.items()]
-
-
-def _single(release: Release[Any]) -> dict[str, Any]:
-    """One answer in large digits: the value, its interval, and where in it the value is, from 0 to 1."""
-    kind, held = QUESTIONS[release.task], columns(release)
-    row = {name: values[0] for name, values in held.items()}
-    shown = dict(zip(row, _shown(row, kind), strict=True))
-    measured = row.get("units", row["released"])
-    has_interval = "lower" in row and not isinstance(measured, str | date | bool)
-    width = row["upper"] - row["lower"] if has_interval else 0
-    return {
-        "value": shown["released"],
-        "of": release.column if "units" in row or not kind.measure else "",
-        "units": shown.get("units", ""),
-        "lower": shown["lower"] if has_interval else "",
-        "upper": shown["upper"] if has_interval else "",
-        "share": round(float((measured - row["lower"]) / width), 4) if width else 0.5,
-    }
+def _interval(release: Release[Any], span: str) -> dict[str, Any] | None:
+    """Where a single number is in its interval, from 0 to 1, and the ends as texts; None if there is no interval."""
+    held = columns(release)
+    if "lower" not in held:
+        return None
+    ((lower, upper, number),) = zip(held["lower"], held["upper"], held.get("units", held["released"]), strict=True)
+    share = round((number - lower) / (upper - lower), 4) if upper > lower else 0.5
+    low, _, high = span.partition(" to ")
+    return {"lower": low, "upper": high, "share": share}
 
 
 def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
@@ -263,8 +225,8 @@ def certificate(pages: Pages, request: Request, typed: Mapping[str, str]) -> Res
 def csv_table(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The answer as a table for other programs, with all digits."""
     release, written = _release(pages, request), io.StringIO()
-    heads, rows = table_of(release, exact=True)
-    csv.writer(written).writerows([heads, *rows])
+    held = columns(release)
+    csv.writer(written).writerows([[*held], *zip(*(map(as_text, each) for each in held.values()), strict=True)])
     return _file(f"{_name(request, release)}.csv", written.getvalue(), "text/csv")
 
 

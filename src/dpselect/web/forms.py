@@ -34,7 +34,7 @@ _STARTS = frozenset({"step", "with_counts", "delta", "bins"})
 
 _PEOPLE = Argument("whole", "A public guess, never counted in the table: the accuracy depends on it.", "people", None)
 
-ABOUT_PEOPLE = frozenset({"mean", "variance", "median", "quantile", "upper_bound", "density"})
+ABOUT_PEOPLE = frozenset({"mean", "std", "variance", "median", "quantile", "upper_bound", "density"})
 """Questions that are the more accurate, the more people there are."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from dpselect.ledger.accounts import Account, as_written
 from dpselect.ledger.records import with_few_digits
@@ -122,12 +122,13 @@ def _whole(forecast: Forecast, bound: float) -> int | None:
 
 
 def _value_bound(form: Form, forecast: Forecast) -> float | None:
-    return QUESTIONS[forecast.task].value_bound(forecast, form.people)
+    """The bound on the error of the value; of a standard deviation it is the largest for a value of 0."""
+    return QUESTIONS[forecast.task].value_bound(forecast, form.people, 0.0)
 
 
 def _needs_people(forecast: Forecast) -> bool:
     """Whether the bound is about the value, but only known for some number of people."""
-    return QUESTIONS[forecast.task].bounds_value and QUESTIONS[forecast.task].value_bound(forecast, None) is None
+    return QUESTIONS[forecast.task].bounds_value and QUESTIONS[forecast.task].value_bound(forecast, None, 0.0) is None
 
 
 def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
@@ -140,7 +141,7 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     many = "" if people is None else f"{people:,} {'rows' if unit == 'table row' else f'units ({unit})'} are counted"
     each = "" if forecast.groups is None else f" in each {forecast.groups['column']}"
     if _needs_people(forecast) and forecast.error_bound is not None:
-        name = forecast.task.replace("_", " ")
+        name = cast(Any, QUESTIONS[forecast.task]).called
         if people is None:
             return "", f"How close the {name} comes depends on how many people have a value: guess their number."
         within = _within(form, forecast)

@@ -13,7 +13,7 @@ from dpselect.questions.words import as_text, counted
 
 GROUPS = {
     "How many": "count histogram values",
-    "Sizes and spreads": "mean median sum quantile quantiles variance density upper_bound",
+    "Sizes and spreads": "mean median sum quantile quantiles std variance density upper_bound",
     "The best of several": "most_common top_k least_common best_by best_price best_date",
 }
 """The questions, as people look for them."""
@@ -27,7 +27,8 @@ _WORDS = {
     "least_common": "rarest value",
     "sum": "sum",
     "mean": "average",
-    "variance": "spread",
+    "std": "standard deviation",
+    "variance": "variance",
     "median": "middle value",
     "quantile": "percentile",
     "quantiles": "percentiles",
@@ -135,8 +136,7 @@ def _shortened(text: str) -> str:
 
 _FILE = re.compile(r"(,? or)?,? ?@file( with one per line)?(,? or @codes\.csv:column)?")
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
-_GIVEN = re.compile(r"\b([a-z_]+)=(?:True\b|([-.\w/]+))")
-_SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+_GIVEN = re.compile(r"\b([a-z_]+)=([-.\w/]+)")
 _FOREIGN = re.compile(
     r"--|@|[a-z]_[a-z]|\w\(|\w=|[\[\]{}`]|docs/|\b(dps|data)\.[a-z]|\b(None|True|False|COLUMN|ROWS|Fraction|Dataset|Python)\b"
 )
@@ -200,23 +200,23 @@ def error_in_words(error: SelectionError) -> str:
 
     >>> error_in_words(InvalidParameterError("step", 0.0, "a finite number > 0", "Try data.where()."))
     'Expected a finite number > 0.'
-    >>> error_in_words(InvalidParameterError("usable_epsilon", 1, "None, unless max_values_per_unit is 1"))
+    >>> error_in_words(InvalidParameterError("usable_epsilon", 1, "None, unless `max_values_per_unit` is 1"))
     'Expected nothing, unless values of one person is 1.'
     """
     if isinstance(error, InvalidParameterError):
-        expected = re.sub("^(None|False)(?=[,: ]|$)", "nothing", error.expected)
+        said = re.sub("^(None|False)(?=[,: .])", "nothing", error.remedy(_spelled))
         begin, end = ("The table cannot be read: e", " Nothing was charged.") if error.name == "source" else ("E", "")
-        first, *more = _SENTENCES.split(_plainly(f"{begin}xpected {expected}.{end} {error.hint}".rstrip()))
+        first, *more = _SENTENCES.split(helped(f"{begin}xpected {said}"))
         if _FOREIGN.search(first):
             first = "This cannot be used here."
-        return " ".join((first, *(each for each in more if not _FOREIGN.search(each))))
+        return " ".join((first + end, *(each for each in more if not _FOREIGN.search(each))))
     said = error.what if isinstance(error, LedgerError) else str(error)
     return _GIVEN.sub(r"\1 \2", f"{said[:1].upper()}{said[1:]}".rstrip(".") + ".")
 
 
-def _plainly(text: str) -> str:
-    text = _GIVEN.sub(lambda found: f"{label(found[1])} {found[2] or ''}".rstrip(), helped(text))
-    return _SNAKE.sub(lambda found: label(found[0]) if found[0] in _LABELS else found[0], text)
+def _spelled(name: str, value: str) -> str:
+    """Another argument in the sentence of an error."""
+    return label(name) if value in ("", "True") else f"{label(name)} {value}"
 
 
 def on_page(sentence: str) -> str:
