@@ -161,7 +161,7 @@ def test_a_real_browser_comes_in_through_the_file(browser: Browser, tmp_path: Pa
         ([ADULT, "--unit", "nobody"], "expected a column of the data"),
         ([ADULT, "--unit", "person_id", "--account", "adult"], "--ledger is missing"),
         ([ADULT, "--unit", "person_id", "--ledger", "sqlite:///nowhere.db", "--account", "x"], "nowhere.db"),
-        (["--ledger", "sqlite:///nowhere.db", "--account", "x"], "Without a table nothing is released"),
+        (["--unit", "person_id"], "expected a table together with it"),
         ([ADULT, "--anchor", "x"], "--ledger and --account together with it"),
     ],
 )

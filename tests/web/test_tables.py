@@ -44,7 +44,7 @@ def visitor(folder: Path) -> Visitor:
 
 
 def chosen(visitor: Visitor, table: str = "people.csv", unit: str = "column who", **more: str) -> Visitor:
-    came = visitor.post("/table", {"name_of_table": table, "unit": unit, **more})
+    came = visitor.post("/table", {"file": table, "unit": unit, **more})
     assert came.status == 303, came.words
     return visitor
 
@@ -84,8 +84,8 @@ def test_nothing_outside_of_the_folder_can_be_opened(
 ) -> None:
     monkeypatch.chdir(folder)  # where a name without a path would be found
     given = name.format(outside=outside, folder=folder) if "{" in name else name
-    form = {"name_of_table": given, "unit": "column who"}
-    for came in (visitor.get(f"/table?name_of_table={quote(given)}"), visitor.post("/table", form)):
+    form = {"file": given, "unit": "column who"}
+    for came in (visitor.get(f"/table?file={quote(given)}"), visitor.post("/table", form)):
         assert came.status == 400
         assert "The table cannot be read: expected a table of the folder." in came.words
         assert SECRET not in came.text
@@ -109,8 +109,9 @@ def test_a_table_that_becomes_a_link_is_not_read(visitor: Visitor, folder: Path,
 
 def test_a_ledger_that_is_a_link_is_not_opened(visitor: Visitor, folder: Path, tmp_path: Path) -> None:
     (folder / "budget.db").symlink_to(tmp_path / "elsewhere.db")
-    came = visitor.post("/table", {"name_of_table": "people.csv", "unit": "column who", "account": "new"})
-    assert came.status == 400
+    came = visitor.post("/table", {"file": "people.csv", "unit": "column who", "account": "new"})
+    assert came.status == 422
+    assert "a folder in which budget.db is no link" in came.words
     assert not (tmp_path / "elsewhere.db").exists()
 
 
@@ -118,15 +119,15 @@ def test_a_server_of_one_table_opens_no_other(folder: Path) -> None:
     visitor = Visitor(Site(source=str(folder / "people.csv"))).enter()
     assert visitor.get("/").headers["location"] == "/table"
     assert visitor.get("/tables").status == 404
-    shown = visitor.get("/table?name_of_table=german.csv")
+    shown = visitor.get("/table?file=german.csv")
     assert "education_num" in shown.words
     assert "pay" not in shown.words
-    assert visitor.post("/table", {"name_of_table": "german.csv", "unit": "column who"}).status == 303
+    assert visitor.post("/table", {"file": "german.csv", "unit": "column who"}).status == 303
     assert visitor.pages.site.source == str(folder / "people.csv")
 
 
 def test_choosing_shows_names_of_columns_alone(visitor: Visitor) -> None:
-    shown = visitor.get("/table?name_of_table=people.csv").words
+    shown = visitor.get("/table?file=people.csv").words
     assert "2 columns" in shown
     assert "education_num" in shown
     assert "399" not in shown
@@ -134,7 +135,7 @@ def test_choosing_shows_names_of_columns_alone(visitor: Visitor) -> None:
 
 def test_a_unit_has_to_be_chosen(visitor: Visitor) -> None:
     for unit in ("", "who", "column nobody"):
-        came = visitor.post("/table", {"name_of_table": "people.csv", "unit": unit})
+        came = visitor.post("/table", {"file": "people.csv", "unit": unit})
         assert came.status == 422
         assert "This is needed" in came.text.partition('id="unit-error"')[2].partition("</p>")[0]
     assert visitor.pages.site.unit is None
@@ -150,12 +151,12 @@ def test_each_row_may_be_another_person(visitor: Visitor) -> None:
 
 
 def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
-    assert "It looks separated by semicolons" in visitor.get("/table?name_of_table=german.csv").words
-    declared = "&delimiter=semicolon&decimal=%2C&thousands=."
-    assert "3 columns" in visitor.get(f"/table?name_of_table=german.csv{declared}").words
-    wrong = visitor.get("/table?name_of_table=german.csv&decimal=%2C&thousands=%2C").text
+    assert "It looks separated by semicolons" in visitor.get("/table?file=german.csv").words
+    declared = "&delimiter=%3B&decimal=%2C&thousands=."
+    assert "3 columns" in visitor.get(f"/table?file=german.csv{declared}").words
+    wrong = visitor.get("/table?file=german.csv&decimal=%2C&thousands=%2C").text
     assert "Expected another mark" in wrong.partition('id="decimal-error"')[2].partition("</p>")[0]
-    chosen(visitor, "german.csv", delimiter="semicolon", decimal=",", thousands=".")
+    chosen(visitor, "german.csv", delimiter=";", decimal=",", thousands=".")
     typed = {"column": "pay", "bounds.lower-end": "0", "bounds.upper-end": "2000", "epsilon": "50"}
     visitor.release("mean", **typed)
     release = visitor.pages.answered[0].release
@@ -166,29 +167,29 @@ def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
 def test_a_ledger_is_kept_in_the_folder_if_one_is_wanted(visitor: Visitor, folder: Path) -> None:
     chosen(visitor)
     assert not (folder / "budget.db").exists()
-    new = {"account": "new", "epsilon": "1", "delta": "1e-6", "name": "people"}
+    new = {"account": "new", "epsilon": "1", "delta": "1e-6", "account_name": "people"}
     chosen(visitor, **new)
     visitor.release("histogram", **COMMON | {"epsilon": "0.75"})
     ledger = dps.Ledger(f"sqlite:///{folder / 'budget.db'}")
     assert float(ledger.account("people").spent) == 0.75
     assert ledger.account("people").set_aside_left == 1e-6
-    shown = visitor.get("/table?name_of_table=people.csv").words
+    shown = visitor.get("/table?file=people.csv").words
     assert "Account people: epsilon 0.25 is left" in shown
-    again = visitor.post("/table", {"name_of_table": "people.csv", "unit": "column who", **new})
+    again = visitor.post("/table", {"file": "people.csv", "unit": "column who", **new})
     assert again.status == 422
     chosen(visitor, account="account people")
     assert (
         "has epsilon = 0.25 left: 0.5 is too much"
         in visitor.post("/ask/histogram/plan", COMMON | {"epsilon": ".5"}).words
     )
-    other = visitor.post("/table", {"name_of_table": "people.csv", "unit": "rows", "account": "account people"})
+    other = visitor.post("/table", {"file": "people.csv", "unit": "rows", "account": "account people"})
     assert "This account protects each who" in other.words
 
 
 @pytest.mark.parametrize("epsilon", ["", "0", "-1", "x", "nan"])
 def test_a_wrong_limit_opens_no_account(visitor: Visitor, folder: Path, epsilon: str) -> None:
-    new = {"account": "new", "epsilon": epsilon, "name": "people"}
-    came = visitor.post("/table", {"name_of_table": "people.csv", "unit": "column who", **new})
+    new = {"account": "new", "epsilon": epsilon, "account_name": "people"}
+    came = visitor.post("/table", {"file": "people.csv", "unit": "column who", **new})
     assert came.status == 422
     assert "Expected" in came.text.partition('id="epsilon-error"')[2].partition("</p>")[0]
     assert visitor.pages.site.unit is None
@@ -215,7 +216,7 @@ def test_a_form_of_another_table_is_refused(visitor: Visitor) -> None:
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every file")
 def test_a_locked_table_is_said_in_a_sentence(visitor: Visitor, folder: Path) -> None:
     (folder / "people.csv").chmod(0)
-    came = visitor.get("/table?name_of_table=people.csv")
+    came = visitor.get("/table?file=people.csv")
     assert "The table cannot be read: expected a file that can be opened. Nothing was charged." in came.words
 
 

@@ -265,7 +265,7 @@ class Release(Planned, Generic[Answer]):
     def plot(self) -> LayerChart:
         """A chart of the released numbers: a bar for each, with an error bar where the bound is about the value.
 
-        Everything in it is released already. Bars of one mechanism have the same colour in every chart.
+        Everything in it is released already.
 
         Raises:
             InvalidParameterError: the values are candidates, not measured numbers, or there are more than 100.

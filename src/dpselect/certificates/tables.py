@@ -100,7 +100,7 @@ def plotted(release: Any) -> LayerChart:
         several = len(labels) > len(cast("dict[Any, Any]", release.value))
         groups = [as_text(group) for group in zip(*(table[name] for name in by), strict=True)]
         labels = [f"{group}, {key}" for group, key in zip(groups, labels, strict=True)] if several else groups
-    from dpselect.charts import bars, colour_of
+    from dpselect.charts import bars
 
     return bars(
         labels,
@@ -112,7 +112,6 @@ def plotted(release: Any) -> LayerChart:
         title=f"{release.task.replace('_', ' ').capitalize()} of {release.column}",
         subtitle=" ".join((release.promise, *release.sentences)),
         ends=(table["lower"], table["upper"]) if "lower" in table else None,
-        colour=colour_of(release.mechanism),
         as_points=not (kind.is_amount or "units" in table),
     )
 

@@ -6,6 +6,6 @@ A theme for Altair, and thin functions: `lines` draws `Series` along `Axis`, `ba
 from dpselect.charts.bars import bars
 from dpselect.charts.files import altair, save, svg_without_title
 from dpselect.charts.lines import Axis, Series, lines
-from dpselect.charts.theme import colour_of, styles_of
+from dpselect.charts.theme import styles_of
 
-__all__ = ["Axis", "Series", "altair", "bars", "colour_of", "lines", "save", "styles_of", "svg_without_title"]
+__all__ = ["Axis", "Series", "altair", "bars", "lines", "save", "styles_of", "svg_without_title"]

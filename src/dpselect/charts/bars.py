@@ -40,7 +40,6 @@ def bars(
     subtitle: str = "",
     others: float | None = None,
     ends: tuple[Sequence[float], Sequence[float]] | None = None,
-    colour: str = BAR_COLOURS[0],
     as_points: bool = False,
 ) -> LayerChart:
     """A chart of one bar for each label, with its number at the end, which is on the left below zero.
@@ -55,7 +54,6 @@ def bars(
         others: the sum of what has no bar of its own; the last label is its. The bar is pale. If it would dwarf the
             others it is cut at the frame, and its number says so.
         ends: where the error bar of each bar begins and ends, in the unit of `values`; None: no error bars.
-        colour: of the bars.
         as_points: draw points on an axis that need not have 0 on it: for places on a scale, such as quantiles, which
             are not amounts.
 
@@ -101,7 +99,7 @@ def bars(
         y=alt.Y("label:N", sort=shown, title=category).scale(paddingInner=0.3, paddingOuter=0.2).axis(**axis),
         tooltip=["label:N", alt.Tooltip("value:Q", title=value)],
     )
-    fill = alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(colour))
+    fill = alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(BAR_COLOURS[0]))
     told = {"expr": f"datum.label + ': ' + {_NUMBER}"}
     marked = (
         base.mark_point(filled=True, opacity=1, size=70, description=told)

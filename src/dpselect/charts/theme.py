@@ -17,21 +17,11 @@ DISTINCT_STYLES = (0, 2, 5, 3, 1, 4)
 
 _STYLES = {
     "exponential mechanism": 0,
-    "ExponentialMechanism": 0,
-    "QuantileMechanism": 0,
-    "QuantilesMechanism": 0,
     "permute-and-flip": 2,
-    "PermuteAndFlip": 2,
-    "GeometricMechanism": 3,
-    "NoisyHistogramMechanism": 3,
-    "DiscreteGaussianMechanism": 3,
-    "MeanMechanism": 4,
-    "DensityMechanism": 4,
     "noisy max (Laplace)": 5,
     "noisy max, Laplace noise": 5,
-    "ReportNoisyMax": 5,
 }
-"""The style of each mechanism, by the names that charts and certificates have for it; relatives share one."""
+"""The style of each mechanism, by the names that charts have for it."""
 
 BAR_COLOURS = ("#0b4a8f", "#d67d00", "#d9d9d9")
 PALE = "#e4e4e4"
@@ -57,15 +47,6 @@ def styles_of(names: Sequence[str]) -> list[int]:
     if len(set(known)) == len(names):
         return known
     return sorted(DISTINCT_STYLES[: len(names)])
-
-
-def colour_of(mechanism: str) -> str:
-    """The colour of a mechanism, the same in every chart.
-
-    >>> colour_of("PermuteAndFlip") == colour_of("permute-and-flip")
-    True
-    """
-    return LINE_COLOURS[_STYLES[mechanism]] if mechanism in _STYLES else BAR_COLOURS[0]
 
 
 THEME: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""The pages of the ledger: what is left of its accounts, and what was charged. Changes take the command line."""
+"""The page of the account that pays: what is left, and what was charged. Changes take the command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from dpselect.errors import InvalidAccountError
 from dpselect.ledger import Entry
 from dpselect.web.pages import Pages, route
 from dpselect.web.planning import budget_of
@@ -19,22 +18,12 @@ MOST_ENTRIES = 100
 """Of a history on the page; ``dpselect ledger history`` shows all."""
 
 
-def accounts(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """All accounts; without a ledger, how to open one."""
-    ledger = pages.site.ledger
-    return pages.shown("ledger.html", budgets=[] if ledger is None else map(budget_of, ledger.accounts()))
-
-
 def account(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """One account with its history."""
-    ledger, name = pages.site.ledger, request.query_params.get("name", "")
-    if ledger is None:
-        return accounts(pages, request, typed)
-    try:
-        held = ledger.account(name)
-    except InvalidAccountError as error:
-        return pages.error(404, "No such account", str(error))
-    history = [_line(each) for each in reversed(ledger.history(name, last=MOST_ENTRIES))]
+    """The account with its history; without one, where it is opened."""
+    ledger, held = pages.site.ledger, pages.site.held
+    if ledger is None or held is None:
+        return pages.shown("account.html", budget=None)
+    history = [_line(each) for each in reversed(ledger.history(held.name, last=MOST_ENTRIES))]
     earlier = held.entries - len(history)
     return pages.shown("account.html", account=held, budget=budget_of(held), history=history, earlier=earlier)
 
@@ -67,4 +56,4 @@ def _question_of(release: str | None) -> str:
     return f"{named} of {column}" if isinstance(column, str) else named
 
 
-ROUTES = (route("/ledger", accounts), route("/ledger/account", account))
+ROUTES = (route("/ledger", account),)

@@ -113,13 +113,11 @@ class Site:
         Raises:
             InvalidDataError, TableUnavailableError: there is no such table or column.
             InvalidAccountError, LedgerError: the account cannot be charged.
-            InvalidParameterError: only one of ledger and account is given, or a ledger without a table.
+            InvalidParameterError: only one of ledger and account is given, or a unit without a table.
         """
         if self.source is None:
-            given = {"ledger": self.ledger, "unit": None if self.unit == NOBODY else self.unit, "table": self.table}
-            for name, value in given.items():
-                if value is not None:
-                    raise InvalidParameterError(name, None, "a table to ask", "Without a table nothing is released.")
+            if self.unit not in (None, NOBODY):
+                raise InvalidParameterError("unit", None, "a table together with it")
             return
         _ = self.columns
         if self.unit is not None:
@@ -205,7 +203,7 @@ class Site:
     @property
     def address(self) -> str:
         """The page on which the table is described."""
-        return "/table" if self.folder is None else f"/table?{urlencode({'name_of_table': self.source})}"
+        return "/table" if self.folder is None else f"/table?{urlencode({'file': self.source})}"
 
     @property
     def stamp(self) -> str:

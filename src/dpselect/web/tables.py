@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from dpselect.arguments import read
-from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError
-from dpselect.formats import DELIMITER_WORDS, ENCODINGS, THOUSANDS, Format
+from dpselect.arguments import Argument, read
+from dpselect.errors import InvalidDataError, SelectionError
+from dpselect.formats import WORDS
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import ROWS
 from dpselect.rows.files.finding import named_kind
+from dpselect.web.forms import Field
 from dpselect.web.pages import Pages, route
 from dpselect.web.site import NOBODY, Site
 from dpselect.web.words import error_in_words
@@ -32,17 +34,14 @@ _COLUMN, _ACCOUNT = "column ", "account "
 NEW = "new"
 """Chosen as the account; others have a prefix."""
 
-_WRITTEN: dict[str, tuple[str, tuple[str, ...]]] = {
-    "delimiter": ("Between the cells of a line", (*DELIMITER_WORDS,)),
-    "decimal": ("Decimal mark", (".", ",")),
-    "thousands": ("Mark between thousands", (*THOUSANDS,)),
-    "strip": ("Signs around numbers, such as $ or %", ()),
-    "date_format": ("Dates, such as %d.%m.%Y (as they stand: 2026-01-31)", ()),
-    "encoding": ("Encoding", ENCODINGS),
-    "sheet": ("Name of the sheet", ()),
-    "skip_lines": ("Lines above the names of the columns", ()),
-}
-"""The words of a format that pages have, each with a label and what can be chosen."""
+_FILE = "file"
+"""The field with the name of the table."""
+
+_OF_ACCOUNT = (
+    Argument("number", "Limit on the epsilons of all answers together.", "epsilon"),
+    Argument("number", "Likewise of the deltas, if questions are to be asked that need one.", "delta", None),
+    Argument("any text", "The name of the new account.", "account_name", None),
+)
 
 
 @dataclass(slots=True)
@@ -52,20 +51,34 @@ class Opened:
     Attributes:
         site: the table, without a unit.
         typed: what was typed so far.
-        errors: a sentence for each field that is wrong, by its name.
-        columns: names of the columns; empty if the table cannot be read.
         words: the words of a format that this kind of file has.
-        accounts: open accounts of the ledger in the folder.
-        pays: whether the command named an account.
+        columns: names of the columns; empty if the table cannot be read.
+        accounts: open accounts of the ledger in the folder; None: the command named an account.
+        errors: a sentence for each field that is wrong, by its name.
     """
 
     site: Site
-    typed: dict[str, str]
-    errors: dict[str, str]
-    columns: list[str]
-    words: tuple[str, ...]
-    accounts: list[Account]
-    pays: bool
+    typed: Mapping[str, str]
+    words: list[Field]
+    columns: list[str] = field(default_factory=list[str])
+    accounts: list[Account] | None = None
+    errors: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def limits(self) -> list[Field]:
+        """The fields of a new account."""
+        return [*map(Field, _OF_ACCOUNT)]
+
+    def text(self, name: str) -> str:
+        """What an input shows."""
+        usual = {"epsilon": "1", "account_name": Path(self.site.shown_source).name.partition(".")[0]}
+        return self.typed.get(name, usual.get(name, ""))
+
+    def fail(self, error: SelectionError, otherwise: str) -> None:
+        """Keep the sentence of an error beside the field that it is about, or beside another."""
+        known = {each.name for each in (*self.words, *self.limits)}
+        name = getattr(error, "name", "")
+        self.errors[name if name in known else otherwise] = error_in_words(error)
 
 
 def tables(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
@@ -77,7 +90,7 @@ def tables(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response
 
 def table(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """One table: its columns, and what has to be said of it. Nothing is chosen yet."""
-    return _shown(pages, _opened(pages, dict(request.query_params)))
+    return _shown(pages, _opened(pages, request.query_params))
 
 
 def choose(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
@@ -85,83 +98,76 @@ def choose(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response
     if "plan" in typed:
         pages.site = Site(unit=NOBODY)
         return RedirectResponse("/", status_code=303)
-    opened = _opened(pages, dict(typed))
-    chosen, unit = None, opened.typed.get("unit", "")
-    if not opened.errors and opened.columns:
-        name = unit.removeprefix(_COLUMN)
-        if unit not in (EACH_ROW, *(_COLUMN + each for each in opened.columns)):
-            opened.errors["unit"] = "This is needed: choose a column, or that each row is another person."
-        else:
-            chosen = replace(opened.site, unit=ROWS if unit == EACH_ROW else name)
-            chosen = _checked(chosen, opened)
+    opened = _opened(pages, typed)
+    chosen = None if opened.errors else _with_unit(opened)
+    chosen = None if chosen is None else _with_account(chosen, opened)
     if chosen is None:
         return _shown(pages, opened, status=422)
     pages.site = chosen
     return RedirectResponse("/", status_code=303)
 
 
-def _checked(site: Site, opened: Opened) -> Site | None:
-    """The table with its account, if both can be asked; what is wrong is kept."""
+def _with_unit(opened: Opened) -> Site | None:
+    """The table with whom it protects; what is wrong is kept."""
+    unit = opened.text("unit")
+    if unit not in (EACH_ROW, *(_COLUMN + each for each in opened.columns)):
+        opened.errors["unit"] = "This is needed: choose a column, or that each row is another person."
+        return None
+    site = replace(opened.site, unit=ROWS if unit == EACH_ROW else unit.removeprefix(_COLUMN))
     try:
         site.check()
     except SelectionError as error:
-        opened.errors["unit"] = error_in_words(error)
+        opened.fail(error, "unit")
         return None
-    wanted, place = opened.typed.get("account", ""), _ledger_of(site)
-    if opened.pays or not wanted:
+    return site
+
+
+def _with_account(site: Site, opened: Opened) -> Site | None:
+    """The table with the account that pays, if one is wanted; what is wrong is kept."""
+    wanted = opened.text("account")
+    if opened.accounts is None or not wanted:
         return site
     try:
-        ledger, name = Ledger(f"sqlite:///{place}"), wanted.removeprefix(_ACCOUNT)
+        ledger, name = Ledger(f"sqlite:///{_ledger_of(site)}"), wanted.removeprefix(_ACCOUNT)
         if wanted == NEW:
-            name = opened.typed.get("name", "").strip() or os.path.basename(site.source or "").partition(".")[0]
-            limits = {each: _limit(opened.typed.get(each, ""), each) for each in ("epsilon", "delta")}
-            given = {"delta": limits["delta"], "set_aside": limits["delta"]} if limits["delta"] else {}
-            ledger.open_account(
-                name, epsilon=limits["epsilon"], unit=site.protects, neighbours=site.neighbours, **given
-            )
-        paid = replace(site, ledger=ledger, account=name)
+            name, delta = opened.text("account_name").strip(), opened.text("delta").strip()
+            more = {each: read("number", "delta", delta) for each in ("delta", "set_aside")} if delta else {}
+            epsilon = read("number", "epsilon", opened.text("epsilon").strip())
+            ledger.open_account(name, epsilon=epsilon, unit=site.protects, neighbours=site.neighbours, **more)
         held = ledger.account(name)
-        if (held.unit or site.protects, held.neighbours) != (site.protects, site.neighbours):
-            opened.errors["account"] = f"This account protects each {held.unit}, and cannot pay for this table."
-            return None
-        return paid
     except SelectionError as error:
-        name = getattr(error, "name", "")
-        opened.errors[name if name in ("epsilon", "delta", "name") else "account"] = error_in_words(error)
+        opened.fail(error, "account")
         return None
+    if (held.unit or site.protects, held.neighbours) != (site.protects, site.neighbours):
+        opened.errors["account"] = f"This account protects each {held.unit}, and cannot pay for this table."
+        return None
+    return replace(site, ledger=ledger, account=name)
 
 
-def _limit(text: str, name: str) -> float:
-    if not text.strip():
-        if name == "delta":
-            return 0.0
-        raise InvalidParameterError(name, None, "a number such as 1")
-    return read("number", name, text.strip())
-
-
-def _opened(pages: Pages, typed: dict[str, str]) -> Opened:
-    base, name = pages.site, typed.get("name_of_table", "")
+def _opened(pages: Pages, typed: Mapping[str, str]) -> Opened:
+    base = pages.start
     if pages.folder is not None:
-        pages.folder.place_of(name)  # before anything else is looked at
-        base = replace(pages.start, source=name, folder=pages.folder)
-    elif base.source is None:
+        base = replace(base, source=typed.get(_FILE, ""), folder=pages.folder)
+    if base.source is None:
         raise InvalidDataError("source", None, "a table of the folder")
-    kind = named_kind(base.source or "")
-    words = tuple(each for each in _WRITTEN if kind is not None and each in kind.words)
-    opened = Opened(replace(base, unit=None), typed, {}, [], words, [], base.ledger is not None)
-    given: dict[str, Any] = {each: typed[each] for each in words if typed.get(each)}
+    _ = base.located  # before anything else is looked at
+    kind = named_kind(base.source)
+    words = [Field(each) for each in WORDS if kind is not None and each.name in kind.words]
+    opened = Opened(replace(base, unit=None), typed, words)
     try:
-        if "skip_lines" in given:
-            given["skip_lines"] = read("whole", "skip_lines", given["skip_lines"])
+        given: dict[str, Any] = {
+            each.name: read(each.argument.kind, each.name, typed[each.name]) for each in words if typed.get(each.name)
+        }
         opened.site = replace(opened.site, format=replace(base.format, **given))
         opened.columns = [each.name for each in opened.site.columns]
     except SelectionError as error:
-        wrong = getattr(error, "name", "")
-        opened.errors[wrong if wrong in words else "source"] = error_in_words(error)
-    place = _ledger_of(base)
-    if os.path.isfile(place) and not os.path.islink(place):
-        with suppress(SelectionError), Ledger(f"sqlite:///{place}") as ledger:
-            opened.accounts = [each for each in ledger.accounts() if each.is_open]
+        opened.fail(error, "source")
+    if base.ledger is None:
+        opened.accounts = []
+        with suppress(SelectionError):  # said once it is to pay
+            if os.path.exists(place := _ledger_of(base)):
+                with Ledger(f"sqlite:///{place}") as ledger:
+                    opened.accounts = [each for each in ledger.accounts() if each.is_open]
     return opened
 
 
@@ -174,9 +180,7 @@ def _ledger_of(site: Site) -> str:
 
 
 def _shown(pages: Pages, opened: Opened, *, status: int = 200) -> Response:
-    usual = Format()
-    fields = [(name, *_WRITTEN[name], str(getattr(usual, name) or "")) for name in opened.words]
-    return pages.shown("table.html", status=status, site=opened.site, opened=opened, fields=fields, ledger_file=LEDGER)
+    return pages.shown("table.html", status=status, site=opened.site, opened=opened, ledger_file=LEDGER)
 
 
 ROUTES = (route("/tables", tables), route("/table", table, "GET"), route("/table", choose, "POST"))
