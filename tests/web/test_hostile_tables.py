@@ -15,7 +15,7 @@ import dpselect as dps
 from dpselect.questions.question import BY_NAME
 from dpselect.web import Site, choosing
 from dpselect.web.forms import Form
-from dpselect.web.planning import why
+from dpselect.web.planning import Latest, planned
 from tests.slow import SLOW
 from tests.web.visitor import MEDIAN, Visitor
 

@@ -20,8 +20,9 @@ from dpselect.plans.report import in_words, is_drawn, report
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import as_text
+from dpselect.web.forms import Form
 from dpselect.web.pages import Pages, route
-from dpselect.web.planning import accuracy_of, budget_of, why
+from dpselect.web.planning import planned
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
 from dpselect.web.words import on_page
 
@@ -49,23 +50,12 @@ def question(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respon
 
 
 def _confirmation(pages: Pages, asked: PageRequest) -> Response:
-    form = asked.form
-    forecast, held = form.forecast(asked.epsilon, paying=True), form.site.held
-    if forecast is None:
+    form = Form.read(asked.form.about, asked.form.site, asked.form.typed)  # the account may be another one now
+    plan = planned(form, pages.others)
+    if plan is None:
         return pages.error(400, "That did not work", " ".join(form.errors.values()))
-    within, accuracy = accuracy_of(form, forecast)
-    return pages.shown(
-        "confirm.html",
-        site=form.site,
-        asked=asked,
-        forecast=forecast,
-        cost=wording.cost(forecast, forecast.guarantee.epsilon),
-        promise=in_words(forecast.guarantee),
-        within=within,
-        accuracy=accuracy,
-        why=why(forecast),
-        budget=None if held is None else budget_of(held, forecast),
-    )
+    cost = wording.cost(plan.forecast, plan.forecast.guarantee.epsilon)
+    return pages.shown("confirm.html", site=asked.form.site, asked=asked, plan=plan, cost=cost)
 
 
 def start(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:

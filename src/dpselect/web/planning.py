@@ -86,13 +86,13 @@ def planned(form: Form, others: Latest[tuple[tuple[str, str], ...]]) -> Plan | N
     if forecast is None:
         return None
     within, accuracy = accuracy_of(form, forecast)
-    held = form.site.held
+    held, rounds = form.site.held, f", in {forecast.rounds} rounds" if forecast.rounds > 1 else ""
     return Plan(
         forecast=forecast,
         within=within,
         accuracy=accuracy,
         promise=in_words(forecast.guarantee),
-        why=why(forecast),
+        why=f"Drawn by {forecast.mechanism}{rounds}. {forecast.rule}".rstrip(),
         budget=None if held is None else budget_of(held, forecast),
         others=others.once(form.key, lambda: _others(form)),
     )
@@ -213,9 +213,3 @@ def left_text(left: float) -> str:
     ('2.69999', '0.25', '0')
     """
     return as_text(with_few_digits(left, up=False))
-
-
-def why(forecast: Forecast) -> str:
-    """Which mechanism draws the answer, and by which rule, if there is a choice."""
-    rounds = f", in {forecast.rounds} rounds" if forecast.rounds > 1 else ""
-    return f"Drawn by {forecast.mechanism}{rounds}. {forecast.rule}".rstrip()
