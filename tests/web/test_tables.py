@@ -211,6 +211,8 @@ def test_a_form_of_another_table_is_refused(visitor: Visitor) -> None:
     visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
     assert visitor.get(address).status == 200
     assert visitor.pages.answered == []  # the report is about the table of now
+    chosen(visitor, account="new", epsilon="1")
+    assert len(visitor.pages.answered) == 1  # whatever account pays
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every file")

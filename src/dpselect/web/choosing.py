@@ -67,7 +67,7 @@ def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respons
     epsilon = form.epsilon
     if not _is_right(form) or epsilon is None:
         return RedirectResponse(f"/ask/{about.name}?wrong={pages.questions.keep_wrong(form)}", status_code=303)
-    pages.site.people = form.text("people") or pages.site.people
+    form.site.people = form.text("people") or form.site.people
     asked = pages.questions.confirm(form, epsilon)
     return RedirectResponse(f"/release/{asked.id}", status_code=303)
 
@@ -101,7 +101,7 @@ def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     column = given.pop("column", None)
     if column is None:
         return _shown(pages, "", Stage.REFUSED, None, 0.0, "Choose a column first: it is what is looked at.")
-    site = pages.site
+    site = form.site
     id = pages.questions.look(lambda progress: check(site.data(), column, progress=progress, **given).as_options())
     return _looked(pages, id)
 

@@ -70,7 +70,7 @@ class Pages:
     @property
     def answered(self) -> list[PageRequest]:
         """The questions about the table of now that have an answer, the latest first."""
-        return [each for each in self.questions.answered if each.form.site is self.site]
+        return [each for each in self.questions.answered if each.form.site.subject == self.site.subject]
 
     def error(self, status: int, title: str, text: str) -> HTMLResponse:
         """A page that says what went wrong."""

@@ -52,7 +52,7 @@ class Latest(Generic[Made]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ShownPlan:
     """What an answer would be worth and would cost.
 
     Attributes:
@@ -72,7 +72,7 @@ class Plan:
     others: tuple[tuple[str, str], ...]
 
 
-def planned(form: Form, others: Latest[tuple[tuple[str, str], ...]]) -> Plan | None:
+def planned(form: Form, others: Latest[tuple[tuple[str, str], ...]]) -> ShownPlan | None:
     """The plan of what was typed; None if there is none yet, with errors kept in the form.
 
     Args:
@@ -87,7 +87,7 @@ def planned(form: Form, others: Latest[tuple[tuple[str, str], ...]]) -> Plan | N
         return None
     within, accuracy = accuracy_of(form, forecast)
     held, rounds = form.site.held, f", in {forecast.rounds} rounds" if forecast.rounds > 1 else ""
-    return Plan(
+    return ShownPlan(
         forecast=forecast,
         within=within,
         accuracy=accuracy,

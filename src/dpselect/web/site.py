@@ -201,6 +201,11 @@ class Site:
         return text
 
     @property
+    def subject(self) -> tuple[object, ...]:
+        """What is the same of sites whose answers can stand in one report: the account may be another one."""
+        return self.source, self.folder, self.protects, self.neighbours, self.table, self.format
+
+    @property
     def address(self) -> str:
         """The page on which the table is described."""
         return "/table" if self.folder is None else f"/table?{urlencode({'file': self.source})}"

@@ -64,6 +64,14 @@ _LABELS = {
     "usable_epsilon": "epsilon for the number of people",
     "candidates_as": "type of the values",
     "groups_as": "type of the groups",
+    "decimal": "decimal mark",
+    "thousands": "thousands mark",
+    "strip": "signs around numbers",
+    "as_date": "dates of timestamps",
+    "ignore_case": "ignore capitals",
+    "trim": "ignore blanks around text",
+    "header_row": "row of the names of columns",
+    "skip_lines": "lines above the names of columns",
 }
 
 
