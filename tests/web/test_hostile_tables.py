@@ -210,11 +210,11 @@ def test_every_plan_says_what_draws_the_answer(name: str) -> None:
     dates = {"bounds.lower-end": "2026-01-01", "bounds.upper-end": "2026-01-31"} if name == "best_date" else {}
     every_unit = {"column": "", "candidates": ""} if name == "count" else {"bins": ""} if name == "histogram" else {}
     form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **every_unit})
-    forecast = form.forecast(1.0)
-    assert forecast is not None, form.errors
-    assert why(forecast).startswith(f"Drawn by {forecast.mechanism}")
-    assert hasattr(dps.mechanisms, forecast.mechanism)
-    assert why(forecast).endswith(forecast.rule)
+    plan = planned(form, Latest())
+    assert plan is not None, form.errors
+    assert plan.why.startswith(f"Drawn by {plan.forecast.mechanism}")
+    assert hasattr(dps.mechanisms, plan.forecast.mechanism)
+    assert plan.why.endswith(plan.forecast.rule)
 
 
 def test_the_help_of_a_page_has_no_words_of_the_command_line() -> None:
