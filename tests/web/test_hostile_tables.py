@@ -208,9 +208,8 @@ def test_every_plan_says_what_draws_the_answer(name: str) -> None:
     about, site = BY_NAME[name], Site(source=ADULT, unit="person_id")
     alone = {"bounds.lower-end": "", "bounds.upper-end": "", "step": ""} if name == "best_price" else {}
     dates = {"bounds.lower-end": "2026-01-01", "bounds.upper-end": "2026-01-31"} if name == "best_date" else {}
-    listed = {"bins": ""} if name == "histogram" else {}
-    every_unit = {"column": "", "candidates": ""} if name == "count" else {}
-    form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **listed, **every_unit})
+    every_unit = {"column": "", "candidates": ""} if name == "count" else {"bins": ""} if name == "histogram" else {}
+    form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **every_unit})
     plan = planned(form, Latest())
     assert plan is not None, form.errors
     assert plan.why.startswith(f"Drawn by {plan.forecast.mechanism}")
