@@ -157,4 +157,95 @@ case: best => -[k uk] _; rewrite mulrA; apply: ler_wpmul2r => //.
 by apply: (@em_le_twice_pf i k) => //; apply/eqP => ki; move: ui; rewrite -ki uk eqxx.
 Qed.
 
+(** * Half the noise, claim 5 *)
+
+(** The exponential mechanism with twice the epsilon. *)
+Let EM2 := em e (@unweighted R T) (fun i => u i + u i).
+
+Lemma em2_flip i : EM2 i = p i ^+ 2 / \sum_j p j ^+ 2.
+Proof.
+have split_e j : e (u j + u j) = p j ^+ 2 * e (m + m).
+  by rewrite expr2 -!expoD; congr (e _); ring.
+have sum_e : total e (@unweighted R T) (fun i => u i + u i) = (\sum_j p j ^+ 2) * e (m + m).
+  by rewrite /total mulr_suml; apply: eq_bigr => j _; rewrite mul1r split_e.
+by rewrite /EM2 /em sum_e mul1r split_e invfM mulrACA divff ?mulr1 // expo_neq0.
+Qed.
+
+(** A tangent to 1 / z at [kappa]. *)
+Lemma chance_tangent i kappa :
+  0 < kappa -> 2%:R / kappa - (1 + \sum_j p j - p i) / kappa ^+ 2 <= chance_among p (others i).
+Proof.
+move=> kappa_gt0; set S := \sum_(j <- enum (others i)) p j.
+have -> : 1 + \sum_j p j - p i = 1 + S.
+  have -> : \sum_j p j = p i + S.
+    by rewrite (bigD1 i) //= /S big_enum; congr (_ + _); apply: eq_bigl => j; rewrite mem_others.
+  by ring.
+have z_gt0 : 0 < 1 + S.
+  by rewrite ltr_paddr ?ltr01 // /S sumr_ge0 // => j _; apply: ltW (p_gt0 j).
+have jensen : 1 <= (1 + S) * chance_among p (others i) by apply: chance_jensen.
+rewrite -(ler_pmul2l z_gt0); apply: le_trans jensen; rewrite -subr_ge0.
+have -> : 1 - (1 + S) * (2%:R / kappa - (1 + S) / kappa ^+ 2) = (1 - (1 + S) / kappa) ^+ 2.
+  by field; rewrite gt_eqF.
+exact: sqr_ge0.
+Qed.
+
+(** The mean of the flip probabilities of some bad candidates, weighted by themselves, is small enough. *)
+Lemma half_noise_core (W : {set T}) r k :
+  (forall j, j \notin W -> r <= p j) -> u k = m -> k \notin W ->
+  \sum_(i in W) p i ^+ 2 = r * (\sum_(i in W) p i) ->
+  r * (1 + \sum_j p j - r) <= \sum_j p j ^+ 2.
+Proof.
+move=> r_le uk k_notin mean_r.
+have pk : p k = 1 by rewrite /p /flip_probability uk subrr expo0.
+rewrite (bigID (mem W)) [leRHS](bigID (mem W)) /= mean_r.
+rewrite (bigD1 k k_notin) [in leRHS](bigD1 k k_notin) /= pk -subr_ge0.
+set A := \sum_(i in W) p i; set M := \sum_(i | _ && _) p i; set M2 := \sum_(i | _ && _) p i ^+ 2.
+have -> : r * A + (1 ^+ 2 + M2) - r * (1 + (A + (1 + M)) - r) = (1 - r) ^+ 2 + (M2 - r * M) by ring.
+rewrite addr_ge0 ?sqr_ge0 // /M /M2 mulr_sumr -sumrB sumr_ge0 // => j /andP[j_notin _].
+have -> : p j ^+ 2 - r * p j = p j * (p j - r) by ring.
+by rewrite mulr_ge0 ?(ltW (p_gt0 j)) // subr_ge0 r_le.
+Qed.
+
+(** With twice the epsilon the exponential mechanism is never worse: a score of [t] or less is not more likely, for any [t]. *)
+Theorem em_half_noise (t : V) :
+  event EM2 [set i | u i <= t] <= event PF [set i | u i <= t].
+Proof.
+have [k uk] : exists k, u k = m by case: best.
+have EM2_law : is_law EM2 by apply: em_is_law => [i|]; [exact: ler01 | exists k; apply: ltr01].
+set W := [set i | u i <= t].
+case: (lerP m t) => [mt|tm].
+  have all_W : W = [set: T] by apply/setP => i; rewrite !inE (le_trans _ mt) //; case: best => _; apply.
+  have event_all (P : T -> R) : event P W = \sum_i P i by rewrite /event all_W; apply: eq_bigl => i; rewrite inE.
+  by case: EM2_law => _ sum1; case: (pf_score_is_law e best) => _ sum2; rewrite !event_all sum1 sum2.
+have [->|[i0 i0W]] := set_0Vmem W; first by rewrite /event !big_set0.
+pose A := \sum_(i in W) p i; pose B := \sum_(i in W) p i ^+ 2; pose Y := \sum_j p j; pose D := \sum_j p j ^+ 2.
+have A_gt0 : 0 < A.
+  by rewrite /A (bigD1 i0 i0W) /= ltr_paddr ?p_gt0 // sumr_ge0 // => j _; apply: ltW (p_gt0 j).
+have D_gt0 : 0 < D.
+  rewrite /D (bigD1 k) //= ltr_paddr ?exprn_gt0 ?p_gt0 // sumr_ge0 // => j _; exact: sqr_ge0.
+pose r := B / A.
+have BA : B = r * A by rewrite /r divfK // gt_eqF.
+have k_notin : k \notin W by rewrite inE uk -ltNge.
+have r_le j : j \notin W -> r <= p j.
+  move=> j_notin; rewrite /r ler_pdivr_mulr // mulr_sumr; apply: ler_sum => i iW.
+  rewrite expr2; apply: ler_wpmul2r; first exact: ltW (p_gt0 i).
+  apply: expo_le; rewrite ler_add2r; move: iW j_notin; rewrite !inE -ltNge => ui /ltW; exact: le_trans.
+have r_le1 : r <= 1 by have := r_le k k_notin; rewrite /p /flip_probability uk subrr expo0.
+pose kappa := 1 + Y - r.
+have kappa_gt0 : 0 < kappa.
+  by rewrite /kappa addrAC ltr_paddl ?subr_ge0 // (sum_gt0 k).
+have core : r * kappa <= D := half_noise_core r_le uk k_notin BA.
+apply: (@le_trans _ _ (A / kappa)).
+  have -> : event EM2 W = B / D by rewrite /event /B mulr_suml; apply: eq_bigr => i _; rewrite em2_flip.
+  rewrite ler_pdivr_mulr // mulrAC ler_pdivl_mulr // BA mulrAC [A * D]mulrC.
+  by apply: ler_wpmul2r => //; apply: ltW.
+have -> : A / kappa = \sum_(i in W) p i * (2%:R / kappa - (1 + Y - p i) / kappa ^+ 2).
+  have -> : \sum_(i in W) p i * (2%:R / kappa - (1 + Y - p i) / kappa ^+ 2)
+          = 2%:R / kappa * A - ((1 + Y) * A - B) / kappa ^+ 2.
+    rewrite /A /B !mulr_sumr -sumrB mulr_suml -sumrB; apply: eq_bigr => i _; ring.
+  by rewrite BA; have -> : Y = kappa + r - 1 by [rewrite /kappa; ring]; field; rewrite gt_eqF.
+apply: ler_sum => i _; rewrite /PF /pf pf_chance; apply: ler_wpmul2l; first exact: ltW (p_gt0 i).
+exact: chance_tangent.
+Qed.
+
 End Error.
