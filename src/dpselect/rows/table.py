@@ -6,7 +6,7 @@ whether reading succeeds depends on no row's content.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -86,25 +86,26 @@ class Table:
 
     def count(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
-        return self._summary(statements.count(**asked), progress)
+        return self._summary(statements.count, asked, progress)
 
     def total(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateTotals]:
         """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
-        return self._summary(statements.total(**asked), progress)
+        return self._summary(statements.total, asked, progress)
 
     def gather(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitValues]:
         """Numbers clipped into a domain, at most some of each unit in each group."""
-        return self._summary(statements.gather(**asked), progress)
+        return self._summary(statements.gather, asked, progress)
 
     def units(self, *, progress: Progress | None = None, **asked: Any) -> list[int]:
         """How many different units have at least one row that a question can use."""
-        return self._summary(statements.units(**asked), progress)
+        return self._summary(statements.units, asked, progress)
 
     def names(self, *, progress: Progress | None = None, **asked: Any) -> list[NameCounts]:
         """How many different units have at least one row with each value that occurs."""
-        return self._summary(statements.names(**asked), progress)
+        return self._summary(statements.names, asked, progress)
 
-    def _summary(self, statement: Statement, progress: Progress | None) -> list[Any]:
+    def _summary(self, of: Callable[..., Statement], asked: dict[str, Any], progress: Progress | None) -> list[Any]:
+        statement = of(**asked)
         statement = filtered(statement, self.conditions) if self.conditions else statement
         if self.engine.format is not None:
             statement = _compared(statement, self.engine.format)
