@@ -139,7 +139,9 @@ def unit_of(columns: Sequence[Column], name: object, *, listed: bool) -> Column:
             raise InvalidDataError("unit", Shown("ROWS"), "a table with at least one column")
         return replace(next((each for each in columns if each.holds in _PLAIN), columns[0]), each_row=True)
     column = find_column(columns, name, argument="unit", listed=listed)
-    check_unit(column)
+    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.TIMES):  # not compared alike in every file
+        expected = "a column of identifiers: numbers, text, bytes or dates"
+        raise InvalidDataError("unit", Shown(repr(column.name)), expected, column.described(_CAST))
     return column
 
 
@@ -173,13 +175,6 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
     hint += f"The columns are: {shown}." + number
     raise InvalidDataError(argument, typed(name), "a column of the data", hint)
-
-
-def check_unit(column: Column) -> None:
-    """Refuse a column of units whose values cannot be compared in the same way in every file."""
-    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.TIMES):
-        expected = "a column of identifiers: numbers, text, bytes or dates"
-        raise InvalidDataError("unit", Shown(repr(column.name)), expected, column.described(_CAST))
 
 
 def candidate_kinds(column: Column) -> tuple[CandidateKind, ...]:
@@ -253,10 +248,8 @@ Progress = Callable[[float], None]
 class Grouping:
     """A public list of groups, and the number of groups in which one unit counts.
 
-    A unit with rows in more groups counts in `max_groups_per_unit` of them; its rows in other groups are left out. They
-    are chosen at random, so that every set of this size is equally likely, by the unit's own rows alone and by random
-    bits that are independent of the data. Only rows that would count without groups (with a unit, a candidate and a
-    number, if needed) put a unit into a group.
+    Which they are is chosen at random, every set being equally likely, by the unit's own rows alone. Only rows that
+    would count without groups put a unit into a group. Proof: ``proofs/groups.md``.
 
     Attributes:
         column: column with the group of each row; rows with a value not in `groups` are left out.

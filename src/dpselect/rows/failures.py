@@ -96,11 +96,11 @@ cut_off = TranslatedErrors(lambda error: SelectionError(f"An unforeseen {type(er
 """Passes errors of this package on without the frames inside, which contain names that may be private."""
 
 
-_ASK = "Its engine could not answer; ask it for the first and the last rows to see why."
+ASK = "Its engine could not answer; ask it for the first and the last rows to see why."
 _WHOLE = "a table that can be read to its end"
 
 
-def reading(shown: str, *, hint: str = _ASK, expected: str = _WHOLE) -> TranslatedErrors:
+def reading(shown: str, *, hint: str = ASK, expected: str = _WHOLE) -> TranslatedErrors:
     """A block in which every error of an engine, or of a caller's frame, is replaced.
 
     Raises:
@@ -110,7 +110,7 @@ def reading(shown: str, *, hint: str = _ASK, expected: str = _WHOLE) -> Translat
     return TranslatedErrors(lambda error: unanswered(error, shown, hint=hint, expected=expected))
 
 
-def unanswered(error: BaseException, shown: str, *, hint: str = _ASK, expected: str = _WHOLE) -> SelectionError:
+def unanswered(error: BaseException, shown: str, *, hint: str = ASK, expected: str = _WHOLE) -> SelectionError:
     """The error to raise for an engine's error. It reveals only whether memory was full."""
     if isinstance(error, MemoryError):
         return SelectionError("Reading the table needs more memory or temporary disk space than there is.")

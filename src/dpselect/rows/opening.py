@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
 from dpselect.rows import frames
-from dpselect.rows.columns import Column
 from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import cut_off
@@ -147,7 +145,8 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
     """The names of files without folders, or the name of a table, or the kind of a frame; and the columns' hash.
 
     Of a glob it is the last part of the pattern, because the name of a file that only a glob found might be a person's.
-    JSON lines have no hash: their columns are the keys of the first person's line.
+    JSON lines have no hash: their columns are the keys of the first person's line. Else it is the SHA-256 of a JSON
+    list with the name of each column, and what it holds, as a pair of texts: without blanks and in ASCII.
 
     Args:
         source: as the caller gave it.
@@ -169,17 +168,9 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
     else:
         named = {"frame": opened.shown.strip("<>")}
     if held is None or held.has_header:
-        named["schema"] = schema_hash(opened.engine.columns)
+        columns = [[column.name, column.holds.name.lower()] for column in opened.engine.columns]
+        named["schema"] = sha256(json.dumps(columns, separators=(",", ":")).encode()).hexdigest()
     return named if name is None else {**named, "name": _short(name)}
-
-
-def schema_hash(columns: Sequence[Column]) -> str:
-    """SHA-256 of the columns' names and of what they hold, in their order.
-
-    Of this text: a JSON list with a pair of texts for each column, without blanks and in ASCII.
-    """
-    held = [[column.name, column.holds.name.lower()] for column in columns]
-    return sha256(json.dumps(held, separators=(",", ":")).encode()).hexdigest()
 
 
 def _valid(name: str) -> str:

@@ -253,16 +253,6 @@ def names(
     )
 
 
-STATEMENTS: Mapping[str, Callable[..., Statement]] = {
-    "count": count,
-    "total": total,
-    "gather": gather,
-    "units": units,
-    "names": names,
-}
-"""By the method of `dpselect.rows.table.Table`."""
-
-
 def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:
     """The same of those rows alone that meet the conditions. Proof: ``proofs/row_conditions.md``."""
     reads, lists = dict(statement.reads), dict(statement.lists)

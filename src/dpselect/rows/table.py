@@ -6,15 +6,16 @@ whether reading succeeds depends on no row's content.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Condition, Grouping, Needed, Progress, find_column, unit_of
-from dpselect.rows.duckdb.cells import compared, compared_groups
+from dpselect.rows import statements
+from dpselect.rows.columns import Column, Condition, Progress, find_column, unit_of
+from dpselect.rows.duckdb.cells import compared, compared_pairs
 from dpselect.rows.failures import cut_off
-from dpselect.rows.statements import STATEMENTS, Found, Statement, filtered
+from dpselect.rows.statements import Found, Statement, filtered
 from dpselect.summaries import CandidateCounts, CandidateTotals, NameCounts, UnitValues
 
 
@@ -85,43 +86,38 @@ class Table:
 
     def count(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
-        return self._summary("count", asked, progress)
+        return self._summary(statements.count, asked, progress)
 
     def total(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateTotals]:
         """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
-        return self._summary("total", asked, progress)
+        return self._summary(statements.total, asked, progress)
 
     def gather(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitValues]:
         """Numbers clipped into a domain, at most some of each unit in each group."""
-        return self._summary("gather", asked, progress)
+        return self._summary(statements.gather, asked, progress)
 
     def units(self, *, progress: Progress | None = None, **asked: Any) -> list[int]:
         """How many different units have at least one row that a question can use."""
-        return self._summary("units", asked, progress)
+        return self._summary(statements.units, asked, progress)
 
     def names(self, *, progress: Progress | None = None, **asked: Any) -> list[NameCounts]:
         """How many different units have at least one row with each value that occurs."""
-        return self._summary("names", asked, progress)
+        return self._summary(statements.names, asked, progress)
 
-    def _summary(self, method: str, asked: Mapping[str, Any], progress: Progress | None) -> list[Any]:
-        format = self.engine.format
-        if format is not None:
-            asked = {name: _compared(each, name, format) for name, each in asked.items()}
-        statement = STATEMENTS[method](**asked)
-        if self.conditions:
-            listed = [each and compared(each, format) for each in (condition.listed for condition in self.conditions)]
-            both = zip(self.conditions, listed, strict=True)
-            statement = filtered(statement, [replace(each, listed=values) for each, values in both])
+    def _summary(self, of: Callable[..., Statement], asked: dict[str, Any], progress: Progress | None) -> list[Any]:
+        statement = of(**asked)
+        statement = filtered(statement, self.conditions) if self.conditions else statement
+        if self.engine.format is not None:
+            statement = _compared(statement, self.engine.format)
         (found,) = self.engine.answers([statement], progress)
         with cut_off:
             return statement.summary(found)
 
 
-def _compared(argument: Any, name: str, format: Format) -> Any:
-    """The argument, with its candidates as cells are compared with them."""
-    if name == "candidates" and argument is not None:
-        return compared(argument, format)
-    if isinstance(argument, Needed) and argument.matched is not None:
-        column, listed = argument.matched
-        return replace(argument, matched=(column, compared(listed, format)))
-    return compared_groups(argument, format) if isinstance(argument, Grouping) else argument
+def _compared(statement: Statement, format: Format) -> Statement:
+    """The statement with its lists as cells are compared with them."""
+    parts = tuple(compared(each, format) for each in statement.parts)
+    lists = {name: compared(each, format) for name, each in statement.lists.items() if not (parts and name == "part")}
+    if parts:
+        lists["part"] = compared_pairs(statement.lists["part"], statement.parts, parts)
+    return replace(statement, lists=lists, parts=parts)

@@ -14,8 +14,8 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import Any, cast
@@ -24,7 +24,7 @@ import numpy as np
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
-from dpselect.rows.columns import Column, Grouping, Holds
+from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import Array, computed, of_numpy, pa, pc
 from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, MOST_DIGITS, NO_BREAK_BLANKS
 from dpselect.summaries import CandidateKind, PublicCandidates
@@ -112,18 +112,15 @@ def compared(candidates: PublicCandidates, format: Format | None, *, argument: s
     return PublicCandidates(candidates.kind, tuple(texts))
 
 
-def compared_groups(grouping: Grouping | None, format: Format | None) -> Grouping | None:
-    """The same for groups."""
-    if grouping is None:
-        return None
-    if not grouping.listed:
-        return replace(grouping, groups=compared(grouping.groups, format, argument="groups"))
-    listed = tuple(compared(each, format, argument="groups") for each in grouping.listed)
-    both = zip(grouping.listed, listed, strict=True)
+def compared_pairs(
+    pairs: PublicCandidates, listed: Sequence[PublicCandidates], become: Sequence[PublicCandidates]
+) -> PublicCandidates:
+    """The groups of a cross table, with the values of each column in place of those that become them."""
+    both = zip(listed, become, strict=True)
     became = [dict(zip(old.texts(), new.texts(), strict=True)) for old, new in both]
-    pairs = (cast("str", each).split(BETWEEN_PARTS) for each in grouping.groups.values)
-    texts = (BETWEEN_PARTS.join(to[part] for to, part in zip(became, pair, strict=True)) for pair in pairs)
-    return replace(grouping, groups=PublicCandidates(CandidateKind.TEXT, tuple(texts)), listed=listed)
+    split = (cast("str", each).split(BETWEEN_PARTS) for each in pairs.values)
+    texts = (BETWEEN_PARTS.join(to[part] for to, part in zip(became, pair, strict=True)) for pair in split)
+    return PublicCandidates(CandidateKind.TEXT, tuple(texts))
 
 
 def _compared_text(array: Array, format: Format) -> Array:

@@ -69,7 +69,9 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
         content, _ = lines.header_and_rest(text, shown, declared)
     if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if declared.quoted_line_breaks else b"\r"):
         expected = "a text file with line breaks of the form \\n or \\r\\n"
-        raise InvalidDataError("source", shown, expected, _hint_for_zeros(content))
+        which = "be" if content[:1] == b"\0" else "le"
+        hint = f"If it is UTF-16 without a byte order mark, declare the format: encoding='utf-16-{which}'."
+        raise InvalidDataError("source", shown, expected, hint if b"\0" in content else "")
     separated, encoding = f"separated by {_CALLED[delimiter]}", declared.encoding.upper()
     which = f"line {above + 1}" if above else "a first line"
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
@@ -89,12 +91,6 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
         hint = f"{same}: rename one of them. Or the file has no header line."
         raise InvalidDataError("source", shown, "columns with different names", hint)
     return tuple(Column(name, Holds.ANYTHING) for name in names)
-
-
-def _hint_for_zeros(header: bytes) -> str:
-    which = "be" if header[:1] == b"\0" else "le"
-    hint = f"If it is UTF-16 without a byte order mark, declare the format: `encoding='utf-16-{which}'`."
-    return hint if b"\0" in header else ""
 
 
 def _hint(header: bytes, declared: Format, otherwise: str = "") -> str:

@@ -31,7 +31,10 @@ _OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("she
 
 
 class FileKind(Enum):
-    """What a file is: its file name endings, its reader, what errors call it, and the words of a format that fit it."""
+    """What a file is: its file name endings, its reader, what errors call it, and the words of a format that fit it.
+
+    Some have columns with types, others are text with cells between delimiters.
+    """
 
     CSV = (".csv .txt", "csv_lines", "a CSV file", _OF_LINES, "CSV files")
     TAB_SEPARATED = (".tsv .tab", "csv_lines", "a file of tab-separated values", _OF_LINES, "tab-separated values")
@@ -45,18 +48,9 @@ class FileKind(Enum):
 
     def __init__(self, endings: str, reader: str, called: str, words: tuple[str, ...], many: str) -> None:
         self.endings, self.called, self.words = endings.split(), called, words
+        self.has_types, self.has_cells = words is _OF_TYPES, words is _OF_LINES
         self.many = f"{many}, whose columns have types" if self.has_types else many
         self._reader = reader
-
-    @property
-    def has_types(self) -> bool:
-        """Whether the columns have types."""
-        return self.words is _OF_TYPES
-
-    @property
-    def has_cells(self) -> bool:
-        """Whether it is text with a cell between delimiters."""
-        return self.words is _OF_LINES
 
     @property
     def reader(self) -> Any:

@@ -12,6 +12,7 @@ from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import TranslatedErrors, changed, reading
 
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
+"""What a library may hand over in place of a type."""
 
 Now = tuple[Any, Callable[[list[str]], Iterable[RecordBatch]]]
 """The present Arrow schema of a table, and what reads some of its columns, by name; others may come with them."""
@@ -68,20 +69,13 @@ class Frame(Source):
             schema, read = self.now()
             if not set(columns) <= set(columns_of(schema)):
                 raise changed(self.shown)
-            for arrays in sliced(map(self._checked(columns), read(first_of(schema, names))), names):
-                advance(len(arrays[0]))
-                yield from plain_batches(arrays, columns, [str(at) for at in range(len(columns))])
-
-    def _checked(self, columns: Sequence[Column]) -> Callable[[RecordBatch], RecordBatch]:
-        """Refuses a batch in which a column has another type than it should have; a decimal may come as text."""
-
-        def checked(batch: RecordBatch) -> RecordBatch:
-            found = {each.name: each.holds for each in columns_of(batch.schema)}
-            if any(found.get(each.name) not in (each.holds, _MAY_COME_AS.get(each.holds)) for each in columns):
-                raise changed(self.shown)
-            return batch
-
-        return checked
+            for batch in read(first_of(schema, names)):
+                found = {each.name: each.holds for each in columns_of(batch.schema)}
+                if any(found.get(each.name) not in (each.holds, _MAY_COME_AS.get(each.holds)) for each in columns):
+                    raise changed(self.shown)
+                for arrays in sliced([batch], names):
+                    advance(len(arrays[0]))
+                    yield from plain_batches(arrays, columns, [str(at) for at in range(len(columns))])
 
     def _reading(self) -> TranslatedErrors:
         return reading(self.shown, hint=self.hint, expected=self.expected)

@@ -12,7 +12,7 @@ from dpselect.errors import InvalidDataError, Shown
 from dpselect.rows.columns import Holds, check_names
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, holds_of, no_type, pa
 from dpselect.rows.duckdb.connection import quoted
-from dpselect.rows.failures import TranslatedErrors, changed
+from dpselect.rows.failures import ASK, TranslatedErrors, changed
 from dpselect.rows.frames.frame import Frame, Now
 
 _ROWS_OF_TEXT = 1 << 10
@@ -23,8 +23,6 @@ _ODD = ("bit", "bignum")
 
 _LONGEST = 1 << 20
 """Bytes of text in a relation. Longer text is left out; otherwise it would decide whether DuckDB can answer."""
-
-_ASK = "Its engine could not answer; ask it for the first and the last rows to see why."
 
 
 def of_polars(frame: Any) -> Frame:
@@ -50,7 +48,7 @@ def of_lazy(frame: Any) -> Frame:
 
         return _schema(empty), read
 
-    return Frame.of("<polars LazyFrame>", now, hint=_ASK)
+    return Frame.of("<polars LazyFrame>", now, hint=ASK)
 
 
 def _batches(columns: list[Any], names: list[str]) -> Iterator[RecordBatch]:
@@ -102,7 +100,7 @@ def of_relation(relation: Any) -> Frame:
         return pa.schema(list(types.items())), read
 
     shown = "<DuckDB relation>"
-    return Frame.of(shown, now, hint=_ASK)
+    return Frame.of(shown, now, hint=ASK)
 
 
 def _gone() -> tuple[type[Exception], ...]:
@@ -134,4 +132,4 @@ def of_ibis(table: Any) -> Frame:
     unbound = InvalidDataError("source", Shown(shown), "a table on an engine", hint)
     with TranslatedErrors(lambda _: unbound):
         table.get_backend()
-    return Frame.of(shown, now, hint=_ASK)
+    return Frame.of(shown, now, hint=ASK)
