@@ -338,4 +338,4 @@ def test_a_histogram_is_headed_by_its_column_and_its_units(capsys: Captured) -> 
     assert grouped.split() == ["age", "units", "(person_id)", "with", "each", "education_num"]
     assert run(capsys, "count", ADULT, *who)[1].splitlines()[0].split() == ["answer", "person_id"]
     html = dpselect.Dataset(ADULT, unit="person_id").histogram("age", candidates=[30, 40], epsilon=9)._repr_html_()
-    assert html.startswith("<table><tr><th>age</th><th>units (person_id)</th></tr>")
+    assert html.startswith("<table><tr><th>age</th><th>units (person_id)</th><th>99% interval</th></tr>")

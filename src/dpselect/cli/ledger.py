@@ -92,11 +92,8 @@ def history(ledger: Url, account: Name, /, *, last: Whole | None = None, as_json
     """
     with _opened(ledger) as opened:
         found = opened.entries(account, last=last)
-        if as_json:
-            return _objects(entry.to_dict() for entry in found)
         while page := [*islice(found, _PAGE)]:
-            _table(_HISTORY, map(_line, page))
-    return None
+            _print(as_json, [entry.to_dict() for entry in page], _HISTORY, map(_line, page))
 
 
 @ledger_app.command
@@ -175,11 +172,8 @@ def anchor(ledger: Url, /, *, to: str, as_json: Json = False) -> None:
     """
     with _opened(ledger) as opened:
         heads = opened.anchor(to)
-    if as_json:
-        return _objects({"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads)
-    return _table(
-        ["account", "noted up to entry", "hash"], [[each.account, str(each.sequence), each.hash] for each in heads]
-    )
+    noted = [{"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads]
+    _print(as_json, noted, ["account", "noted up to entry", "hash"], [[*map(str, each.values())] for each in noted])
 
 
 @ledger_app.command
@@ -217,17 +211,14 @@ def _known(text: str) -> tuple[str, int, str]:
 
 def _show_accounts(found: Sequence[Account], as_json: bool) -> None:
     """What was promised, and what is left."""
-    if as_json:
-        return _objects(account.to_dict() for account in found)
     names = ["epsilon", "spent", "left", "delta"]
     if any(account.set_aside for account in found):  # of delta, for questions that have a delta of their own
         names += ["set_aside", "set_aside_left"]
-    rows: list[list[str]] = []
-    for account in found:
-        held = account.to_dict()
+    objects, rows = [account.to_dict() for account in found], list[list[str]]()
+    for account, held in zip(found, objects, strict=True):
         state = str(account.entries) if account.is_open else f"{account.entries}, closed"
         rows.append([account.name, account.unit or "", *(_number(held[name]) for name in names), state])
-    return _table(["account", "unit", *(name.replace("_", " ") for name in names), "entries"], rows)
+    _print(as_json, objects, ["account", "unit", *(name.replace("_", " ") for name in names), "entries"], rows)
 
 
 def _line(entry: Entry) -> list[str]:
@@ -237,18 +228,19 @@ def _line(entry: Entry) -> list[str]:
 
 
 def _show_verified(found: Sequence[Account], as_json: bool) -> None:
-    if as_json:
-        return _objects(account.to_dict() for account in found)
-    return _table(["account", "entries", "intact up to"], [[each.name, str(each.entries), each.head] for each in found])
+    rows = [[each.name, str(each.entries), each.head] for each in found]
+    _print(as_json, [each.to_dict() for each in found], ["account", "entries", "intact up to"], rows)
 
 
-def _objects(held: Iterable[Mapping[str, Any]]) -> None:
-    for each in held:
+def _print(
+    as_json: bool, objects: Iterable[Mapping[str, Any]], heads: Sequence[str], rows: Iterable[Sequence[str]]
+) -> None:
+    """For programs an object on each line; for people a table."""
+    if not as_json:
+        print(table(heads, [[*map(escaped, row)] for row in rows]))
+        return
+    for each in objects:
         print(json.dumps(each, sort_keys=True, allow_nan=False, ensure_ascii=False))
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    print(table(heads, [[*map(escaped, row)] for row in rows]))
 
 
 def _number(value: float) -> str:
