@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpselect.arguments import OF_VIEWS
 from dpselect.errors import InvalidCandidatesError
-from dpselect.public import listed
+from dpselect.public import listed, value_of
+from dpselect.questions.question import BY_NAME
 from dpselect.summaries import CandidateKind
 
 PRIVATE = "people.csv"
@@ -121,14 +123,22 @@ def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
     path = tmp_path / "one.txt"
     path.write_text("Bern\n", encoding="utf-8")
     text = text.format(path)
-    for fitting in ((), (CandidateKind.TEXT, CandidateKind.INTEGER)):
-        with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*at least two candidates.*write @ before"):
-            listed(text, fitting=fitting, private=PRIVATE)
-    assert len(listed(text, private=PRIVATE, may_be_one=True)) == 1
+    for name in ("most_common", "top_k", "best_by"):
+        for kinds in ((), (CandidateKind.TEXT, CandidateKind.INTEGER)):
+            with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*at least two candidates.*write @ before"):
+                value(name, "candidates", text, kinds)
+    for name in ("histogram", "count"):
+        assert len(value(name, "candidates", text)) == 1
+    (groups,) = [each for each in OF_VIEWS if each.name == "groups"]
+    assert len(value_of(groups, [text], lambda column: (), "city", private=PRIVATE)) == 1
     with pytest.raises(InvalidCandidatesError, match=r"^prices='5': expected at least two prices"):
-        listed("5", "prices", private=PRIVATE)
+        value("best_price", "prices", "5")
     with pytest.raises(InvalidCandidatesError, match=r"^dates='2026-12-01': expected at least two dates"):
-        listed("2026-12-01", "dates", private=PRIVATE)
+        value("best_date", "dates", "2026-12-01")
+
+
+def value(question: str, argument: str, text: str, kinds: tuple[CandidateKind, ...] = ()) -> Any:
+    return value_of(BY_NAME[question].argument(argument), [text], lambda column: kinds, "city", private=PRIVATE)
 
 
 @pytest.mark.parametrize(
