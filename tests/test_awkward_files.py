@@ -12,6 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.cli.main import main
+from dpselect.session.described import seen
 from tests.awkward_files import ANSWERS, CASES, Case
 from tests.slow import SLOW
 from tests.views import ask
@@ -109,7 +110,9 @@ def test_how_many_take_part_is_seen_without_a_check(case: Case, tmp_path: Path) 
     path.write_bytes(case.content)
     question, column, *more = case.asked
     given = arguments(question, more)
-    assert dps.check(path, column, unit="who", **given).usable_units == case.taking_part
+    view = {name: given[name] for name in ("by", "groups") if name in given}
+    others = {name: each for name, each in given.items() if name not in view}
+    assert dps.check(seen(dps.Dataset(path, unit="who"), **view), column, **others).usable_units == case.taking_part
     asked = {**given, "epsilon": 100.0, "usable_epsilon": 100.0}
     usable = ask(dps.Dataset(path, unit="who"), question.replace("-", "_"), column, **asked).usable
     count = sum(usable.count.values()) if isinstance(usable.count, dict) else usable.count

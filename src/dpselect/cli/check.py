@@ -16,6 +16,7 @@ from dpselect.cli.shared_options import SHARED as OF_QUESTIONS
 from dpselect.cli.streams import printable, say, scan_progress
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
+from dpselect.session.described import seen
 
 _KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
 _TAKEN = (
@@ -65,10 +66,9 @@ def check(
     reading = {each.name: given[each.name] for each in _READING if given[each.name] is not None}
     data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
     values = values_of(_TAKEN, given, data, source, column)
-    view = values_of(OF_VIEWS, given, data, source)
-    del view["max_groups_per_unit"]
+    view = seen(data, **values_of(OF_VIEWS, given, data, source))
     with scan_progress() as progress:
-        found = dps.check(data, column, sum=sum, progress=progress, **values, **view)
+        found = dps.check(view, column, sum=sum, progress=progress, **values)
     _warn_in_a_pipe("It holds exact numbers and cells of the table")
     print(found.as_options())
     names = [each.name.replace("_", "-") for each in _IGNORED if given[each.name]]

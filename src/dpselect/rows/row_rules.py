@@ -261,9 +261,7 @@ class Dialect(ABC):
         makes them behaves like a random function.
         """
 
-    def chosen(
-        self, rows: str, keys: Sequence[str], column: str, *, most: int, among: int | None = None, is_text: bool = False
-    ) -> str:
+    def chosen(self, rows: str, keys: Sequence[str], column: str, *, most: int, is_text: bool = False) -> str:
         """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
 
         The choice depends on the different values of a unit and on chance alone.
@@ -271,9 +269,8 @@ class Dialect(ABC):
         Args:
             rows: SQL for use after ``FROM``; rows may be repeated.
             keys: whose values they are.
-            column: of places, from 0 to `among` - 1; or of any values.
+            column: of any values.
             most: how many are chosen.
-            among: how many different places there can be, or None.
             is_text: whether the values are text.
         """
         whose = ", ".join(keys)

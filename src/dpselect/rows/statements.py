@@ -128,7 +128,7 @@ def count(
             once = _within_groups(dialect, once, grouping)
         else:
             within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
-            once = dialect.chosen(f"({within}) AS matched", whose, "what", most=most, among=len(candidates))
+            once = dialect.chosen(f"({within}) AS matched", whose, "what", most=most)
         return _numbered(once, keys)
 
     return Statement(
@@ -292,8 +292,7 @@ def _within_groups(dialect: Dialect, rows: str, grouping: Grouping | None) -> st
     """The rows, with ``who`` and ``part``, that are in one of the groups chosen for their unit."""
     if grouping is None or not _chooses(grouping):
         return rows
-    most, among = grouping.max_groups_per_unit, len(grouping.groups)
-    few = dialect.chosen("several", ["who"], "part", most=most, among=among)
+    few = dialect.chosen("several", ["who"], "part", most=grouping.max_groups_per_unit)
     both = "several.who = few.who AND several.part = few.part"
     return f"WITH several AS {dialect.materialized}({rows}) SELECT several.* FROM several JOIN ({few}) AS few ON {both}"
 

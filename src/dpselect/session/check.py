@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpselect.checks import finite_bounds, memory_size, whole_or_double_bounds
-from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
+from dpselect.checks import finite_bounds, whole_or_double_bounds
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow
 from dpselect.questions.counts import listed_values
@@ -21,7 +21,7 @@ from dpselect.rows.opening import open_table
 from dpselect.session.advice import Advice, as_options
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.rows import Rows, checked_progress
-from dpselect.summaries import PublicDomain, PublicGroups
+from dpselect.summaries import PublicDomain
 from dpselect.summaries.dates import are_dates, public_dates
 
 WARNING = (
@@ -82,11 +82,7 @@ def check(
     step: float | None = None,
     sum: str | None = None,  # the word that says it, here and in `Dataset.best_by`
     clip: tuple[float | Fraction, float | Fraction] | None = None,
-    where: Mapping[str, Any] | None = None,
-    by: str | None = None,
-    groups: object = None,
     format: Format | None = None,
-    memory_limit: str | int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Check:
     """Count exactly what a question would read of a table, and show what it would leave out.
@@ -97,7 +93,8 @@ def check(
 
     Args:
         source: as for `dpselect.Dataset`; or a `dpselect.Dataset`, which says by itself whose a row is and how it is
-            written.
+            written, or a view of one. Of `where` only rows that meet all conditions are looked at, of `by` the groups,
+            too.
         column: name of the column of the question.
         unit: name of the column that identifies whom a row belongs to; not with a `Dataset`.
         candidates, dates: of the question. Without any, and without `between`, it is about numbers.
@@ -105,15 +102,13 @@ def check(
         bounds, step: of the question: two numbers, or the first and the last date.
         sum, clip: of the question: the column that is summed for each candidate, and the most that a unit adds. The
             clip alone is that of `dpselect.Dataset.sum`.
-        where: as for `dpselect.Dataset.where`: a condition for each column; only rows that meet all are looked at.
-        by, groups: of the question.
-        format, memory_limit, progress: as for `dpselect.Dataset`.
+        format, progress: as for `dpselect.Dataset`.
 
     Returns:
         What was found: print it.
 
     Raises:
-        InvalidCandidatesError: the candidates, dates or groups are no such list.
+        InvalidCandidatesError: the candidates or dates are no such list.
         InvalidDataError: there is no such table or column, or its rows are on a server or in Spark.
         InvalidParameterError: another argument is invalid.
 
@@ -123,8 +118,7 @@ def check(
     ...     print(problem)
     159 of 32,561 rows (0.5%) are above the upper bound, and are counted as if they were equal to it.
     """
-    rows, progress = _rows(source, unit, format, memory_limit), checked_progress(progress)
-    rows = rows if where is None else rows.filtered(where)
+    rows, progress = _rows(source, unit, format), checked_progress(progress)
     argument = "candidates" if dates is None else "dates"
     listed, within, ends, amount = None, None, None, None
     if between is not None:
@@ -149,7 +143,10 @@ def check(
             raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
     elif clip is not None and listed is not None:
         raise InvalidParameterError("clip", Shown("<two numbers>"), "sum together with it: the column that is summed")
-    parts = _parts(source, by, groups)
+    parts = groups_of(source) if isinstance(source, Asking) else None
+    if parts is not None and len(parts.columns) > 1:
+        hint = "Check each column of a cross table by itself."
+        raise InvalidParameterError("by", Shown("<several columns>"), "one column", hint)
     said = _BOUNDS if clip is None else _CLIP
     sought = [Sought(rows.check(column), listed, within, ends, are_dates(bounds), said)]
     named = [argument]
@@ -219,29 +216,15 @@ def _heading(sought: list[Sought]) -> str:
     return " and ".join([f"{names[0]}, for {what}", *names[1:]])
 
 
-def _parts(source: object, by: str | None, groups: object) -> PublicGroups | None:
-    parts = None if by is None and groups is None else PublicGroups.given(by, groups, 1)
-    if isinstance(source, Asking) and (seen := groups_of(source)) is not None:
-        if parts is not None:
-            raise InvalidParameterError("by", typed(by), "nothing, because the Dataset has its own groups")
-        parts = seen
-    if parts is not None and len(parts.columns) > 1:
-        hint = "Check each column of a cross table by itself."
-        raise InvalidParameterError("by", Shown("<several columns>"), "one column", hint)
-    return parts
-
-
-def _rows(source: object, unit: str | EachRow | None, format: Format | None, memory_limit: Any) -> Rows:
+def _rows(source: object, unit: str | EachRow | None, format: Format | None) -> Rows:
     """The rows of the source, or of a `Dataset`."""
     if isinstance(source, Asking):
         rows = rows_of(source)
         if unit not in (None, rows.unit):
             raise InvalidParameterError("unit", unit, "nothing, because the Dataset has its own")
-        _refuse_others({"format": format, "memory_limit": memory_limit}, "the Dataset has its own")
+        _refuse_others({"format": format}, "the Dataset has its own")
         return rows
     if unit is None:
         raise InvalidParameterError("unit", None, "the name of the column that says whose row it is")
-    most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
     format = declared(format)
-    opened = open_table(source, memory_limit=most, format=format)
-    return Rows(opened, origin="", unit=unit, format=format)
+    return Rows(open_table(source, format=format), origin="", unit=unit, format=format)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
@@ -10,8 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from dpselect.arguments import OF_VIEWS
 from dpselect.questions.question import BY_NAME, Question
-from dpselect.session.check import WARNING, check
+from dpselect.session.check import WARNING, Check, check
+from dpselect.session.described import seen
 from dpselect.web.forms import Form
 from dpselect.web.pages import Pages, route
 from dpselect.web.planning import planned
@@ -98,12 +100,16 @@ def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     if form.errors:
         return _shown(pages, "", Stage.REFUSED, None, 0.0, "Fill in the form first.")
     given = {name: value for name, value in form.arguments.items() if name in _CHECKED}
+    view = {each.name: form.arguments[each.name] for each in OF_VIEWS if each.name in form.arguments}
     column = given.pop("column", None)
     if column is None:
         return _shown(pages, "", Stage.REFUSED, None, 0.0, "Choose a column first: it is what is looked at.")
     site = form.site
-    id = pages.questions.look(lambda progress: check(site.data(), column, progress=progress, **given).as_options())
-    return _looked(pages, id)
+
+    def work(progress: Callable[[float], None]) -> Check:
+        return check(seen(site.data(), **view), column, progress=progress, **given).as_options()
+
+    return _looked(pages, pages.questions.look(work))
 
 
 def looked(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:

@@ -75,25 +75,14 @@ class DuckDB(Dialect):
         *keys, last = columns
         return f"hash(xor(hash({', '.join(keys)}, {int.from_bytes(key_of_a_choice())}::UBIGINT), ({last})::UBIGINT))"
 
-    def chosen(
-        self, rows: str, keys: Sequence[str], column: str, *, most: int, among: int | None = None, is_text: bool = False
-    ) -> str:
-        whose = ", ".join(keys)
-        if among is None:  # of texts with the same hash the smaller one is chosen: by the unit's own values alone
-            lot = self.lot([*keys, f"hash({column})"])
-            if most == 1:
-                first = f"arg_min({column}, {f'row({lot}, {column})' if is_text else lot}) AS {column}"
-                return f"SELECT {whose}, {first} FROM {rows} GROUP BY {whose}"
-            order = ["lot", column]
-        else:  # the first bits of a lot, and then the value, so that no two are equal
-            bits = among.bit_length()
-            lot = f"(({self.lot([*keys, column])} >> {bits} << {bits}) | {column}::UBIGINT)"
-            if most == 1:
-                value = f"(min({lot}) & {2**bits - 1}::UBIGINT)::BIGINT"
-                return f"SELECT {whose}, {value} AS {column} FROM {rows} GROUP BY {whose}"
-            order = ["lot"]
+    def chosen(self, rows: str, keys: Sequence[str], column: str, *, most: int, is_text: bool = False) -> str:
+        """Of texts with the same hash the smaller one is chosen; the hashes of other values differ."""
+        whose, lot = ", ".join(keys), self.lot([*keys, f"hash({column})"])
+        if most == 1:
+            first = f"arg_min({column}, {f'row({lot}, {column})' if is_text else lot}) AS {column}"
+            return f"SELECT {whose}, {first} FROM {rows} GROUP BY {whose}"
         lots = f"SELECT DISTINCT {whose}, {column}, {lot} AS lot FROM {rows}"
-        return f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {_among_first(most, keys, order)}"
+        return f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {_among_first(most, keys, ['lot', column])}"
 
     def few_rows(self, rows: str, keys: Sequence[str], most: int) -> str:
         """Only units with more rows draw lots: 64 bits of the operating system's randomness for each of their rows."""

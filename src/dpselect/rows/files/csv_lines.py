@@ -47,7 +47,7 @@ _CALLED = {
     "\x1f": "control characters 31",
 }
 
-_LINE_BREAKS = "If line breaks stand inside quotes: quoted_line_breaks=True; docs/files.md says what it costs."
+_LINE_BREAKS = "If line breaks stand inside quotes: `quoted_line_breaks=True`; docs/files.md says what it costs."
 _TITLES = "If lines such as titles stand above the names, say how many: `skip_lines=1`."
 _MORE = "`skip_lines={}` leaves out another number of lines than stand above the names; blank ones count, too."
 
@@ -70,7 +70,7 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if declared.quoted_line_breaks else b"\r"):
         expected = "a text file with line breaks of the form \\n or \\r\\n"
         which = "be" if content[:1] == b"\0" else "le"
-        hint = f"If it is UTF-16 without a byte order mark, declare the format: encoding='utf-16-{which}'."
+        hint = f"If it is UTF-16 without a byte order mark, declare the format: `encoding='utf-16-{which}'`."
         raise InvalidDataError("source", shown, expected, hint if b"\0" in content else "")
     separated, encoding = f"separated by {_CALLED[delimiter]}", declared.encoding.upper()
     which = f"line {above + 1}" if above else "a first line"

@@ -128,7 +128,7 @@ def _other_content(path: str, kind: FileKind, start: bytes, declared: Format | N
         found = next((content for signature, content in _OTHER_CONTENT.items() if start.startswith(signature)), "")
         if not found or (found is _UTF_16 and encoding.startswith("utf-16")):
             return ""
-        declare = " Declare the format: encoding='utf-16'." if found is _UTF_16 and "encoding" in kind.words else ""
+        declare = " Declare the format: `encoding='utf-16'`." if found is _UTF_16 and "encoding" in kind.words else ""
         return f"Its content is {found}.{declare}"
     first, last = _SIGNATURES[kind]
     with open(path, "rb") as file:

@@ -93,9 +93,13 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     with closing(opened(asked.path, advance=asked.advance)) as text:
         for number, block in lines.whole_lines(text, 1, asked.skipped):
             easy, at, others = _divided(block, any("." in name for name in names))
-            rows = [(number + place, None if line is None else _row(line), line) for place, line in others]
-            found = [(place, [_cell(_under(row, name)) for name in names]) for place, row, _ in rows if row is not None]
-            asked.skipped([at for at, row, line in rows if row is None and (line is None or line.strip())])
+            found, bad = list[tuple[int, list[str | None]]](), list[int]()
+            for place, line in others:
+                if line is not None and (row := _row(line)) is not None:
+                    found.append((number + place, [_cell(_under(row, name)) for name in names]))
+                elif line is None or line.strip(" \t\r\n"):
+                    bad.append(number + place)
+            asked.skipped(bad)
             if at.size:
                 yield _batch(_easy_cells(easy, names), number + at, asked)
             if found:
