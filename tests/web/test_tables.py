@@ -107,6 +107,16 @@ def test_a_table_that_becomes_a_link_is_not_read(visitor: Visitor, folder: Path,
     assert SECRET not in came.text
 
 
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", ""])
+def test_no_other_page_chooses_a_table(visitor: Visitor, origin: str) -> None:
+    form = {"file": "people.csv", "unit": "column who"}
+    assert visitor.post("/table", form, origin=origin).status == 403
+    assert visitor.pages.site.unit is None
+    assert visitor.post("/table", form, host="evil.example").status == 400
+    visitor.cookies.clear()
+    assert visitor.get("/table?file=people.csv").status == visitor.get("/tables").status == 403
+
+
 def test_a_ledger_that_is_a_link_is_not_opened(visitor: Visitor, folder: Path, tmp_path: Path) -> None:
     (folder / "budget.db").symlink_to(tmp_path / "elsewhere.db")
     came = visitor.post("/table", {"file": "people.csv", "unit": "column who", "account": "new"})
