@@ -11,7 +11,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
+from dpselect.formats import WORDS
 from dpselect.web import Folder, Site
+from tests.web.test_hostile_tables import FOREIGN
 from tests.web.visitor import COMMON, Visitor
 
 SECRET = "Rumpelstilzchen"
@@ -172,6 +174,21 @@ def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
     release = visitor.pages.answered[0].release
     assert abs(release.value - 1000.5) < 10
     assert release.format == {"delimiter": ";", "decimal": ",", "thousands": "."}
+
+
+def test_what_is_wrong_is_said_beside_its_field_in_words_of_the_page(visitor: Visitor) -> None:
+    refused = 0
+    for name in ("people.csv", "german.csv"):
+        for field in (*(each.name for each in WORDS), "unit", "account", "epsilon", "delta", "account_name"):
+            for bad in ("", "x", "-1", "\0", "%d", "..", "utf-7", "account nobody", "x" * 2000):
+                typed = {"file": name, "unit": "column who", "account": "new", field: bad}
+                came = visitor.post("/table", typed)
+                said = re.findall(r'<p class="error" id="[a-z_]+-error">([^<]+)</p>', came.text)
+                assert came.status in (303, 422), (field, bad)
+                assert bool(said) == (came.status == 422), (field, bad)
+                refused += bool(said)
+                assert not any(map(FOREIGN.search, said)), said
+    assert refused > 100
 
 
 def test_a_ledger_is_kept_in_the_folder_if_one_is_wanted(visitor: Visitor, folder: Path) -> None:
