@@ -35,7 +35,8 @@ def test_the_address_works_once(stranger: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/ask/median", "/static/style.css", "/static/htmx.min.js", "/nowhere", "/release/x"]
+    "path",
+    ["/", "/tables", "/table", "/ask/median", "/static/style.css", "/static/htmx.min.js", "/nowhere", "/release/x"],
 )
 def test_nothing_is_shown_without_the_cookie(stranger: Visitor, path: str) -> None:
     assert stranger.get(path).status == 403

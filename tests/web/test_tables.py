@@ -11,7 +11,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
+from dpselect.formats import WORDS
 from dpselect.web import Folder, Site
+from tests.web.test_hostile_tables import FOREIGN
 from tests.web.visitor import COMMON, Visitor
 
 SECRET = "Rumpelstilzchen"
@@ -107,6 +109,16 @@ def test_a_table_that_becomes_a_link_is_not_read(visitor: Visitor, folder: Path,
     assert SECRET not in came.text
 
 
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", ""])
+def test_no_other_page_chooses_a_table(visitor: Visitor, origin: str) -> None:
+    form = {"file": "people.csv", "unit": "column who"}
+    assert visitor.post("/table", form, origin=origin).status == 403
+    assert visitor.pages.site.unit is None
+    assert visitor.post("/table", form, host="evil.example").status == 400
+    visitor.cookies.clear()
+    assert visitor.get("/table?file=people.csv").status == visitor.get("/tables").status == 403
+
+
 def test_a_ledger_that_is_a_link_is_not_opened(visitor: Visitor, folder: Path, tmp_path: Path) -> None:
     (folder / "budget.db").symlink_to(tmp_path / "elsewhere.db")
     came = visitor.post("/table", {"file": "people.csv", "unit": "column who", "account": "new"})
@@ -162,6 +174,21 @@ def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
     release = visitor.pages.answered[0].release
     assert abs(release.value - 1000.5) < 10
     assert release.format == {"delimiter": ";", "decimal": ",", "thousands": "."}
+
+
+def test_what_is_wrong_is_said_beside_its_field_in_words_of_the_page(visitor: Visitor) -> None:
+    refused = 0
+    for name in ("people.csv", "german.csv"):
+        for field in (*(each.name for each in WORDS), "unit", "account", "epsilon", "delta", "account_name"):
+            for bad in ("", "x", "-1", "\0", "%d", "..", "utf-7", "account nobody", "x" * 2000):
+                typed = {"file": name, "unit": "column who", "account": "new", field: bad}
+                came = visitor.post("/table", typed)
+                said = re.findall(r'<p class="error" id="[a-z_]+-error">([^<]+)</p>', came.text)
+                assert came.status in (303, 422), (field, bad)
+                assert bool(said) == (came.status == 422), (field, bad)
+                refused += bool(said)
+                assert not any(map(FOREIGN.search, said)), said
+    assert refused > 100
 
 
 def test_a_ledger_is_kept_in_the_folder_if_one_is_wanted(visitor: Visitor, folder: Path) -> None:

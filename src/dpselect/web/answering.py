@@ -1,9 +1,10 @@
-"""The pages of one question from its confirmation to its answer, and what of it can be taken along."""
+"""The pages of one question from its confirmation to its answer, what of it can be taken along, and what was spent."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -16,18 +17,22 @@ from dpselect.certificates.release import Release
 from dpselect.certificates.tables import columns, headings
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
+from dpselect.ledger import Entry
 from dpselect.plans.report import in_words, is_drawn, report
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import as_text
 from dpselect.web.forms import Form
 from dpselect.web.pages import Pages, route
-from dpselect.web.planning import planned
+from dpselect.web.planning import budget_of, planned
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
 from dpselect.web.words import on_page
 
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
 """Of a picture: so that a page knows it before the picture has come."""
+
+MOST_ENTRIES = 100
+"""Of a history on the page; ``dpselect ledger history`` shows all."""
 
 MOST_ROWS = 200
 """Of an answer on the page; all are in its table."""
@@ -237,6 +242,44 @@ def _file(name: str, text: str, kind: str) -> Response:
     return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
+def account(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+    """The account with its history; without one, where it is opened."""
+    ledger, held = pages.site.ledger, pages.site.held
+    if ledger is None or held is None:
+        return pages.shown("account.html", budget=None)
+    history = [_line(each) for each in reversed(ledger.history(held.name, last=MOST_ENTRIES))]
+    earlier = held.entries - len(history)
+    return pages.shown("account.html", account=held, budget=budget_of(held), history=history, earlier=earlier)
+
+
+def _line(entry: Entry) -> dict[str, Any]:
+    """An entry in texts; `release` is the id of the page of its answer, or empty."""
+    request, asked = entry.request or "", _question_of(entry.release)
+    is_page = request.startswith(PREFIX) and entry.release is not None
+    return {
+        "number": entry.sequence,
+        "time": entry.time.partition(".")[0].replace("T", " "),
+        "kind": entry.kind,
+        "what": f"{asked} ({entry.what})" if asked else entry.what,
+        "epsilon": "" if entry.kind == "close" else f"{entry.epsilon:.6g}",
+        "note": entry.note,
+        "release": request.removeprefix(PREFIX) if is_page else "",
+    }
+
+
+def _question_of(release: str | None) -> str:
+    """What a stored answer says that was asked, such as "median of age"; empty if it does not say it."""
+    try:
+        question = json.loads(release or "{}").get("question", {})
+        ask, column = question.get("ask"), question.get("column")
+    except (ValueError, AttributeError, RecursionError):
+        return ""  # `verify` tells that it is damaged
+    if not isinstance(ask, str):
+        return ""
+    named = ask.replace("_", " ")
+    return f"{named} of {column}" if isinstance(column, str) else named
+
+
 ROUTES = (
     route("/release/{id}", question, "GET"),
     route("/release/{id}", start, "POST"),
@@ -246,4 +289,5 @@ ROUTES = (
     route("/release/{id}/table.csv", csv_table),
     route("/release/{id}/chart.svg", chart),
     route("/report.html", answers_report),
+    route("/ledger", account),
 )

@@ -18,7 +18,6 @@ from starlette.routing import Route
 
 from dpselect import __version__
 from dpselect.questions.question import BY_NAME
-from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import as_text
 from dpselect.web.planning import Latest, left_text
 from dpselect.web.releasing import PageRequest, Questions
@@ -111,7 +110,6 @@ def _templates() -> Environment:
     found.globals.update(known)
     found.filters.update(
         as_text=as_text,
-        rounded_up=rounded_up,
         title_of=title,
         in_few_words=in_few_words,
         label_of=label,

@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar, cast
 from dpselect.ledger.accounts import Account, as_written
 from dpselect.ledger.records import with_few_digits
 from dpselect.plans.report import in_words
+from dpselect.privacy import EACH_ROW
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import cost_shown, rounded_up
 from dpselect.questions.words import as_text
@@ -100,35 +101,22 @@ def planned(form: Form, others: Latest[tuple[tuple[str, str], ...]]) -> ShownPla
 
 def _others(form: Form) -> tuple[tuple[str, str], ...]:
     forecasts = ((epsilon, form.forecast(epsilon)) for epsilon in OTHERS)
-    shown = [(as_text(epsilon), _within(form, each)) for epsilon, each in forecasts if each is not None]
+    shown = [(as_text(epsilon), _within(form, each)[0]) for epsilon, each in forecasts if each is not None]
     return tuple(each for each in shown if each[1])
 
 
-def _within(form: Form, forecast: Forecast) -> str:
-    """The bound on the error as a number in the unit of the answer, or of ranks, counts or sums; empty if none."""
-    bound = _value_bound(form, forecast)
-    if bound is None and not _needs_people(forecast):
-        bound = forecast.error_bound
+def _within(form: Form, forecast: Forecast) -> tuple[str, int | None]:
+    """The bound on the error in the unit of the answer, or of ranks, counts or sums; and as a number if it is counted.
+
+    Empty if none is known. Of a standard deviation it is that of a value of 0, which is the largest.
+    """
+    kind = QUESTIONS[forecast.task]
+    bound = kind.value_bound(forecast, form.people, 0.0) if kind.bounds_value else forecast.error_bound
     if bound is None or not math.isfinite(bound):
-        return ""
-    whole = _whole(forecast, bound)
-    return rounded_up(bound) if whole is None else f"{whole:,}"
-
-
-def _whole(forecast: Forecast, bound: float) -> int | None:
-    """The bound in ranks, or in whole units, as the sentence about it has it; None: in something else."""
-    counted_in = QUESTIONS[forecast.task].error_unit(forecast)
-    return math.floor(bound) if counted_in is None else math.ceil(bound) if counted_in == "ranks" else None
-
-
-def _value_bound(form: Form, forecast: Forecast) -> float | None:
-    """The bound on the error of the value; of a standard deviation it is the largest for a value of 0."""
-    return QUESTIONS[forecast.task].value_bound(forecast, form.people, 0.0)
-
-
-def _needs_people(forecast: Forecast) -> bool:
-    """Whether the bound is about the value, but only known for some number of people."""
-    return QUESTIONS[forecast.task].bounds_value and QUESTIONS[forecast.task].value_bound(forecast, None, 0.0) is None
+        return "", None
+    unit = kind.error_unit(forecast)
+    whole = math.floor(bound) if unit is None else math.ceil(bound) if unit == "ranks" else None
+    return (rounded_up(bound) if whole is None else f"{whole:,}"), whole
 
 
 def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
@@ -137,21 +125,20 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     The number is empty where the bound is about something else, such as ranks. Where it depends on how many people
     have a value, it is that for the number that was guessed.
     """
-    people, unit = form.people, forecast.unit
-    many = "" if people is None else f"{people:,} {'rows' if unit == 'table row' else f'units ({unit})'} are counted"
-    each = "" if forecast.groups is None else f" in each {forecast.groups['column']}"
-    if _needs_people(forecast) and forecast.error_bound is not None:
-        name = cast(Any, QUESTIONS[forecast.task]).called
+    kind, people, unit = QUESTIONS[forecast.task], form.people, forecast.unit
+    within, whole = _within(form, forecast)
+    many = "" if people is None else f"If {people:,} {'rows' if unit == EACH_ROW else f'units ({unit})'} are counted"
+    many += "" if forecast.groups is None else f" in each {forecast.groups['column']}"
+    if kind.bounds_value and forecast.error_bound is not None and kind.value_bound(forecast, None, 0.0) is None:
+        name = cast(Any, kind).called
         if people is None:
             return "", f"How close the {name} comes depends on how many people have a value: guess their number."
-        within = _within(form, forecast)
-        sure = f"With {forecast.confidence:.0%} confidence the {name} is within {within} of the true one"
-        return within, f"{sure}, if {many}{each}."
-    said, bound = forecast.accuracy, forecast.error_bound
-    whole = None if bound is None or not math.isfinite(bound) else _whole(forecast, bound)
-    if people is not None and whole is not None:
-        said += f" If {many}{each}, that is {rounded_up(min(100.0, 100 * whole / people))}% of them."
-    return (_within(form, forecast) if QUESTIONS[forecast.task].bounds_value else ""), said
+        sure = f"with {forecast.confidence:.0%} confidence the {name} is within {within} of the true one"
+        return within, f"{many}, {sure}."
+    said = forecast.accuracy
+    if people is not None and whole is not None and forecast.arguments.get("max_rows_per_unit", 1) == 1:
+        said += f" {many}, that is {rounded_up(min(100.0, 100 * whole / people))}% of them."
+    return within if kind.bounds_value else "", said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

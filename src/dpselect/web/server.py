@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
-from dpselect.web import answering, choosing, ledger_pages, tables
+from dpselect.web import answering, choosing, tables
 from dpselect.web.connections import Connection
 from dpselect.web.guards import LOOPBACK, Guard, Guarded
 from dpselect.web.pages import Pages, route
@@ -202,7 +202,6 @@ def application(site: Site, guard: Guard, folder: Folder | None = None) -> Guard
             *tables.ROUTES,
             *choosing.ROUTES,
             *answering.ROUTES,
-            *ledger_pages.ROUTES,
             route("/static/{name}", _file),
         ],
         exception_handlers={HTTPException: _not_found, SelectionError: _refused, Exception: _unforeseen},

@@ -167,7 +167,7 @@ def options_in_words(text: str) -> str:
     """A text with the labels of fields in place of options of a command.
 
     >>> options_in_words("Try --thousands ',': with it 2 more rows can count.")
-    "Try thousands ',': with it 2 more rows can count."
+    "Try thousands mark ',': with it 2 more rows can count."
     """
     return _OPTION.sub(lambda found: label(found[1].replace("-", "_")), text)
 
