@@ -31,7 +31,7 @@ help:
 	@echo 'make test      Rust tests, Python tests, the examples in docstrings and documents'
 	@echo 'make test-slow the same with the rare and slow ones, all cases and more examples (EXAMPLES=1000: yet more)'
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
-	@echo 'make proofs    the theorems of proofs/rocq, and on what they rest (needs Coq 8.16 and mathcomp; a minute)'
+	@echo 'make proofs    the theorems of proofs/rocq, and on what they rest (needs Coq 8.16 and mathcomp; two minutes)'
 	@echo 'make bench     ratios against peers, into docs/benchmarks.md, eight of them into README.md (BIG=1: also 10^8 scores)'
 	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
 	@echo 'make mutants   break the code on purpose where privacy is decided, one line at a time, and see that the tests notice'

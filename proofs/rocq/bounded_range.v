@@ -15,8 +15,8 @@ Section TwoPoints.
 Variables (R : realFieldType) (T : finType).
 Implicit Types (P Q : T -> R) (low high : R) (F : R -> R -> R).
 
-(** [F p q] is how an outcome counts that has probabilities [p] and [q]: for profiles max(0, p - c q), for Rényi divergences
-    p^a q^(1-a). All are of this kind: mixing outcomes never makes the sum larger. *)
+(** [F p q] is how an outcome counts that has probabilities [p] and [q]: for profiles max(0, p - c q), which is shown below;
+    for Rényi divergences p^a q^(1-a), which is not shown here. Mixing outcomes never makes the sum larger. *)
 Definition sublinear F := forall a b p q p' q', 0 <= a -> 0 <= b ->
   F (a * p + b * p') (a * q + b * q') <= a * F p q + b * F p' q'.
 
@@ -81,6 +81,14 @@ split=> [close_PQ|prof A].
 rewrite /event mulr_sumr -ler_subl_addl -sumrB; apply: le_trans prof.
 rewrite /profile big_mkcond /=; apply: ler_sum => x _.
 by case: (x \in A); rewrite le_maxr ?lexx ?orbT.
+Qed.
+
+Theorem profile_is_sublinear (c : R) : sublinear (fun p q => Num.max 0 (p - c * q)).
+Proof.
+move=> a b p q p' q' a_ge0 b_ge0; rewrite le_maxl; apply/andP; split.
+  by rewrite addr_ge0 // mulr_ge0 // le_maxr lexx.
+have -> : a * p + b * p' - c * (a * q + b * q') = a * (p - c * q) + b * (p' - c * q') by ring.
+by apply: ler_add; apply: ler_wpmul2l; rewrite // le_maxr lexx orbT.
 Qed.
 
 (** One step of the recursion: if, whatever the first result, what comes later counts at most [F p q] where it was reached with

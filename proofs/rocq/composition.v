@@ -101,6 +101,13 @@ Fixpoint rounds K past results : R :=
 Lemma rounds_ge0 K past results : (forall past x, 0 <= K past x) -> 0 <= rounds K past results.
 Proof. by move=> K_ge0; elim: results past => [|x later IH] past /=; rewrite ?ler01 ?mulr_ge0. Qed.
 
+Lemma rounds_le1 K past results : (forall past x, 0 <= K past x <= 1) -> rounds K past results <= 1.
+Proof.
+move=> K01; elim: results past => [|x later IH] past //=.
+have /andP[K_ge0 K_le1] := K01 past x.
+by rewrite mulr_ile1 ?rounds_ge0 // => past' x'; case/andP: (K01 past' x').
+Qed.
+
 (** Basic composition of rounds whose epsilons are fixed in advance; [c k] is the factor e^epsilon of round k. *)
 Lemma rounds_le c K K' past results :
   (forall k, 0 <= c k) -> (forall past x, 0 <= K past x) -> (forall past x, 0 <= K' past x) ->

@@ -35,6 +35,14 @@ Qed.
 Lemma em_ge0 weight u i : (forall i, 0 <= weight i) -> 0 <= em weight u i.
 Proof. by move=> weight_ge0; rewrite divr_ge0 ?total_ge0 // mulr_ge0 ?expo_ge0. Qed.
 
+Lemma em_le1 weight u i : (forall i, 0 <= weight i) -> em weight u i <= 1.
+Proof.
+move=> weight_ge0; have [none|some] := eqVneq (total weight u) 0; first by rewrite /em none invr0 mulr0 ler01.
+rewrite /em ler_pdivr_mulr ?mul1r; last by rewrite lt0r some total_ge0.
+rewrite /total (bigD1 i) //= ler_addl sumr_ge0 // => j _.
+by rewrite mulr_ge0 ?expo_ge0.
+Qed.
+
 Theorem em_is_law weight u :
   (forall i, 0 <= weight i) -> (exists i, 0 < weight i) -> is_law (em weight u).
 Proof.

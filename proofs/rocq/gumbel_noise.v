@@ -3,7 +3,7 @@
     Pages: proofs/exponential_mechanism.md (claim 3), proofs/top_k.md (claim 3). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
-From dpselect Require Import laws exponential_mechanism composition integrals.
+From dpselect Require Import laws exponential_mechanism composition integrals noisy_max_privacy.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -47,6 +47,17 @@ Proof. by move=> yy'; apply: expo_le; rewrite ler_opp2; apply: expo_le; rewrite 
 
 Theorem gumbel_is_distribution s : distribution (gumbel s).
 Proof. by split=> [y|y y']; [rewrite gumbel_ge0 gumbel_le1 | apply: gumbel_le]. Qed.
+
+(** The hazard lemma applies to it ([noisy_max_privacy.v]). *)
+Theorem gumbel_noise_tail : slow_tail e (gumbel 0).
+Proof.
+move=> c v v_ge0; rewrite /gumbel !sub0r opprD expoD.
+have theta01 : 0 <= e (- v) <= 1 by rewrite expo_ge0 expo_le1 // oppr_le0.
+have -> : - (e (- c) * e (- v)) = e (- v) * - e (- c) by ring.
+rewrite -subr_ge0; have -> : 1 - g (e (- v) * - e (- c)) - e (- v) * (1 - g (- e (- c)))
+        = 1 - e (- v) + e (- v) * g (- e (- c)) - g (e (- v) * - e (- c)) by ring.
+by rewrite subr_ge0; apply: chord.
+Qed.
 
 (** One score of weight [a], others with the sum of weights [b], at the time [t] = e^(-y). *)
 Lemma race a b : 0 < a -> 0 <= b ->

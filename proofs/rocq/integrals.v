@@ -94,17 +94,31 @@ rewrite ler_norml; apply/andP; split.
 by apply: le_trans close_sums; apply: ler_sub.
 Qed.
 
-(** One more round: if later results have probability [part] whatever the noisy scores, [G] and [W] are multiplied by it. *)
-Lemma selected_scale F W G total part :
-  0 <= part -> (forall y, F y <= 1) -> (forall y y', y <= y' -> F y <= F y') -> selected_below F W G total ->
-  (forall y, 0 <= part * G y <= F y * (part * W y)) /\
-  (forall y y', y <= y' -> (F y' - F y) * (part * W y) <= part * G y' - part * G y <= (F y' - F y) * (part * W y')).
+(** The same from the left end of the line up to a point: two such integrals differ by [d] or less at the end of fine cells. *)
+Definition is_integral F W G :=
+  (forall y, 0 <= G y <= F y * W y) /\
+  (forall y y', y <= y' -> (F y' - F y) * W y <= G y' - G y <= (F y' - F y) * W y').
+
+Theorem integrals_are_close F W G G' d y ys :
+  (forall y, 0 <= W y) -> (forall y y', y <= y' -> W y <= W y') -> is_integral F W G -> is_integral F W G' ->
+  F y <= d -> path (fun a b => (a <= b) && (F b - F a <= d)) y ys ->
+  `|G (last y ys) - G' (last y ys)| <= d * W (last y ys).
 Proof.
-move=> part_ge0 F_le1 F_le [start cell _]; split=> [y|y y' yy'].
-  have /andP[G_ge0 G_le] := start y.
-  by rewrite mulr_ge0 //= mulrCA; apply: ler_wpmul2l.
-have /andP[low up] := cell y y' yy'; rewrite -mulrBr ![_ * (part * _)]mulrCA.
-by rewrite !ler_wpmul2l.
+move=> W_ge0 W_le [start cell] [start' cell'] first_le steps.
+have near : `|G y - G' y| <= d * W y.
+  have /andP[G_ge0 G_le] := start y; have /andP[G'_ge0 G'_le] := start' y.
+  have top : F y * W y <= d * W y by apply: ler_wpmul2r.
+  rewrite ler_norml; apply/andP; split.
+    rewrite ler_oppl opprB -[leRHS]subr0; apply: ler_sub => //; exact: le_trans G'_le top.
+  by rewrite -[leRHS]subr0; apply: ler_sub => //; apply: le_trans G_le top.
+elim: ys y {first_le} near steps => [|y' ys IH] y near //= /andP[/andP[yy' step] steps].
+apply: IH steps; have /andP[low up] := cell y y' yy'; have /andP[low' up'] := cell' y y' yy'.
+have -> : G y' - G' y' = (G y - G' y) + ((G y' - G y) - (G' y' - G' y)) by ring.
+have -> : d * W y' = d * W y + d * (W y' - W y) by ring.
+apply: le_trans (ler_norm_add _ _) _; apply: ler_add near _.
+apply: (@le_trans _ _ ((F y' - F y) * (W y' - W y))); last by apply: ler_wpmul2r; rewrite ?subr_ge0 ?W_le.
+rewrite mulrBr ler_norml; apply/andP; split; last exact: ler_sub.
+by rewrite ler_oppl [leLHS]opprB; apply: ler_sub.
 Qed.
 
 End Integral.

@@ -1,10 +1,10 @@
 (** The same theorems for the real numbers and the function exp of mathcomp-analysis, where the selection by noise is determined by
     its sums. That library, unlike all the rest here, assumes the axioms of classical mathematics; [check] prints which.
-    Pages: proofs/exponential_mechanism.md, proofs/permute_and_flip.md. *)
+    Pages: proofs/exponential_mechanism.md, proofs/permute_and_flip.md, proofs/noisy_max.md, proofs/top_k.md. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.analysis Require Import reals topology normedtype derive sequences exp.
 From mathcomp Require Import ring.
-From dpselect Require Import laws exponential_mechanism permute_and_flip permute_and_flip_privacy integrals noisy_max noisy_max_privacy gumbel_noise.
+From dpselect Require Import laws exponential_mechanism composition permute_and_flip permute_and_flip_privacy integrals noisy_max noisy_max_privacy gumbel_noise.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -105,6 +105,42 @@ apply: le_trans (_ : n.+2%:R^-1 <= _); last by rewrite lef_pinv ?posrE ?ltr0Sn /
 by apply: (selected_unique W_dist sel sel'); apply: fine_cells F_quantile.
 Qed.
 
+(** There is only one integral up to a point. *)
+Lemma integral_is (F W quantile G G' : R -> R) :
+  distribution F -> distribution W -> (forall p, 0 < p < 1 -> F (quantile p) = p) ->
+  is_integral F W G -> is_integral F W G' -> forall y, G y = G' y.
+Proof.
+move=> [F01 F_le] [W01 W_le] F_quantile int int' y; apply: equal_if_close => n.
+apply: le_trans (_ : n.+2%:R^-1 <= _); last by rewrite lef_pinv ?posrE ?ltr0Sn // ler_nat.
+have [z [zs [first_le steps last_le]]] := fine_cells n F_le F_quantile.
+pose upto x := Num.min y x; set d := n.+2%:R^-1.
+have d_ge0 : 0 <= d by rewrite invr_ge0 ler0n.
+have upto_step a b : (a <= b) && (F b - F a <= d) -> (upto a <= upto b) && (F (upto b) - F (upto a) <= d).
+  case/andP=> ab step; rewrite /upto /Num.min; case: (ltrP y a) => [ya|ay]; case: (ltrP y b) => [yb|by_] //.
+  - by rewrite lexx subrr.
+  - by have := lt_le_trans ya (le_trans ab by_); rewrite ltxx.
+  - by rewrite ay (le_trans _ step) // ler_add2r F_le // ltW.
+  - by rewrite ab.
+pose ys := rcons (map upto zs) y.
+have ys_steps : path (fun a b => (a <= b) && (F b - F a <= d)) (upto z) ys.
+  rewrite /ys rcons_path path_map (sub_path upto_step steps) /= last_map.
+  rewrite /upto le_minl lexx /= /Num.min; case: (ltrP y (last z zs)) => [_|_]; first by rewrite subrr.
+  by apply: le_trans last_le; rewrite ler_add2r; case/andP: (F01 y).
+have start_le : F (upto z) <= d by apply: le_trans first_le; apply: F_le; rewrite /upto le_minl lexx orbT.
+have W_ge0 x : 0 <= W x by case/andP: (W01 x).
+have := integrals_are_close W_ge0 W_le int int' start_le ys_steps.
+rewrite /ys last_rcons => near; apply: le_trans near _.
+by rewrite ler_pimulr //; case/andP: (W01 y).
+Qed.
+
+Lemma gumbel_quantile (s p : R) : 0 < p < 1 -> gumbel real_exp real_exp s (s - ln (- ln p)) = p.
+Proof.
+case/andP=> p_gt0 p_lt1.
+have ln_lt0 : 0 < - ln p by rewrite oppr_gt0 -(ln1 R) ltr_ln ?posrE ?ltr01.
+rewrite /gumbel; have -> : s - (s - ln (- ln p)) = ln (- ln p) by ring.
+by rewrite /= lnK ?posrE // opprK lnK.
+Qed.
+
 Section Selections.
 Variables (T : finType) (u : T -> R) (i : T).
 
@@ -133,10 +169,33 @@ split=> [sel|->]; last exact: em_sel.
 apply: (selected_is (quantile := fun p => u i - ln (- ln p)) _ _ _ sel em_sel).
 - exact: gumbel_is_distribution.
 - exact: left_below_is_distribution.
-- move=> p /andP[p_gt0 p_lt1].
-  have ln_lt0 : 0 < - ln p by rewrite oppr_gt0 -(ln1 R) ltr_ln ?posrE ?ltr01.
-  rewrite /gumbel; have -> : u i - (u i - ln (- ln p)) = ln (- ln p) by ring.
-  by rewrite /= lnK ?posrE // opprK lnK.
+- exact: gumbel_quantile.
+Qed.
+
+(** And with Gumbel noise added once, the first results in order have the probability that peeling gives them, and no other. *)
+Theorem gumbel_once_real (G : R -> R) past results :
+  uniq (past ++ results) -> in_order real_exp real_exp u G past results ->
+  forall y, G y = rounds (peel real_exp (@unweighted R T) u) past results * left_below real_exp real_exp u past y.
+Proof.
+elim: results G past => [|j later IH] G past /=; first by move=> _ is_below y; rewrite mul1r.
+move=> uniq_all [rest [rest_in [j_left start cell]]].
+have uniq_later : uniq (rcons past j ++ later) by rewrite cat_rcons.
+set one := @unweighted R T; pose part := rounds (peel real_exp one u) (rcons past j) later.
+have one_ge0 past' x : 0 <= left_over one past' x by rewrite /left_over; case: ifP => // _; apply: ler01.
+have part01 : 0 <= part <= 1.
+  by rewrite rounds_ge0 ?rounds_le1 // => past' x; rewrite ?em_ge0 ?em_le1.
+have rest_is z : rest z = part * left_below real_exp real_exp u (rcons past j) z by apply: IH.
+have [rest' [rest'_in [_ start' cell']]] := gumbel_once_is_peeling real_exp (g := real_exp) expR_tangent u uniq_all.
+have rest'_is z : rest' z = part * left_below real_exp real_exp u (rcons past j) z by apply: IH.
+have [left01 left_le] := left_below_is_distribution real_exp real_exp u (rcons past j).
+have /andP[part_ge0 part_le1] := part01.
+have rest_dist : distribution rest.
+  split=> [z|z z' zz']; last by rewrite !rest_is; apply: ler_wpmul2l => //; apply: left_le.
+  by have /andP[? ?] := left01 z; rewrite rest_is mulr_ge0 ?mulr_ile1.
+apply: (integral_is (quantile := fun p => u j - ln (- ln p)) (gumbel_is_distribution real_exp real_exp (u j)) rest_dist).
+- exact: gumbel_quantile.
+- by split.
+- by split=> [z|z z' zz']; rewrite ?rest_is -?rest'_is; [apply: start' | apply: cell'].
 Qed.
 
 End Selections.
