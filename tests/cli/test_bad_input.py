@@ -120,7 +120,7 @@ def test_bad_input_is_one_line_and_status_two(capsys: Captured, arguments: list[
         (["ledger", "x" * 100_000], "Not understood: 'xxx"),
         (["median", *AGES, *BOUNDS, "--" + "x" * 100_000, "1"], f"Unknown option: --{'x' * 58}."),
         (["median", *AGES, *BOUNDS, "--" + "X" * 100_000, "1"], "Not understood: '--XXX"),
-        (["median", *AGES, *BOUNDS, "--neighbours", "x" * 100_000], "Not understood: 'xxx"),
+        (["median", *AGES, *BOUNDS, "--neighbours", "x" * 100_000], "--neighbours: not understood: 'xxx"),
         (["most-common", CLICKS, "x" * 100_000, *COMMON], "COLUMN=<100000 characters>: expected a column of the data"),
     ],
 )

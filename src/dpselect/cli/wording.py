@@ -107,7 +107,8 @@ def _quickly(error: CycloptsError) -> str:
     token = getattr(error, "token", None)
     words = (error.unused_tokens or [])[:1] if token is None else [token.keyword or "", token.value]
     long = [each for each in words if len(each) > LONGEST_WORD]
-    return f"Not understood: {_quoted(long)}. See --help." if long else str(error)
+    of = f"{words[0]}: not" if words[1:] and words[0] and words[0] not in long else "Not"
+    return f"{of} understood: {_quoted(long)}. See --help." if long else str(error)
 
 
 def _unknown(arguments: Sequence[str], helps: Helps) -> str:
