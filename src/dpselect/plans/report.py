@@ -143,9 +143,9 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     if is_added:
         found = rounded_up(100.0 * guarantee.power(_WRONGLY / 100))
         text += (
-            f" Somebody who knows all other rows, and by {'them' if several else 'it'} takes {_WRONGLY} of 100 absent"
+            f" A test that takes {_WRONGLY} of 100 absent ones for present finds at most {found} of 100 present ones,"
         )
-        text += f" ones for present, finds at most {found} of 100 present ones."
+        text += " even if it knows all other rows."
     if delta:
         text += f" This may fail with a probability of at most delta = {cost_shown(delta)}."
     return f"{text} Other answers about the same table add to it." if several else text
