@@ -34,6 +34,6 @@ def test_so_many_guarantees_have_no_chart(count: int) -> None:
 
 
 def test_a_report_says_what_an_attacker_finds() -> None:
-    said = "takes 5 of 100 absent ones for present, finds at most 8.25 of 100 present ones."
+    said = "A test that takes 5 of 100 absent ones for present finds at most 8.25 of 100 present ones"
     assert said in in_words(guarantee(0.5))
     assert "absent" not in in_words(guarantee(0.5, relation=Neighbours.REPLACE_ONE))
