@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from dpselect.accounting.events import (
@@ -92,22 +93,17 @@ def encode(event: Event | Run) -> dict[str, Any]:
     {'kind': 'pure', 'version': 1, 'epsilon': '0.1'}
     """
     kind = Run if isinstance(event, Run) else type(checked_event(event))
-    fields = {name: _plain(getattr(event, field)) for name, field in _FIELDS[kind].items()}
-    return {"kind": _NAMES[kind], "version": _VERSION, **fields}
-
-
-def _plain(value: Any) -> object:
-    match value:
-        case float():
-            return repr(value)
-        case int():
-            return value
-        case str():
-            return str(value)
-        case tuple():
-            return [encode(part) for part in cast("tuple[Event, ...]", value)]
-        case _:
-            return encode(value)
+    held: dict[str, Any] = {"kind": _NAMES[kind], "version": _VERSION}
+    for name, field in _FIELDS[kind].items():
+        value = getattr(event, field)
+        if isinstance(value, float):
+            value = repr(value)
+        elif isinstance(value, tuple):
+            value = [encode(part) for part in cast("tuple[Event, ...]", value)]
+        elif isinstance(value, Event):
+            value = encode(value)
+        held[name] = str(value) if isinstance(value, str) else value
+    return held
 
 
 def decode(held: object) -> Event:
@@ -141,8 +137,8 @@ def _decode(held: object, depth: int = 0) -> Event | Run:
     named = _FIELDS[kind]
     _check_names(fields, {"kind", "version", *named})
     readers: dict[str, Callable[[Any], object]] = {
-        "event": lambda part: _decode(part, depth + 1),
-        "events": lambda parts: _several(parts, depth + 1),
+        "event": partial(_decode, depth=depth + 1),
+        "events": partial(_several, depth=depth + 1),
         "count": _whole,
         **dict.fromkeys(("mechanism", "neighbours", "unit"), _as_it_is),
     }
