@@ -228,7 +228,8 @@ def test_the_page_says_what_a_run_found(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_page_quotes_the_power_of_tests() -> None:
     for epsilon in (1.0, 0.1):
-        assert f"{dps.planning.power_bound(significance=0.05, epsilon=epsilon):.1%}".replace("%", " %") in README
+        power = dps.DryRun(unit="person").count(epsilon=epsilon).guarantee.power(0.05)
+        assert f"{power:.1%}".replace("%", " %") in README
 
 
 def test_every_link_of_the_page_leads_somewhere() -> None:

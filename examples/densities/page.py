@@ -41,7 +41,7 @@ private. n is public throughout. What the source says about more dimensions is n
 
 **What a release reveals.** Take a test at level 5 % of which of two values one person's record has, when all other
 records are known. Its power is at most 13.6 % after a release at epsilon = 1, and 5.5 % at epsilon = 0.1:
-`planning.power_bound` ([proof](../../proofs/testing.md)), which adds a second bound to that of Wasserman and Zhou.
+`release.guarantee.power` ([proof](../../proofs/testing.md)), which adds a second bound to that of Wasserman and Zhou.
 """
 
 DENSITIES = Page(introduction=INTRODUCTION, claimant="what is said")

@@ -14,7 +14,6 @@ from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.planning import (
     epsilon_for,
     error_curve,
-    lead_needed,
     worst_case_bounds,
     worst_case_error,
 )
@@ -81,7 +80,6 @@ def test_the_worst_case_is_that_of_the_lightest() -> None:
     worst = worst_case_error(prior(), 5, epsilon=1.0, **ONE)
     assert worst == pytest.approx(made(1.0).worst_expected_error(5))
     assert worst > worst_case_error(ALIKE, 4, epsilon=1.0, **ONE)
-    assert lead_needed(5, 1.0, mechanism=prior(), **ONE) == made(1.0).error_bound(5)
     bounds = worst_case_bounds(prior(), 5, epsilon=1.0, **ONE)
     assert bounds.upper == pytest.approx(math.log(100))
     assert bounds.lower <= worst <= bounds.upper

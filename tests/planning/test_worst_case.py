@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import lambertw
 
 import dpselect as dps
-from dpselect.planning import lead_needed, worst_case_bounds, worst_case_error
+from dpselect.planning import worst_case_bounds, worst_case_error
 from tests.laws.subjects import KINDS, every_kind
 from tests.reference.error_bounds import laplace_parts
 from tests.slow import crossed
@@ -101,18 +101,17 @@ def test_the_order_of_the_three() -> None:
 
 def test_votes_of_the_lecture() -> None:
     """One hundred candidates, a scale of 4: its 39 votes are 37 by its own bound, and exactly these."""
-    assert lead_needed(100, 0.5, mechanism=dps.ExponentialMechanism) == pytest.approx(4 * math.log(99 * 99), rel=1e-11)
-    assert lead_needed(100, 0.5, 0.99) == pytest.approx(34.0, abs=0.01)
-    assert (
-        math.ceil(4 * math.log(100 * 100)) == math.ceil(lead_needed(100, 0.5, mechanism=dps.ExponentialMechanism)) == 37
-    )
+    lead = dps.ExponentialMechanism(epsilon=0.5, sensitivity=1.0).error_bound(100)
+    assert lead == pytest.approx(4 * math.log(99 * 99), rel=1e-11)
+    assert math.ceil(4 * math.log(100 * 100)) == math.ceil(lead) == 37
+    assert dps.PermuteAndFlip(epsilon=0.5, sensitivity=1.0).error_bound(100) == pytest.approx(34.0, abs=0.01)
 
 
 @every_kind
 @pytest.mark.parametrize("confidence", [0.3, 0.9, 0.999])
 def test_a_lead_is_enough_and_less_is_not(kind: Kind, confidence: float) -> None:
-    lead = lead_needed(12, 0.8, confidence, mechanism=kind, monotonic=True)
     mechanism = kind(epsilon=0.8, sensitivity=1.0, monotonic=True)
+    lead = mechanism.error_bound(12, confidence)
 
     def wins(lead: float) -> float:
         return float(mechanism.pmf(np.r_[lead, np.zeros(11)])[0])

@@ -93,6 +93,17 @@ def test_large_counts_do_not_leave_64_bits() -> None:
     assert Entropy(most_rows=2**20).scores(rows)[0] < 0
 
 
+@pytest.mark.parametrize("largest", [3_037_000_498, 3_037_000_499, 4_000_000_000, 2**40])
+def test_gini_is_exact_and_keeps_its_sensitivity_where_squares_leave_64_bits(largest: int) -> None:
+    table = ((largest, 1), (0, 7))
+    splits = [table, *model.one_more(table, 0), *model.one_more(table, 1)]
+    found = Gini().scores(np.array(splits, np.int64))
+    assert found.dtype == np.int64
+    exact = [sum(-math.floor(-UNIT * model.gini((child,))) for child in split) for split in splits]
+    assert found.tolist() == exact
+    assert all(0 <= found[0] - each <= Gini().sensitivity for each in found.tolist()[1:])
+
+
 LAW = DecisionTree(epsilon=1.0, bins=(3, 2), classes=2, depth=1, criterion="max")
 CODES = np.array([[0, 0], [1, 1], [2, 0], [2, 1], [1, 0]])
 LABELS = np.array([0, 0, 1, 1, 1])

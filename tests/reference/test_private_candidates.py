@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, ComposedEvent, PrivateCandidatesEvent, compose
-from dpselect.accounting.candidates import candidates_epsilon
 from dpselect.accounting.events import expected_runs
+from dpselect.mechanisms.best_of_runs import candidates_epsilon
 from tests.reference import private_candidates as model
 
 HALF, TWO = Fraction(1, 2), Fraction(2)

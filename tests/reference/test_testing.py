@@ -10,6 +10,7 @@ from itertools import product
 import pytest
 
 import dpselect as dps
+from dpselect.privacy import Guarantee, Neighbours
 from tests.reference.testing import most_power, open_response, power_bound
 
 LEVELS = [Fraction(i, 40) for i in range(1, 40)]
@@ -60,18 +61,19 @@ def test_the_product_computes_the_bound(exp_epsilon: Fraction, delta: Fraction) 
     for level in LEVELS:
         expected = pytest.approx(float(power_bound(level, exp_epsilon, delta)), rel=1e-12)
         assert guarantee.power(float(level)) == expected
-        if not delta:
-            bound = dps.planning.power_bound(significance=float(level), epsilon=math.log(exp_epsilon))
-            assert bound == expected
+
+
+def pure(epsilon: float) -> Guarantee:
+    return Guarantee(epsilon, 0.0, Neighbours.ADD_REMOVE, "unit")
 
 
 def test_both_sides_of_the_bound_count() -> None:
-    assert dps.planning.power_bound(significance=0.01, epsilon=1.0) == pytest.approx(0.01 * math.e, rel=1e-12)
-    assert dps.planning.power_bound(significance=0.9, epsilon=1.0) == pytest.approx(1 - 0.1 / math.e, rel=1e-12)
-    assert dps.planning.power_bound(significance=0.01, epsilon=1e6) == 1.0
+    assert pure(1.0).power(0.01) == pytest.approx(0.01 * math.e, rel=1e-12)
+    assert pure(1.0).power(0.9) == pytest.approx(1 - 0.1 / math.e, rel=1e-12)
+    assert pure(1e6).power(0.01) == 1.0
 
 
-@pytest.mark.parametrize("wrong", [{"significance": 0.0}, {"significance": 1.0}, {"epsilon": 0.0}])
-def test_arguments_are_checked(wrong: dict[str, float]) -> None:
-    with pytest.raises(dps.errors.InvalidParameterError):
-        dps.planning.power_bound(**{"significance": 0.05, "epsilon": 1.0, **wrong})
+@pytest.mark.parametrize("wrong", [0.0, 1.0, -0.5, 2.0, math.nan])
+def test_a_significance_is_checked(wrong: float) -> None:
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"^significance="):
+        pure(1.0).power(wrong)

@@ -25,7 +25,7 @@ from dpselect.accounting.events import (
 )
 from dpselect.errors import InvalidEventError, InvalidParameterError, Shown
 
-_KINDS: dict[str, type[Event]] = {
+_KINDS: dict[str, type[Event | Run]] = {
     "bounded_range": BoundedRangeEvent,
     "logistic_profile": LogisticProfileEvent,
     "laplace_profile": LaplaceProfileEvent,
@@ -36,7 +36,9 @@ _KINDS: dict[str, type[Event]] = {
     "composed": ComposedEvent,
     "sequence": SequenceEvent,
     "non_adaptive": NonAdaptiveEvent,
+    "run": Run,
 }
+_EVENTS = f"one of {', '.join(name for name, kind in _KINDS.items() if kind is not Run)}"
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: {field.removeprefix("run_"): field for field in kind.__dataclass_fields__} for kind in _NAMES}
 """Of each kind: the names that its fields have in the format, which are its arguments, and in the class."""
@@ -55,8 +57,7 @@ def to_json(event: Event | Run) -> str:
     >>> to_json(BoundedRangeEvent(epsilon=0.1))
     '{"epsilon":"0.1","kind":"bounded_range","version":1}'
     """
-    held = encode_run(event) if isinstance(event, Run) else encode(event)
-    return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(encode(event), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def from_json(text: str) -> Event | Run:
@@ -79,27 +80,29 @@ def from_json(text: str) -> Event | Run:
         if isinstance(error, InvalidEventError):
             raise
         raise InvalidEventError("event", Shown("<no JSON>"), "the JSON of an event") from None
-    is_run = isinstance(held, dict) and cast("dict[str, object]", held).get("kind") == "run"
-    return decode_run(cast(object, held)) if is_run else decode(cast(object, held))
+    return _decode(cast(object, held))
 
 
-def encode(event: Event) -> dict[str, Any]:
+def encode(event: Event | Run) -> dict[str, Any]:
     """`event` as plain Python values for JSON: numbers as text that denotes the same double, counts as integers.
 
     Raises:
-        InvalidParameterError: no event.
+        InvalidParameterError: neither event nor run.
 
     >>> encode(ComposedEvent(event=PureEvent(epsilon=0.1), count=3))["event"]
     {'kind': 'pure', 'version': 1, 'epsilon': '0.1'}
     """
-    held: dict[str, Any] = {"kind": _NAMES[type(checked_event(event))], "version": _VERSION}
-    for name, field in _FIELDS[type(event)].items():
+    kind = Run if isinstance(event, Run) else type(checked_event(event))
+    held: dict[str, Any] = {"kind": _NAMES[kind], "version": _VERSION}
+    for name, field in _FIELDS[kind].items():
         value = getattr(event, field)
-        held[name] = repr(value) if isinstance(value, float) else value
-    if isinstance(event, SequenceEvent):
-        held["events"] = [encode(part) for part in event.events]
-    elif isinstance(event, ComposedEvent | NonAdaptiveEvent):
-        held["event"] = encode(event.event)
+        if isinstance(value, float):
+            value = repr(value)
+        elif isinstance(value, tuple):
+            value = [encode(part) for part in cast("tuple[Event, ...]", value)]
+        elif isinstance(value, Event):
+            value = encode(value)
+        held[name] = str(value) if isinstance(value, str) else value
     return held
 
 
@@ -117,79 +120,46 @@ def decode(held: object) -> Event:
     dpselect.errors.InvalidEventError: version=2: expected 1. The event was written by a later dpselect: update this
     one.
     """
-    return _decode(held, depth=0)
+    event = _decode(held)
+    if isinstance(event, Run):
+        raise InvalidEventError("kind", _shown("run"), _EVENTS)
+    return event
 
 
-def _decode(held: object, *, depth: int) -> Event:
+def _decode(held: object, depth: int = 0) -> Event | Run:
     if depth > _DEEPEST:
         raise InvalidEventError("event", Shown("<nested too deep>"), "an event")
     fields = _fields(held)
     kind = _KINDS.get(fields["kind"]) if isinstance(fields["kind"], str) else None
-    if kind is None:
-        raise InvalidEventError("kind", _shown(fields["kind"]), f"one of {', '.join(_KINDS)}")
+    if kind is None or (depth and kind is Run):
+        raise InvalidEventError("kind", _shown(fields["kind"]), _EVENTS)
     _check_version(fields["version"])
     named = _FIELDS[kind]
     _check_names(fields, {"kind", "version", *named})
-    readers = {
+    readers: dict[str, Callable[[Any], object]] = {
         "event": partial(_decode, depth=depth + 1),
         "events": partial(_several, depth=depth + 1),
         "count": _whole,
+        **dict.fromkeys(("mechanism", "neighbours", "unit"), _as_it_is),
     }
     arguments = {name: readers.get(name, _double)(fields[name]) for name in named}
     try:
-        return cast("Callable[..., Event]", kind)(**arguments)
+        return cast("Callable[..., Event | Run]", kind)(**arguments)
     except InvalidEventError:
         raise
     except InvalidParameterError as refused:
         raise InvalidEventError(refused.name, refused.got, refused.expected, refused.hint) from None
 
 
-def _several(held: object, *, depth: int) -> list[Event]:
+def _several(held: object, depth: int) -> list[Event | Run]:
     if not isinstance(held, list):
         raise InvalidEventError("events", held, "a list of events")
-    return [_decode(part, depth=depth) for part in cast("list[object]", held)]
+    return [_decode(part, depth) for part in cast("list[object]", held)]
 
 
-def encode_run(run: Run) -> dict[str, Any]:
-    """`run` as plain Python values for JSON.
-
-    >>> run = Run(event=PureEvent(epsilon=1), mechanism="RandomisedResponse", neighbours="replace_one", unit="person")
-    >>> decode_run(encode_run(run)) == run
-    True
-    """
-    if not isinstance(cast(object, run), Run):
-        raise InvalidParameterError("run", run, "a Run of dpselect.accounting")
-    return {
-        "kind": "run",
-        "version": _VERSION,
-        "event": encode(run.event),
-        "mechanism": run.mechanism,
-        "neighbours": str(run.neighbours),
-        "unit": run.unit,
-    }
-
-
-def decode_run(held: object) -> Run:
-    """The run that `encode_run` wrote.
-
-    Raises:
-        InvalidEventError: as for `decode`.
-    """
-    fields = _fields(held)
-    if fields["kind"] != "run":
-        raise InvalidEventError("kind", _shown(fields["kind"]), "run")
-    _check_version(fields["version"])
-    _check_names(fields, {"kind", "version", "event", "mechanism", "neighbours", "unit"})
-    event = decode(fields["event"])
-    try:
-        return Run(
-            event=event,
-            mechanism=cast(str, fields["mechanism"]),
-            neighbours=cast(Any, fields["neighbours"]),
-            unit=cast(str, fields["unit"]),
-        )
-    except InvalidParameterError as refused:
-        raise InvalidEventError(refused.name, refused.got, refused.expected, refused.hint) from None
+def _as_it_is(value: object) -> object:
+    """What a `Run` checks itself."""
+    return value
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

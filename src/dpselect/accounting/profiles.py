@@ -53,9 +53,7 @@ def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Floa
         at_one = log_sinhc(np.asarray(epsilon))
         value = (at_order - below - at_one) / above_one
         error = RELATIVE_ERROR * (at_order + below + at_one) / above_one
-        closed = np.nan_to_num(value + error, nan=np.inf, posinf=np.inf)
-        simple = np.minimum(orders * epsilon * (epsilon / 8.0) * (1.0 + RELATIVE_ERROR), epsilon)
-    return np.minimum(closed, simple)
+    return _limited(value + error, epsilon, orders, 8.0)
 
 
 def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
@@ -65,13 +63,6 @@ def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Fl
 
     The error of cancellation is bounded and added. If that makes the result larger than :math:`a\varepsilon^2/2` or
     :math:`\varepsilon`, which hold for anything :math:`\varepsilon`-DP, the smaller of these is returned.
-
-    Args:
-        epsilon: > 0; of several, shape ``(n, 1)``.
-        orders: shape ``(m,)``, each > 1.
-
-    Returns:
-        Shape ``(m,)`` or ``(n, m)``, in nats.
 
     Proof: ``proofs/noisy_max.md``.
 
@@ -89,9 +80,8 @@ def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Fl
         large_error = above_one * epsilon + 1.0
         is_small = above_one * epsilon < 1.0
         value, error = np.where(is_small, small, large), np.where(is_small, small_error, large_error)
-        closed = np.nan_to_num((value + RELATIVE_ERROR * error) / above_one, nan=np.inf, posinf=np.inf)
-        simple = np.minimum(orders * epsilon * (epsilon / 2.0) * (1.0 + RELATIVE_ERROR), epsilon)
-    return np.minimum(closed, simple)
+        closed = (value + RELATIVE_ERROR * error) / above_one
+    return _limited(closed, epsilon, orders, 2.0)
 
 
 def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
@@ -111,9 +101,7 @@ def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> F
         at_order = log_sinhc((2.0 * orders - 1.0) * epsilon)
         at_one = log_sinhc(np.asarray(epsilon))
         closed = (at_order - at_one + RELATIVE_ERROR * (at_order + at_one)) / above_one
-        closed = np.nan_to_num(closed, nan=np.inf, posinf=np.inf)
-        simple = np.minimum(orders * epsilon * (epsilon / 6.0) * (1.0 + RELATIVE_ERROR), epsilon)
-    return np.minimum(closed, simple)
+    return _limited(closed, epsilon, orders, 6.0)
 
 
 def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
@@ -137,9 +125,7 @@ def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
         small = np.log1p(2.0 * np.sinh(half) ** 2 + slope * np.sinh(2.0 * half))  # all terms positive
         large = d + np.log1p((1.0 - slope) / 2.0 * np.expm1(-2.0 * d))
         closed = np.where(d < 1.0, small, large) * (1.0 + RELATIVE_ERROR) / above_one
-        closed = np.nan_to_num(closed, nan=np.inf, posinf=np.inf)
-        simple = np.minimum(orders * epsilon * (epsilon / 2.0) * (1.0 + RELATIVE_ERROR), epsilon)
-    return np.minimum(closed, simple)
+    return _limited(closed, epsilon, orders, 2.0)
 
 
 def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, orders: FloatArray) -> FloatArray:
@@ -171,6 +157,13 @@ def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, or
         closed = np.nan_to_num((value + 4.0 * RELATIVE_ERROR * error) / above_one, nan=np.inf, posinf=np.inf)
     simple = np.minimum(bounded_range_renyi(width, orders), pure_renyi(np.maximum(b, c), orders))
     return np.minimum(closed, simple)
+
+
+def _limited(closed: FloatArray, epsilon: float | FloatArray, orders: FloatArray, part: float) -> FloatArray:
+    r"""The smallest of three valid bounds: a closed form, :math:`a\varepsilon^2` over `part`, :math:`\varepsilon`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        simple = np.minimum(orders * epsilon * (epsilon / part) * (1.0 + RELATIVE_ERROR), epsilon)
+    return np.minimum(np.nan_to_num(closed, nan=np.inf, posinf=np.inf), simple)
 
 
 def log_sinhc(z: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
+from fractions import Fraction
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -20,8 +21,8 @@ from dpselect.accounting import (
     PureEvent,
     compose,
 )
-from dpselect.accounting.candidates import candidates_epsilon
-from dpselect.accounting.events import checked_event, has_direction, shape_of_runs
+from dpselect.accounting.events import checked_event, expected_runs, has_direction, shape_of_runs
+from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.base import MechanismValue
@@ -334,3 +335,45 @@ def _number_of_runs(value: object, *, most: int | None) -> float:
     if not (runs > 1.0 if most is None else 0.0 < runs <= most):
         raise InvalidParameterError("expected_runs", value, expected)
     return runs
+
+
+_UP = 1.0 + 2.0**-46
+
+
+def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) -> float:
+    r"""Epsilon at `delta` of the best of K runs of `event`, K truncated negative binomial, rounded up.
+
+    With :math:`\delta_Q` the profile of one run: :math:`(1 + \eta) \varepsilon_2` and the epsilon at which
+    :math:`\delta_Q` is at most ``delta / E K``, where :math:`\varepsilon_2` is the smallest
+    :math:`\max(e', \ln(1 + (1 - \gamma) \delta_Q(e') / \gamma))`.
+
+    Args:
+        event: what one run costs.
+        eta: > -1.
+        gamma: strictly between 0 and 1.
+        delta: strictly between 0 and 1.
+
+    Returns:
+        Infinite if the runs' own delta is too large.
+
+    Proof: ``proofs/private_candidates.md``, claims 3 and 4. Sources: Liu & Talwar (2019), Papernot & Steinke (2022).
+
+    >>> round(candidates_epsilon(ApproximateEvent(epsilon=0.5, delta=1e-9), eta=1.0, gamma=0.1, delta=1e-6), 3)
+    1.313
+    """
+    run = compose([event])
+    each = fraction_down(Fraction(delta) / Fraction(expected_runs(eta, gamma) * _UP))
+    first = run.epsilon(each) if each > 0.0 else math.inf
+    if math.isinf(first):
+        return math.inf
+
+    def second(epsilon: float) -> float:
+        return math.log1p((1.0 - gamma) * run.delta(epsilon) / gamma * _UP) * _UP
+
+    low, high = 0.0, fraction_up(run.leaves.basic)
+    best = max(high, second(high))
+    for _ in range(40):
+        middle = low + (high - low) / 2.0
+        best = min(best, max(middle, second(middle)))
+        low, high = (low, middle) if second(middle) <= middle else (middle, high)
+    return math.nextafter((first + (1.0 + eta) * best) * _UP, math.inf)

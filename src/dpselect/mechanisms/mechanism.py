@@ -310,6 +310,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
     def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
         """With probability `confidence` the selected score is at most this far below the best, whatever the scores.
 
+        So a candidate that leads all others by this much, for votes rounded up, is selected with that probability.
         Exact for the worst scores (one best, all others equal and this far below it), rounded up. It depends on
         public arguments only, so it may be published.
 

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from dpselect.planning.recommended import recommendation as recommendation
     from dpselect.planning.targets import epsilon_for as epsilon_for
     from dpselect.planning.worst_case import Bounds as Bounds
-    from dpselect.planning.worst_case import lead_needed as lead_needed
     from dpselect.planning.worst_case import lead_shown as lead_shown
-    from dpselect.planning.worst_case import power_bound as power_bound
     from dpselect.planning.worst_case import worst_case_bounds as worst_case_bounds
     from dpselect.planning.worst_case import worst_case_error as worst_case_error
 else:
@@ -40,8 +38,6 @@ else:
             "dpselect.planning.plots": "plot_error plot_pmf plot_power",
             "dpselect.planning.recommended": "Recommendation recommend recommendation",
             "dpselect.planning.targets": "epsilon_for",
-            "dpselect.planning.worst_case": (
-                "Bounds lead_needed lead_shown power_bound worst_case_bounds worst_case_error"
-            ),
+            "dpselect.planning.worst_case": ("Bounds lead_shown worst_case_bounds worst_case_error"),
         },
     )

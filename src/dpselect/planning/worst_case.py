@@ -1,4 +1,4 @@
-"""From public numbers alone: the worst error, bounds on it, leads, and the power of a test."""
+"""From public numbers alone: the worst error, bounds on it, and what a released lead says."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import sys
 from dataclasses import dataclass
 from typing import cast
 
-from dpselect.checks import positive_count, positive_epsilon, probability, target_error
+from dpselect.checks import positive_count, probability, target_error
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import Mechanism, PermuteAndFlip
+from dpselect.mechanisms import Mechanism
 from dpselect.planning.curves import MechanismKind, Setting
-from dpselect.privacy import Guarantee, Neighbours
 
 
 def worst_case_error(
@@ -108,77 +107,6 @@ def _mean_of_largest_laplace(n: int) -> float:
         return math.log(m) + 1 / (2 * m) - 1 / (12 * m**2) + 1 / (120 * m**4)
 
     return head + harmonic(n) - harmonic(terms)
-
-
-def lead_needed(
-    n: int,
-    epsilon: float,
-    confidence: float = 0.99,
-    *,
-    mechanism: MechanismKind = PermuteAndFlip,
-    sensitivity: float = 1.0,
-    monotonic: bool = False,
-) -> float:
-    """How far the best of `n` has to lead all others to be selected with probability `confidence`.
-
-    With one vote per person the sensitivity is 1, and the lead is in votes: round it up.
-
-    Args:
-        n: number of candidates, >= 1.
-        epsilon: of one selection, > 0.
-        confidence: strictly between 0 and 1.
-        mechanism: a mechanism class, or ``functools.partial`` of one with options. With public weights the lead is
-            what the lightest candidate needs.
-        sensitivity: of each score, > 0; the lead is in its unit.
-        monotonic: as for `Mechanism`; true for votes when a voter is added or removed.
-
-    Returns:
-        The lead, rounded up; 0 if even a blind guess among `n` reaches the confidence.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
-
-    Proof: ``proofs/error_bounds.md``, claims 1 to 3: the best is least likely to win when all others are equal.
-
-    >>> import dpselect as dps
-    >>> round(lead_needed(100, 0.5), 2), round(lead_needed(100, 0.5, mechanism=dps.ExponentialMechanism), 2)
-    (34.0, 36.76)
-    """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    return setting.at(epsilon).error_bound(_count(n), confidence)
-
-
-def power_bound(*, significance: float, epsilon: float) -> float:
-    r"""The largest power of a test that decides, from a release, which of two neighbouring data sets it came from.
-
-    Somebody who knows all data except one unit's and sees an epsilon-DP release may test "the unit is this" against
-    "the unit is that" (replace-one), or "absent" against "present" (add/remove). At level `significance` the power is
-    at most
-
-    .. math:: \min(\alpha e^{\varepsilon},\; 1 - e^{-\varepsilon} (1 - \alpha)),
-
-    whatever the test; randomised response attains it for every significance.
-
-    Args:
-        significance: probability of rejecting the first hypothesis if it is true, strictly between 0 and 1.
-        epsilon: privacy loss between the two data sets, > 0. Under add/remove "this" against "that" are two steps:
-            ``2 * epsilon``.
-
-    Returns:
-        A probability of at least `significance`, the power of a blind guess.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
-
-    Proof: ``proofs/testing.md``. Source: Wasserman & Zhou (2010), for the first of the two bounds.
-
-    >>> round(power_bound(significance=0.05, epsilon=1.0), 4)
-    0.1359
-    >>> round(power_bound(significance=0.5, epsilon=1.0), 4)  # where the first bound alone would be above 1
-    0.8161
-    """
-    loss = positive_epsilon(epsilon)
-    return Guarantee(loss, 0.0, Neighbours.ADD_REMOVE, "unit").power(significance)
 
 
 def _count(n: object) -> int:

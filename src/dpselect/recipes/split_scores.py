@@ -11,6 +11,7 @@ what is computed, not only for the formula.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,6 +24,8 @@ from dpselect.errors import InvalidParameterError
 Counts = NDArray[np.int64]
 
 _UNIT = 1 << 16
+_MOST_SQUARED = math.isqrt((1 << 63) - 1)
+"""Rows of a child whose square is within 64 bits: three thousand million. Beyond, Python's whole numbers are used."""
 _MOST_ROWS = 1 << 24
 """Of the bound on rows of the entropy, whose table of as many entries is kept in memory."""
 
@@ -73,10 +76,12 @@ class Gini:
 
     def scores(self, counts: Counts) -> Counts:
         rows = counts.sum(axis=2)
-        squares = (counts * counts).sum(axis=2)
-        whole, left = np.divmod(squares, np.maximum(rows, 1))  # apart, or the product below would leave 64 bits
-        pure = whole * _UNIT - (-left * _UNIT // np.maximum(rows, 1))  # rounded up: the impurity is rounded down
-        return (pure - rows * _UNIT).sum(axis=1)
+        if rows.max(initial=0) > _MOST_SQUARED:  # else a square wraps around, and one row moves a score by any amount
+            counts, rows = counts.astype(object), rows.astype(object)
+        squares, some = (counts * counts).sum(axis=2), np.maximum(rows, 1)
+        whole, left = squares // some, squares % some  # apart, or the product below would leave 64 bits
+        pure = whole * _UNIT - (-left * _UNIT // some)  # rounded up: the impurity is rounded down
+        return (pure - rows * _UNIT).sum(axis=1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
