@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+import dpselect as dps
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, LogisticProfileEvent, PureEvent
 from dpselect.accounting.events import SingleEvent
 
@@ -73,3 +74,10 @@ def delta_of(world: Losses, epsilon: float) -> float:
     """The exact delta at `epsilon`, to within the rounding of doubles."""
     losses, chances = world
     return float(np.sum(chances * np.maximum(-np.expm1(np.minimum(epsilon - losses, 0.0)), 0.0)))
+
+
+def closed_form_rounds(*, epsilon: float, delta: float, count: int) -> float:
+    """Epsilon of each of `count` bounded-range rounds by Rényi divergences alone, without the exact recursion."""
+    return dps.accounting.calibrate(
+        dps.ExponentialMechanism, count=count, epsilon=epsilon, delta=delta, sensitivity=1.0
+    ).epsilon

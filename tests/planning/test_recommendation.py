@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.accounting import laplace_profile_epsilon, rounds_epsilon
+from dpselect.accounting import LaplaceProfileEvent, compose, rounds_epsilon
 from dpselect.planning import recommend, recommendation
 from tests.slow import SLOW
 
@@ -38,7 +38,8 @@ def test_one_selection_is_for_permute_and_flip_and_many_are_not(delta: float) ->
 @pytest.mark.parametrize("selections", [1, 3, 10, 100])
 def test_both_stay_within_the_budget(selections: int, delta: float) -> None:
     advice = recommendation(selections, delta, epsilon=0.8)
-    assert laplace_profile_epsilon(advice.permute_and_flip_epsilon, count=selections, delta=delta) <= 0.8
+    flips = [LaplaceProfileEvent(epsilon=advice.permute_and_flip_epsilon)] * selections
+    assert compose(flips).epsilon(delta) <= 0.8
     assert rounds_epsilon(advice.exponential_epsilon, count=selections, delta=delta) <= 0.8
 
 

@@ -26,15 +26,12 @@ if TYPE_CHECKING:
     from dpselect.accounting.events import PureEvent as PureEvent
     from dpselect.accounting.events import Run as Run
     from dpselect.accounting.events import SequenceEvent as SequenceEvent
+    from dpselect.accounting.exact_rounds import bounded_range_epsilon as bounded_range_epsilon
     from dpselect.accounting.exact_rounds import calibrate_rounds as calibrate_rounds
     from dpselect.accounting.exact_rounds import planned_epsilon as planned_epsilon
     from dpselect.accounting.exact_rounds import rounds_epsilon as rounds_epsilon
     from dpselect.accounting.filter import Filter as Filter
-    from dpselect.accounting.profiles import bounded_range_epsilon as bounded_range_epsilon
     from dpselect.accounting.profiles import bounded_range_renyi as bounded_range_renyi
-    from dpselect.accounting.profiles import calibrate_bounded_range as calibrate_bounded_range
-    from dpselect.accounting.profiles import calibrate_laplace_profile as calibrate_laplace_profile
-    from dpselect.accounting.profiles import laplace_profile_epsilon as laplace_profile_epsilon
     from dpselect.accounting.profiles import laplace_profile_renyi as laplace_profile_renyi
 else:
     __getattr__, __dir__, __all__ = on_use(
@@ -48,12 +45,9 @@ else:
                 "LogisticProfileEvent LossIntervalEvent NonAdaptiveEvent PrivateCandidatesEvent PureEvent Run "
                 "SequenceEvent"
             ),
-            "dpselect.accounting.exact_rounds": "calibrate_rounds planned_epsilon rounds_epsilon",
+            "dpselect.accounting.exact_rounds": "bounded_range_epsilon calibrate_rounds planned_epsilon rounds_epsilon",
             "dpselect.accounting.filter": "Filter",
             "dpselect.accounting.dp_package": "from_dp_accounting to_dp_accounting",
-            "dpselect.accounting.profiles": (
-                "bounded_range_epsilon bounded_range_renyi calibrate_bounded_range calibrate_laplace_profile "
-                "laplace_profile_epsilon laplace_profile_renyi"
-            ),
+            "dpselect.accounting.profiles": "bounded_range_renyi laplace_profile_renyi",
         },
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 
 from dpselect.accounting.composition import TIGHT_WORK, compose
 from dpselect.accounting.events import ComposedEvent, Event
+from dpselect.accounting.renyi import largest_fitting
 from dpselect.accounting.rounding import quotient_down
 from dpselect.checks import boolean, delta_below_one, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
@@ -89,34 +90,10 @@ def calibrate(
         raise InvalidParameterError("delta", delta, f"{expected}, {count} times")
     if delta == 0.0:
         return at(basic)
-    each = _largest(total, epsilon, start=basic, close=_CLOSE)
+    each = max(basic, largest_fitting(total, epsilon, start=basic, close=_CLOSE))
     if tight:
-        each = _largest(lambda tried: total(tried, work=_SEARCH_WORK), epsilon, start=each, close=_CLOSE_TIGHT)
+        tried = largest_fitting(partial(total, work=_SEARCH_WORK), epsilon, start=each, close=_CLOSE_TIGHT)
+        each = max(each, tried)
         while total(each, work=TIGHT_WORK) > epsilon:  # a finer grid is usually not worse
             each *= 1.0 - _CLOSE_TIGHT
     return at(each)
-
-
-def _largest(total: Callable[[float], float], limit: float, *, start: float, close: float) -> float:
-    """The largest argument, within `close`, at which `total` is at most `limit`; `start` is one such.
-
-    The next argument, between a good and a bad one, is where a power law through both would reach the limit. Every
-    third is halfway, in case the total does not follow a power law.
-    """
-    good, bad, at_good, at_bad = start, math.inf, total(start), math.inf
-    while not bad < math.inf:
-        tried = good * 1.25 if at_good > 0.0 else good * 16.0
-        value = total(tried)
-        good, at_good, bad, at_bad = (tried, value, bad, at_bad) if value <= limit else (good, at_good, tried, value)
-    for step in range(200):
-        if bad - good <= good * close:
-            break
-        if step % 3 == 2 or not (0.0 < at_good < at_bad < math.inf):
-            tried = good + (bad - good) / 2.0
-        else:
-            share = math.log(limit / at_good) / math.log(at_bad / at_good)
-            tried = good * (bad / good) ** share
-            tried = min(max(tried, good + (bad - good) / 64.0), bad - (bad - good) / 64.0)
-        value = total(tried)
-        good, at_good, bad, at_bad = (tried, value, bad, at_bad) if value <= limit else (good, at_good, tried, value)
-    return good

@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, PureEvent, SequenceEvent
-from dpselect.accounting.profiles import bounded_range_epsilon, calibrate_bounded_range
+from dpselect.accounting.profiles import bounded_range_renyi
+from dpselect.accounting.renyi import best_epsilon, largest_fitting
 from dpselect.accounting.rounding import fraction_up, product_up, quotient_down
 from dpselect.accounting.tight import Curve, equal_rounds_curve
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon
+from dpselect.errors import InvalidParameterError
 
 MOST_EXACT = 100
 """Number of rounds. This many take less than a tenth of a second to plan."""
@@ -24,11 +30,9 @@ MOST_EXACT = 100
 _PLACES, _COARSEST, _FINEST = 400, 4, 50
 _WIDEST, _SMALLEST = 60.0, 1e-200
 _TRIALS = 4
-_NEARBY = 0.95
-_FLATTEST, _STEEPEST = 0.75, 2.5
+_CLOSE, _CLOSE_EXACT = 2.0**-30, 2.0**-10
 _ROOM = Fraction(1, 2**30)
 """Share of the total that is left free: the functions of another machine may differ in their last digits, by less."""
-_AIM = 1.0 - 2.0**-11
 
 
 def exact_steps(count: int) -> int | None:
@@ -38,6 +42,39 @@ def exact_steps(count: int) -> int | None:
     [None, 50, 40, 12, 4, None]
     """
     return min(_FINEST, max(_COARSEST, _PLACES // count)) if 1 < count <= MOST_EXACT else None
+
+
+def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
+    """Total epsilon, at `delta`, of `count` adaptive runs of an `epsilon`-bounded-range mechanism, rounded up.
+
+    The smaller of basic composition and the Rényi bound at its best order.
+
+    Args:
+        epsilon: of each run, > 0.
+        count: number of runs, >= 1.
+        delta: from 0 (pure privacy: basic composition) to below 1.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/top_k.md``.
+
+    >>> bounded_range_epsilon(0.125, count=80, delta=0.0)
+    10.0
+    >>> round(bounded_range_epsilon(0.1, count=100, delta=1e-6), 2)
+    2.4
+    """
+    epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
+    count = positive_count(count, "count", at_most=sys.maxsize)
+    basic = product_up(epsilon, count)
+    if delta == 0.0:
+        return basic
+
+    def total(orders: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):  # for an epsilon near the largest double, infinite is correct
+            return count * bounded_range_renyi(epsilon, orders) * (1.0 + 2.0**-50)
+
+    return min(basic, best_epsilon(total, delta=delta)[0])
 
 
 def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
@@ -77,7 +114,8 @@ def rounds_curve(epsilon: float, count: int) -> Curve | None:
 def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
     """The largest epsilon a round, about, that keeps `count` adaptive bounded-range rounds within (`epsilon`, `delta`).
 
-    Never below `calibrate_bounded_range`, and by 2 to 7 percent above it for 10 to 100 rounds at a small `delta`.
+    Never below ``epsilon / count``, nor about what `bounded_range_epsilon` allows, and by 2 to 7 percent above that for
+    10 to 100 rounds at a small `delta`.
 
     Args:
         epsilon: total, > 0.
@@ -97,39 +135,26 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
     >>> calibrate_rounds(epsilon=1.0, delta=0.0, count=4)
     0.25
     """
-    return _calibrated(positive_epsilon(epsilon), delta_below_one(delta), positive_count(count, "count"))
+    count = positive_count(count, "count", at_most=sys.maxsize)
+    return _calibrated(positive_epsilon(epsilon), delta_below_one(delta), count)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=512)
 def _calibrated(epsilon: float, delta: float, count: int) -> float:
-    each = calibrate_bounded_range(epsilon=epsilon, delta=delta, count=count)
-    limit = float(Fraction(epsilon) * (1 - _ROOM))
-    if not delta or rounds_curve(each, count) is None:
+    basic = quotient_down(epsilon, count)
+    if basic == 0.0:
+        raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
+    if delta == 0.0:
+        return basic
+    logarithm = -math.log(delta)  # where small bounded ranges reach the limit
+    start = math.sqrt(8.0 / count) * (math.sqrt(logarithm + epsilon) - math.sqrt(logarithm))
+    total = functools.partial(bounded_range_epsilon, count=count, delta=delta)
+    each = max(basic, largest_fitting(total, epsilon, start=max(basic, start), close=_CLOSE))
+    if rounds_curve(each, count) is None:
         return each
-    tried, total = each, rounds_epsilon(each, count=count, delta=delta)
-    # Where a power law reaches the limit: first with the growth of the other bound, then through the last two totals.
-    before = _NEARBY * each, bounded_range_epsilon(_NEARBY * each, count=count, delta=delta) * (total / epsilon)
-    for _ in range(_TRIALS - 1):
-        if total <= 0.0:
-            break
-        power = _power(before, (tried, total))
-        before = tried, total
-        tried *= (limit * _AIM / total) ** (1.0 / power)
-        if tried <= each:
-            break
-        total = rounds_epsilon(tried, count=count, delta=delta)
-        if total <= limit:
-            each = tried
-            if total >= limit * (2.0 * _AIM - 1.0):
-                break
-    return each
-
-
-def _power(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """The exponent of the power law through two points, limited to what a composition can have."""
-    if not 0.0 < first[1] < math.inf:
-        return _STEEPEST
-    return min(max(math.log(second[1] / first[1]) / math.log(second[0] / first[0]), _FLATTEST), _STEEPEST)
+    total = functools.partial(rounds_epsilon, count=count, delta=delta)
+    limit = float(Fraction(epsilon) * (1 - _ROOM))
+    return max(each, largest_fitting(total, limit, start=each, close=_CLOSE_EXACT, trials=_TRIALS))
 
 
 def planned_epsilon(event: Event, *, delta: float) -> float | None:

@@ -1,4 +1,4 @@
-r"""Rényi divergences of the worst mechanism with each privacy property, and composition by them, safe in floats.
+r"""Rényi divergences of the worst mechanism with each privacy property, safe in floats.
 
 Bounded range is the exponential mechanism's; the Laplace profile that of permute-and-flip and of noisy max with Laplace
 or exponential noise; the logistic profile that of noisy max with Gumbel noise and the gap. A divergence at most that of
@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting.renyi import RELATIVE_ERROR, largest_epsilon, total_epsilon
+from dpselect.accounting.renyi import RELATIVE_ERROR
 
 FloatArray = NDArray[np.float64]
 
@@ -175,82 +175,3 @@ def log_sinhc(z: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         large = z / 2.0 - np.log(z) + np.log1p(-np.exp(-z))
     return np.where(z <= 4.0, np.log1p(tail), large)
-
-
-def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
-    r"""Total epsilon, at `delta`, of `count` adaptive runs of an `epsilon`-bounded-range mechanism, rounded up.
-
-    The smaller of basic composition and the Rényi bound at its best order.
-
-    Args:
-        epsilon: of each run, > 0.
-        count: number of runs, >= 1.
-        delta: from 0 (pure privacy: basic composition) to below 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
-
-    Proof: ``proofs/top_k.md``.
-
-    >>> bounded_range_epsilon(0.125, count=80, delta=0.0)
-    10.0
-    >>> round(bounded_range_epsilon(0.1, count=100, delta=1e-6), 2)
-    2.4
-    """
-    return total_epsilon(bounded_range_renyi, epsilon=epsilon, count=count, delta=delta)
-
-
-def calibrate_bounded_range(*, epsilon: float, delta: float, count: int) -> float:
-    r"""The largest epsilon a run that keeps `count` adaptive bounded-range runs within (`epsilon`, `delta`).
-
-    Never below ``epsilon / count``, which basic composition allows.
-
-    Args:
-        epsilon: total, > 0.
-        delta: total, from 0 to below 1.
-        count: number of runs, >= 1.
-
-    Returns:
-        Epsilon of each run; `bounded_range_epsilon` of it is at most `epsilon`.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `epsilon` is too small to be divided by `count`.
-
-    Proof: ``proofs/top_k.md``.
-
-    >>> calibrate_bounded_range(epsilon=1.0, delta=0.0, count=4)
-    0.25
-    >>> round(calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=10), 3)
-    0.15
-    """
-    return largest_epsilon(bounded_range_renyi, epsilon=epsilon, count=count, delta=delta)
-
-
-def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> float:
-    r"""Total epsilon, at `delta`, of `count` adaptive runs below the Laplace profile at `epsilon`, rounded up.
-
-    Arguments and errors as of `bounded_range_epsilon`.
-
-    Proof: ``proofs/noisy_max.md``.
-
-    >>> laplace_profile_epsilon(0.125, count=80, delta=0.0)
-    10.0
-    >>> round(laplace_profile_epsilon(0.1, count=100, delta=1e-6), 2)
-    4.98
-    """
-    return total_epsilon(laplace_profile_renyi, epsilon=epsilon, count=count, delta=delta)
-
-
-def calibrate_laplace_profile(*, epsilon: float, delta: float, count: int) -> float:
-    r"""The largest epsilon a run that keeps `count` adaptive runs below the Laplace profile within both totals.
-
-    Arguments, result and errors as of `calibrate_bounded_range`.
-
-    Proof: ``proofs/noisy_max.md``.
-
-    >>> calibrate_laplace_profile(epsilon=1.0, delta=0.0, count=4)
-    0.25
-    >>> round(calibrate_laplace_profile(epsilon=1.0, delta=1e-6, count=100), 4)
-    0.0226
-    """
-    return largest_epsilon(laplace_profile_renyi, epsilon=epsilon, count=count, delta=delta)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -23,8 +22,7 @@ from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours
 
 _MOST_VARIANCE = 2.0**100
-_HALVINGS = 60
-_WIDTH = 2.0**-40  # what is known before the halvings; they go on to the last digits of a double
+_CLOSE = 2.0**-40
 _TAIL_BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
 _BITS = 60
 _BELOW_PI = Fraction(3_141_592_653, 10**9)
@@ -221,18 +219,8 @@ def affordable_rho(epsilon: float, delta: float) -> float:
 
     most = min(epsilon, _MOST_RHO)
 
-    def bisected(fits: Callable[[float], bool]) -> float:
-        affordable, too_much = 0.0, most
-        for _ in range(_HALVINGS):
-            middle = math.sqrt(affordable * too_much) if affordable else too_much / 4.0
-            if fits(middle):
-                affordable = middle
-            elif affordable or middle > 1e-300:
-                too_much = middle
-        return affordable
-
     start = min(_first_guess(epsilon, delta), most)
-    affordable = largest_fitting(epsilon_of, epsilon, bisected, start=start, width=_WIDTH, most=most)
+    affordable = largest_fitting(epsilon_of, epsilon, start=start, close=_CLOSE, most=most)
     if not affordable:
         raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful count")
     return affordable

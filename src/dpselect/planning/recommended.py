@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dpselect.accounting import calibrate_laplace_profile, calibrate_rounds
+from dpselect.accounting import calibrate, calibrate_rounds
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
@@ -72,7 +72,7 @@ def recommendation(
         raise InvalidParameterError("n", n, "at least 2 candidates to choose from")
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     confidence = probability(confidence, "confidence")
-    flip = calibrate_laplace_profile(epsilon=epsilon, delta=delta, count=selections)
+    flip = calibrate(PermuteAndFlip, count=selections, epsilon=epsilon, delta=delta, sensitivity=1.0).epsilon
     exponential = calibrate_rounds(epsilon=epsilon, delta=delta, count=selections)
     bounds = [
         kind(epsilon=1.0, sensitivity=1.0).error_bound(n, confidence) for kind in (ExponentialMechanism, PermuteAndFlip)
