@@ -18,7 +18,7 @@ BAD: list[tuple[list[str], str]] = [
     (["--candidates-count", ""], "a whole number, not ''"),
     (["--candidates-count", "1e99999999999"], "a whole number"),
     (["--candidates-count", str(2**63)], f"at most {2**63 - 1}"),
-    (["--candidates-count", "1" * 5000], "Not understood: '1111111"),
+    (["--candidates-count", "1" * 5000], "--candidates-count: not understood: '1111111"),
     ([*COUNT, "--candidates-count", "11"], "--candidates-count"),
     (["--candidates-count"], "--candidates-count is required"),
     ([*COUNT, "--sensitivity", "0"], "sensitivity=0.0"),
