@@ -228,7 +228,7 @@ class Histogram(ListQuestion, name="histogram"):
         if self.bins is None:
             return super().known(columns, neighbours)
         if self.candidates is not None:
-            raise InvalidParameterError("candidates", Shown("<a list>"), "None, because bins are given")
+            raise InvalidParameterError("candidates", Shown("<a list>"), "nothing, because bins are given")
         for name, only in (("max_values_per_unit", 1), ("delta", 0.0)):
             if getattr(self, name) != only:
                 raise InvalidParameterError(name, getattr(self, name), f"{only}, because bins are given")

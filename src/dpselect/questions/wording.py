@@ -228,7 +228,7 @@ def basis_planned(release: Planned) -> str:
 def heads(kind: Kind, release: Planned) -> tuple[str, str]:
     """The headings of the two columns of `table`. Where each value has a count, these are the column and the units."""
     first = kind.label if release.groups is None else str(release.groups["column"])
-    if kind.label != "value":
+    if kind.label not in ("value", "bin") or (kind.label == "bin" and not kind.is_count):
         return first, release.column
     if release.groups is None:
         return release.column, tally_head(release)
@@ -330,7 +330,7 @@ def _on_a_line(answer: Value | list[Value], kind: Kind, release: Planned, group:
     if not isinstance(answer, list):
         return reported(kind, release, answer, group)
     texts = [_quoted(as_text(reported(kind, release, each, group))) for each in answer]
-    if kind.label == "value":
+    if kind.label == "value" or (kind.label == "bin" and kind.is_count):
         keys = map(as_text, kind.keys(release, len(texts)))
         texts = [f"{_quoted(key)}: {text}" for key, text in zip(keys, texts, strict=True)]
     return ", ".join(texts)
