@@ -405,10 +405,6 @@ BinBounds = Annotated[
     ),
 ]
 Bins = Annotated[int, Argument("whole", "Number of bins of equal width.")]
-Edges = Annotated[
-    Sequence[float],
-    Argument("levels", f"Where the bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}."),
-]
 EdgesIfAny = Annotated[
     Sequence[float] | None,
     Argument("levels", f"Where bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}."),

@@ -172,8 +172,7 @@ class Release(Planned, Generic[Answer]):
         [0.66, 0.34]
         """
         answers: Any = self.value
-        kind = QUESTIONS[self.task]
-        if not (kind.is_count and kind.gives_list):
+        if not QUESTIONS[self.task].counts_each:
             return None
         if isinstance(answers, dict):
             return {group: wording.shares(counts) for group, counts in cast("dict[Any, Any]", answers).items()}
@@ -337,13 +336,12 @@ class Release(Planned, Generic[Answer]):
     def _repr_html_(self) -> str:
         heads, rows = self.table()
         left = f"{len(rows) - _MOST_SHOWN:,} more rows: see rows()." if len(rows) > _MOST_SHOWN else ""
-        notes = self.promise, *self.sentences, self.basis_missing
-        ends = columns(self)
+        shown, ends = rows[:_MOST_SHOWN], columns(self)
         if "lower" in ends and len(ends["lower"]) == len(rows):
             heads = [*heads, f"{self.confidence:.0%} interval"]
             spans = map(wording.span, ends["lower"], ends["upper"])
-            rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
-        return wording.html_table(heads, rows[:_MOST_SHOWN], left, *notes)
+            shown = [(*row, span) for row, span in zip(shown, spans, strict=False)]
+        return wording.html_table(heads, shown, left, self.promise, *self.sentences, self.basis_missing)
 
 
 def claims(planned: Planned) -> dict[str, Any]:

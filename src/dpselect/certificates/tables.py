@@ -63,8 +63,7 @@ def columns(release: Any) -> dict[str, list[Any]]:
 def headings(release: Any) -> list[str]:
     """The names of the columns before ``released``: those of the groups, and last of what the value is."""
     by: Any = release.question.get("by", []) if release.groups is not None else []
-    label = QUESTIONS[release.task].label
-    names = [*([by] if isinstance(by, str) else by), release.column if label in ("value", "bin") else label]
+    names = [*([by] if isinstance(by, str) else by), _category(QUESTIONS[release.task].label, release)]
     found = [*_NUMBERS]
     for name in names:
         while name in found:

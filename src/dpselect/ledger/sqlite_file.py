@@ -111,8 +111,6 @@ _LOST = (
     " after that. Let no program but this one open the file, not even to copy it; end this process, then verify it."
 )
 
-
-_lost: set[Identity] = set()
 _REPLACED = "another file was put in its place while it was open. Nothing was written; verify it, then open it anew."
 _UNSEEN = "the disk failed. A charge may have been recorded; none was used."
 _THAWED = (

@@ -374,6 +374,7 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
     best = max(high, second(high))
     for _ in range(40):
         middle = low + (high - low) / 2.0
-        best = min(best, max(middle, second(middle)))
-        low, high = (low, middle) if second(middle) <= middle else (middle, high)
+        reached = second(middle)
+        best = min(best, max(middle, reached))
+        low, high = (low, middle) if reached <= middle else (middle, high)
     return math.nextafter((first + (1.0 + eta) * best) * _UP, math.inf)

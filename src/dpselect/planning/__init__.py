@@ -38,6 +38,6 @@ else:
             "dpselect.planning.plots": "plot_error plot_pmf plot_power",
             "dpselect.planning.recommended": "Recommendation recommend recommendation",
             "dpselect.planning.targets": "epsilon_for",
-            "dpselect.planning.worst_case": ("Bounds lead_shown worst_case_bounds worst_case_error"),
+            "dpselect.planning.worst_case": "Bounds lead_shown worst_case_bounds worst_case_error",
         },
     )

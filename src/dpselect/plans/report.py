@@ -142,10 +142,8 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
         text = text.replace("hardly changes", "may change") + " This is hardly any protection."
     if is_added:
         found = rounded_up(100.0 * guarantee.power(_WRONGLY / 100))
-        text += (
-            f" A test that takes {_WRONGLY} of 100 absent ones for present finds at most {found} of 100 present ones,"
-        )
-        text += " even if it knows all other rows."
+        text += f" A test that takes {_WRONGLY} of 100 absent ones for present finds at most {found} of 100 present"
+        text += " ones, even if it knows all other rows."
     if delta:
         text += f" This may fail with a probability of at most delta = {cost_shown(delta)}."
     return f"{text} Other answers about the same table add to it." if several else text

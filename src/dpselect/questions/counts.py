@@ -22,7 +22,7 @@ from dpselect.arguments import (
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.questions.question import Columns, ListQuestion, Question, check_useful, noise_sensitivity
+from dpselect.questions.question import Columns, CountsEach, ListQuestion, Question, check_useful, noise_sensitivity
 from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
@@ -30,12 +30,12 @@ from dpselect.questions.words import (
     NoisyUnits,
     Planned,
     Terms,
-    Value,
     as_text,
     counted,
     is_noisy_count,
     members,
     possible_counts,
+    released_count,
 )
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Count(Question, name="count"):
         return len(values) == 1 and all(map(is_noisy_count, values))
 
 
-class Histogram(ListQuestion, name="histogram"):
+class Histogram(CountsEach, ListQuestion, name="histogram"):
     """The number of units with each of the candidates, or with a number in each of several bins.
 
     A bin holds the number that it begins with and not the one that it ends with, but for the last one. With bins, one
@@ -211,27 +211,23 @@ class Histogram(ListQuestion, name="histogram"):
     max_values_per_unit: MaxValuesCounted = 1
     delta: DeltaIfLess = 0.0
 
-    gives_list: ClassVar[bool] = True
     label: ClassVar[str] = "value"
-    measure: ClassVar[str] = "units ({unit})"
-    is_amount: ClassVar[bool] = True
-    is_count: ClassVar[bool] = True
-    bounds_value: ClassVar[bool] = True
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Histogram | BinnedCounts:  # pyright: ignore
         """With bins it is another question, about one number of each unit."""
         if self.bins is None and self.candidates is None:
-            hint = "Neither is read from the column, whose values are private. Without them,"
-            hint += " values() and top_k(), with a delta, name what enough units have."
+            from dpselect.summaries.candidates import UNLISTED
+
+            hint = f"Neither is read from the column, whose values are private. Without them, {UNLISTED}"
             expected = "the public list of values to count, or bins of a column of numbers"
             raise InvalidCandidatesError("candidates", None, expected, hint)
         if self.bins is None:
             return super().known(columns, neighbours)
         if self.candidates is not None:
-            raise InvalidParameterError("candidates", Shown("<a list>"), "nothing, because bins are given")
+            raise InvalidParameterError("candidates", Shown("<a list>"), "nothing, because `bins` are given")
         for name, only in (("max_values_per_unit", 1), ("delta", 0.0)):
             if getattr(self, name) != only:
-                raise InvalidParameterError(name, getattr(self, name), f"{only}, because bins are given")
+                raise InvalidParameterError(name, getattr(self, name), f"{only}, because `bins` are given")
         from dpselect.questions.density import BinnedCounts
 
         return BinnedCounts(column=self.column, edges=self.bins, epsilon=self.epsilon, neighbours=neighbours)
@@ -295,22 +291,12 @@ class Histogram(ListQuestion, name="histogram"):
     def released(self, summary: CandidateCounts, /) -> Drawn:
         """The noisy counts, in the order of the candidates. Negative ones are released as 0."""
         noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
-        counts: list[Value] = [min(max(0, count), LARGEST_COUNT) for count in noisy]
-        return Drawn(counts, [min(max(0, sum(noisy)), LARGEST_COUNT)] if self.most_per_unit == 1 else None)
+        return Drawn([*map(released_count, noisy)], [released_count(sum(noisy))] if self.most_per_unit == 1 else None)
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[Any]:
         """The candidates."""
         return members(release.question["candidates"])
-
-    @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """The answers are numbers of units."""
-        return False
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return f"each released count is within {bound:,.0f} of the truth"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import mechanisms, summaries
-from dpselect.arguments import BinBounds, Bins, Edges, Epsilon, Numbers
+from dpselect.arguments import BinBounds, Bins, Epsilon, Numbers
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Sensitivity
 from dpselect.questions.numbers import NumbersQuestion, from_rows
+from dpselect.questions.question import CountsEach
 from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
@@ -25,6 +26,7 @@ from dpselect.questions.words import (
     as_text,
     counted,
     possible_counts,
+    released_count,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ class InBins(NumbersQuestion):
     def drawn(self, summary: UnitValues) -> tuple[NDArray[int64], int]:
         """The noisy count of each bin, and their sum: a noisy number of units, at no cost."""
         noisy = self.mechanism.draw(self.public_bins.tally(self.values(summary)))
-        return noisy, min(max(0, sum(noisy.tolist())), LARGEST_COUNT)
+        return noisy, released_count(sum(noisy.tolist()))
 
     @classmethod
     def origin(cls, release: Planned) -> str:
@@ -160,19 +162,15 @@ class Density(InBins, name="density"):
         return units == LARGEST_COUNT or all(abs(each - round(each)) <= 1e-6 + 1e-14 * units for each in halves)
 
 
-class BinnedCounts(InBins, name="histogram_of_bins"):
+class BinnedCounts(CountsEach, InBins, name="histogram_of_bins"):
     """The number of units with a number in each bin between public edges: `histogram` with `bins`.
 
     Proof: ``proofs/noisy_histograms.md``.
     """
 
     column: Numbers
-    edges: Edges
+    edges: Sequence[float]
     epsilon: Epsilon
-
-    measure: ClassVar[str] = "units ({unit})"
-    is_count: ClassVar[bool] = True
-    bounds_value: ClassVar[bool] = True
 
     @cached_property
     def public_bins(self) -> PublicEdges:
@@ -181,21 +179,12 @@ class BinnedCounts(InBins, name="histogram_of_bins"):
     def released(self, summary: UnitValues, /) -> Drawn:
         """The noisy counts, in the order of the bins. Negative ones are released as 0."""
         noisy, units = self.drawn(summary)
-        return Drawn([min(max(0, count), LARGEST_COUNT) for count in noisy.tolist()], [units])
+        return Drawn([*map(released_count, noisy.tolist())], [units])
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """Where each bin begins and ends."""
         return [f"{begin} to {end}" for begin, end in pairwise(map(as_text, release.candidates["edges"]))]
-
-    @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """The answers are numbers of units."""
-        return False
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return f"each released count is within {bound:,.0f} of the truth"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         return possible_counts(values, units, self.public_bins.count)

@@ -23,10 +23,9 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.numbers import NumbersQuestion, are_whole, from_rows
 from dpselect.questions.question import Columns
-from dpselect.questions.wording import rounded_up
+from dpselect.questions.wording import rounded_up, units_of
 from dpselect.questions.words import (
     CONFIDENCE,
-    LARGEST_COUNT,
     Drawn,
     NoisyUnits,
     Planned,
@@ -35,6 +34,7 @@ from dpselect.questions.words import (
     as_text,
     counted,
     is_number,
+    released_count,
 )
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Moment(NumbersQuestion):
 
     def units_by(self, noisy: list[int]) -> int:
         """The number of units by noisy sums, rounded down; at least 0."""
-        return min(max(0, sum(noisy) // self.whole), LARGEST_COUNT)
+        return released_count(sum(noisy) // self.whole)
 
     @abstractmethod
     def moment(self, noisy: list[int]) -> float:
@@ -414,12 +414,11 @@ class Std(Variance, name="std"):
 
 def _said(kind: type[Moment], release: Planned, formula: str) -> str:
     """How far a released moment may be from the true one: by the released number n of units, or by a formula with n."""
-    count = None if release.usable is None else release.usable.count
-    value: Any = getattr(release, "value", None)  # of what is only planned there is none
-    known = kind.value_bound(release, count, value) if isinstance(count, int) else None
-    within, units = (formula, ", n the released number of units") if known is None else (rounded_up(known), "")
+    units, value = units_of(release), getattr(release, "value", None)  # of what is only planned there is no value
+    known = kind.value_bound(release, units, value) if isinstance(units, int) else None
+    within, n = (formula, ", n the released number of units") if known is None else (rounded_up(known), "")
     rounding = f"values rounded to steps of {as_text(release.candidates['step'])}"
-    return f"the released {kind.called} is within {within} of the true one{units}, {rounding}"
+    return f"the released {kind.called} is within {within} of the true one{n}, {rounding}"
 
 
 def _width(release: Planned) -> float:

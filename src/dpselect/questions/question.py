@@ -300,6 +300,9 @@ class Question(ABC):
     is_count: ClassVar[bool] = False
     """Whether a value is a number of units, and so cannot be below 0."""
 
+    counts_each: ClassVar[bool] = False
+    """Whether the values are numbers of units, one for each of several values or bins, which `keys` names."""
+
     @classmethod
     def possible_values(cls, release: Planned) -> tuple[float, float]:
         """The least and the largest true value, by public arguments alone; an interval need not go further."""
@@ -334,6 +337,26 @@ class Question(ABC):
             units: the number of units that came with it at no cost, if one did. It is read from the same noise.
             counts: likewise the noisy counts of the values.
         """
+
+
+class CountsEach(Question):
+    """A question whose answer is a list of numbers of units, with noise. Its subclasses are questions."""
+
+    gives_list: ClassVar[bool] = True
+    measure: ClassVar[str] = "units ({unit})"
+    is_amount: ClassVar[bool] = True
+    is_count: ClassVar[bool] = True
+    counts_each: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """The answers are numbers of units."""
+        return False
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        return f"each released count is within {bound:,.0f} of the truth"
 
 
 class ListQuestion(Question):

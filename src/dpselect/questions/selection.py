@@ -27,7 +27,7 @@ from dpselect.checks import positive_count
 from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.question import Columns, ListQuestion, check_useful, noise_sensitivity
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, Value, counted
+from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, counted, released_count
 
 if TYPE_CHECKING:
     from numpy import int64
@@ -128,7 +128,7 @@ class Counted(ListQuestion):
     def drawn_once(self, order: NoisyOrder, summary: CandidateCounts) -> Drawn:
         """The selected candidates, best first, and their noisy counts; negative ones are released as 0."""
         ranked = order.select(summary.counts, rarest=self.rarest)
-        counts = [min(max(0, count), LARGEST_COUNT) for count in ranked.counts]
+        counts = [*map(released_count, ranked.counts)]
         answer: list[Value] = [self.choices[position] for position in ranked.positions]
         return Drawn(answer if self.gives_list else answer[0], counted=counts)
 

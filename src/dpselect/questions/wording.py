@@ -55,8 +55,8 @@ def promise(release: Planned, guarantee: Guarantee) -> str:
     return str(guarantee).replace(given, f"epsilon = {cost(release, guarantee.epsilon)}", 1)
 
 
-def units_of(release: Planned, group: Any = None) -> int | None:
-    """The released number of units of a group, or of all rows; None if none was released."""
+def units_of(release: Planned, group: Any = None) -> Any:
+    """The released number of units of a group; without one of all rows, or of each group. None: none was released."""
     count: Any = None if release.usable is None else release.usable.count
     return count if group is None or count is None else count.get(group)
 
@@ -73,18 +73,23 @@ def reported(kind: Kind, release: Planned, value: Value, group: Any = None) -> V
 
 
 def span(lower: float, upper: float) -> str:
-    """An interval as text, its ends rounded outwards to the second digit of half its width; whole numbers stay.
+    """An interval as one text: see `ends_shown`."""
+    return " to ".join(ends_shown(lower, upper))
 
-    >>> span(38.55312, 38.62089), span(1_290, 1_311)
-    ('38.553 to 38.621', '1,290 to 1,311')
+
+def ends_shown(lower: float, upper: float) -> tuple[str, str]:
+    """The ends of an interval, rounded outwards to the second digit of half its width; whole numbers stay.
+
+    >>> ends_shown(38.55312, 38.62089), ends_shown(1_290, 1_311)
+    (('38.553', '38.621'), ('1,290', '1,311'))
     """
     half = (upper - lower) / 2.0
     if isinstance(lower, int) and isinstance(upper, int):
-        return f"{lower:,} to {upper:,}"
+        return f"{lower:,}", f"{upper:,}"
     if not 0.0 < half < math.inf:
-        return f"{as_text(lower)} to {as_text(upper)}"
+        return as_text(lower), as_text(upper)
     place = 10.0 ** max(0, 1 - math.floor(math.log10(half)))
-    return f"{as_text(math.floor(lower * place) / place)} to {as_text(math.ceil(upper * place) / place)}"
+    return as_text(math.floor(lower * place) / place), as_text(math.ceil(upper * place) / place)
 
 
 def shares(counts: Sequence[int]) -> list[float] | None:
@@ -135,7 +140,7 @@ def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str
 
 def large_delta(release: Planned, delta: float) -> str:
     """A warning if delta is not far below one over the number of units: the released one, or any that is likely."""
-    count = None if release.usable is None else release.usable.count
+    count: Any = units_of(release)
     units = sum(cast("dict[Value, int]", count).values()) if isinstance(count, dict) else count
     few = f"one over the number of units ({release.unit})"
     if isinstance(units, int) and delta * units >= _FAR_BELOW:
@@ -228,7 +233,7 @@ def basis_planned(release: Planned) -> str:
 def heads(kind: Kind, release: Planned) -> tuple[str, str]:
     """The headings of the two columns of `table`. Where each value has a count, these are the column and the units."""
     first = kind.label if release.groups is None else str(release.groups["column"])
-    if kind.label not in ("value", "bin") or (kind.label == "bin" and not kind.is_count):
+    if not kind.counts_each:
         return first, release.column
     if release.groups is None:
         return release.column, tally_head(release)
@@ -330,7 +335,7 @@ def _on_a_line(answer: Value | list[Value], kind: Kind, release: Planned, group:
     if not isinstance(answer, list):
         return reported(kind, release, answer, group)
     texts = [_quoted(as_text(reported(kind, release, each, group))) for each in answer]
-    if kind.label == "value" or (kind.label == "bin" and kind.is_count):
+    if kind.counts_each:
         keys = map(as_text, kind.keys(release, len(texts)))
         texts = [f"{_quoted(key)}: {text}" for key, text in zip(keys, texts, strict=True)]
     return ", ".join(texts)

@@ -214,6 +214,11 @@ def is_noisy_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
 
 
+def released_count(noisy: int) -> int:
+    """A noisy number of units as it is released: from 0 to `LARGEST_COUNT`."""
+    return min(max(0, noisy), LARGEST_COUNT)
+
+
 def possible_counts(values: list[Any], units: int | None, size: int) -> bool:
     """Whether these are noisy counts of so many parts, and `units` is their sum; a 0 may stand for a negative one.
 
@@ -222,7 +227,7 @@ def possible_counts(values: list[Any], units: int | None, size: int) -> bool:
     """
     if len(values) != size or not all(map(is_noisy_count, values)):
         return False
-    most = min(sum(values), LARGEST_COUNT)
+    most = released_count(sum(values))
     return units is None or (units == most if all(values) else units <= most)
 
 

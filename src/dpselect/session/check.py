@@ -22,6 +22,7 @@ from dpselect.session.advice import Advice, as_options
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicDomain
+from dpselect.summaries.candidates import UNLISTED
 from dpselect.summaries.dates import are_dates, public_dates
 
 WARNING = (
@@ -139,7 +140,7 @@ def check(
     if sum is not None:
         amount = _doubles(clip, "clip")
         if listed is None:
-            hint = "Without such a list, values() and top_k(), with a delta, name what enough units have."
+            hint = f"Without such a list, {UNLISTED}"
             raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
     elif clip is not None and listed is not None:
         raise InvalidParameterError("clip", Shown("<two numbers>"), "sum together with it: the column that is summed")

@@ -29,11 +29,13 @@ _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
 _LISTS = "a range, a list or a one-dimensional array"
 _FRAME = "Or a frame in memory of one column."
 _LAZY = f"{_FRAME} dpselect.candidates_from(frame, column=...) lists a public one of Spark."
+UNLISTED = "values() and top_k(), with a delta, name what enough units have."
+"""What to ask without a public list of candidates."""
 _DISTINCT = "candidates without duplicates"
 _MADE_DISTINCT = (
     "The result of unique() or value_counts() on the private column cannot be distinguished from a public list, but"
     " reveals people's data all the same. Take candidates from a public source."
-    " Without one, values() and top_k(), with a delta, name what enough units have."
+    f" Without one, {UNLISTED}"
 )
 _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
 
@@ -150,7 +152,7 @@ class PublicCandidates:
             hint += f" `{argument}=range(1, 101)`; not the result of unique() or value_counts() on the column, which"
             hint += " looks like a public list but reveals people's data all the same."
             if argument == "candidates":
-                hint += " Without such a list, values() and top_k(), with a delta, name what enough units have."
+                hint += f" Without such a list, {UNLISTED}"
             elif argument == "groups":
                 hint += " Without such a list, values(), with a delta, names the groups that enough units have."
             of = "values to choose from" if argument == "candidates" else argument

@@ -132,7 +132,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         release=release,
         is_single=is_single,
         place=0 if QUESTIONS[release.task].label == "answer" else 1,
-        interval=_interval(release, rows[0][-1]) if is_single else None,
+        interval=_interval(release) if is_single else None,
         heads=heads,
         rows=rows[:MOST_ROWS],
         left_out=max(0, len(rows) - MOST_ROWS),
@@ -180,14 +180,14 @@ def table_of(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
     return heads, [[*row] for row in zip(*listed, strict=True)]
 
 
-def _interval(release: Release[Any], span: str) -> dict[str, Any] | None:
+def _interval(release: Release[Any]) -> dict[str, Any] | None:
     """Where a single number is in its interval, from 0 to 1, and the ends as texts; None if there is no interval."""
     held = columns(release)
     if "lower" not in held:
         return None
     ((lower, upper, number),) = zip(held["lower"], held["upper"], held.get("units", held["released"]), strict=True)
     share = round((number - lower) / (upper - lower), 4) if upper > lower else 0.5
-    low, _, high = span.partition(" to ")
+    low, high = wording.ends_shown(lower, upper)
     return {"lower": low, "upper": high, "share": share}
 
 
