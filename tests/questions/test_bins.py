@@ -66,6 +66,15 @@ def test_edges_are_compared_as_doubles(written: str) -> None:
     assert edges.tally(values).tolist() == [2]
 
 
+@pytest.mark.parametrize(
+    "edges", [(np.nextafter(1.0, 0.0), 1.0), (1.0, np.nextafter(1.0, 2.0)), (-5e-324, 0.0), (0.0, 1e16)]
+)
+def test_values_beyond_the_edges_are_in_no_bin_however_close_these_are(edges: tuple[float, float]) -> None:
+    ages = [np.nextafter(edges[0], -np.inf), *edges, np.nextafter(edges[1], np.inf)]
+    release = dps.Dataset({"who": range(4), "age": ages}, unit="who").histogram("age", bins=edges, epsilon=SURE)
+    assert release.value == [2]
+
+
 def test_the_noise_is_made_for_one_change_and_under_replace_one_for_two() -> None:
     for relation, factor in (("add_remove", 1), ("replace_one", 2)):
         one = dps.DryRun(unit="who", neighbours=relation).histogram("age", bins=[0, 18, 65], epsilon=0.5)  # type: ignore[arg-type]

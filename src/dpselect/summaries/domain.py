@@ -207,7 +207,7 @@ class PublicEdges:
         found = tuple(map(float, exact))
         if not 2 <= len(listed) <= MOST_EDGES or not all(one < next_one for one, next_one in pairwise(found)):
             raise InvalidParameterError("bins", Shown(f"<{len(listed):,} numbers>"), expected)
-        if not math.isfinite(3.0 * max(abs(found[0]), abs(found[-1]))):
+        if not math.isfinite(5.0 * max(abs(found[0]), abs(found[-1]))):
             raise InvalidParameterError("bins", Shown("<numbers>"), "numbers far from the largest double")
         return cls(found)
 
@@ -219,7 +219,7 @@ class PublicEdges:
     @property
     def domain(self) -> PublicDomain:
         """Values are clipped far outside the bins, where they are in none."""
-        width = self.edges[-1] - self.edges[0]
+        width = 2.0 * (self.edges[-1] - self.edges[0])  # once would be rounded away from between two doubles
         return PublicDomain(self.edges[0] - width, self.edges[-1] + width)
 
     def tally(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
