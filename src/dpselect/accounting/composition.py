@@ -20,7 +20,6 @@ from dpselect.accounting.renyi import best_epsilon, best_log_delta
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
 from dpselect.checks import boolean, delta_below_one, target_error
-from dpselect.errors import InvalidParameterError
 
 BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]
 
@@ -179,7 +178,9 @@ class Composition:
         Raises:
             InvalidParameterError: `epsilon` is negative or not a number.
         """
-        return min(bound.value for bound in self._deltas(_non_negative(epsilon)))
+        if epsilon != math.inf:
+            epsilon = target_error(epsilon, "epsilon", zero_allowed=True)
+        return min(bound.value for bound in self._deltas(epsilon))
 
     @property
     def rho(self) -> float:
@@ -222,7 +223,11 @@ class Composition:
             bounds.append(Bound(name="non-adaptive", value=value))
         if self.distribution is not None:
             bounds.append(Bound(name="pld", value=self.distribution.epsilon(rest)))
-        tight = [] if self._rounds is None else [self._rounds_epsilon(*self._rounds, rest)]
+        tight: list[float] = []
+        if self._rounds is not None:
+            rounds, count = self._rounds
+            planned = rounds_epsilon(rounds.epsilon, count=count, delta=rest)
+            tight.append(fraction_up(Fraction(planned) + self._beside(rounds)))
         if self.tight and isinstance(self._curve, Curve):
             tight.append(self._curve.epsilon(rest))
         if tight:
@@ -230,9 +235,6 @@ class Composition:
         elif self.tight and isinstance(self._curve, NotTight):
             bounds.append(Bound(name="tight", value=math.inf, note=self._curve.reason))
         return bounds
-
-    def _rounds_epsilon(self, rounds: BoundedRangeEvent, count: int, rest: float) -> float:
-        return fraction_up(Fraction(rounds_epsilon(rounds.epsilon, count=count, delta=rest)) + self._beside(rounds))
 
     def _deltas(self, epsilon: float) -> list[Bound]:
         own = self.leaves.delta
@@ -280,9 +282,3 @@ class Composition:
     def _beside(self, event: BoundedRangeEvent, count: int | None = None) -> Fraction:
         """The sum of the epsilons of everything but `count` runs of `event`, or all of them."""
         return self.leaves.basic - Fraction(event.epsilon) * (self.leaves.counts[event] if count is None else count)
-
-
-def _non_negative(epsilon: object) -> float:
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon >= 0:
-        raise InvalidParameterError("epsilon", epsilon, "a number >= 0")
-    return fraction_down(Fraction(epsilon)) if epsilon != math.inf else math.inf

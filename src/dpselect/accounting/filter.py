@@ -100,11 +100,8 @@ def _divergences(event: SingleEvent, orders: tuple[float, ...]) -> tuple[int, ..
 
     from dpselect.accounting.divergence import divergences_of
 
-    return tuple(map(_units, map(float, divergences_of(event, np.asarray(orders)))))
-
-
-def _units(divergence: float) -> int:
-    return math.ceil(Fraction(divergence) * UNIT)  # never infinite: each is at most its epsilon
+    found = divergences_of(event, np.asarray(orders))  # never infinite: each is at most its epsilon
+    return tuple(math.ceil(Fraction(float(divergence)) * UNIT) for divergence in found)
 
 
 _CONTEXT = Context(prec=60)
@@ -193,9 +190,9 @@ class Limits:
     _costs: dict[Event, Cost] = field(default_factory=dict[Event, Cost], init=False, repr=False, compare=False)
 
     @classmethod
-    def new(cls, *, epsilon: Fraction, delta: Fraction, set_aside: Fraction, **others: Any) -> Self:
+    def new(cls, *, epsilon: Fraction, delta: Fraction, set_aside: Fraction) -> Self:
         """With the orders that suit this epsilon."""
-        return cls(delta=delta, set_aside=set_aside, orders=orders_for(epsilon, delta - set_aside), **others)
+        return cls(delta=delta, set_aside=set_aside, orders=orders_for(epsilon, delta - set_aside))
 
     @property
     def nothing(self) -> Cost:

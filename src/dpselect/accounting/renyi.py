@@ -18,8 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-Renyi = Callable[[float | FloatArray, FloatArray], FloatArray]
-"""Takes epsilon and orders, shape ``(m,)``, each > 1; returns Rényi divergences, rounded up, ``(m,)``, in nats."""
 
 RELATIVE_ERROR = 2.0**-48
 """Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""

@@ -135,6 +135,16 @@ def trivial(first: int, last: int, *, step: float) -> FloatArray:
     return -np.expm1(places * step) * (1.0 + 2.0**-50)
 
 
+def _padded(values: FloatArray, first: int, *, low: int, high: int, step: float) -> FloatArray:
+    """Bounds at the places from `low` to `high`: `values` from `first` on, `trivial` below and 0 beyond."""
+    known = np.zeros(high - low + 1)
+    if low < first:
+        known[: first - low] = trivial(low, first - 1, step=step)
+    part, begin = values[max(low - first, 0) :], max(first - low, 0)
+    known[begin : begin + len(part)] = part
+    return known
+
+
 def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: float, new_first: int) -> FloatArray:
     """The bound above on the grid.
 
@@ -150,10 +160,7 @@ def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: floa
         Bounds at the places from `new_first` to ``width + steps``.
     """
     low, high = new_first - steps, width + 2 * steps
-    known = np.zeros(high - low + 1)
-    if low < first:
-        known[: first - low] = trivial(low, first - 1, step=step)
-    known[max(first - low, 0) : width - low + 1] = rest[max(low - first, 0) :]
+    known = _padded(rest, first, low=low, high=high, step=step)
     size = width + steps - new_first + 1
     lower_places = np.arange(steps + 1) - steps
     chances = np.minimum(np.expm1(lower_places * step) / np.expm1(-steps * step), 1.0)
@@ -361,13 +368,6 @@ def _profile(losses: FloatArray, *, grid: _Grid) -> Curve:
 def _averaged(rest: Curve, losses: FloatArray, *, grid: _Grid) -> Curve:
     """Delta of the pairs followed by the bounded-range runs: the mean over losses of the rest's delta."""
     width = grid.pair_width
-    top = width + grid.range_width
-    low = -width  # places 0 - width to top + width are read
-    known = np.zeros(top + width - low + 1)
-    if low < rest.start:
-        known[: rest.start - low] = trivial(low, rest.start - 1, step=grid.step)
-    begin = max(rest.start - low, 0)
-    part = rest.values[max(low - rest.start, 0) :]
-    known[begin : begin + len(part)] = part
+    known = _padded(rest.values, rest.start, low=-width, high=2 * width + grid.range_width, step=grid.step)
     values = np.convolve(known, losses, mode="valid") * (1.0 + (len(losses) + 8.0) * 2.0**-52)
     return Curve(step=grid.step, start=0, values=np.minimum(values, 1.0))
