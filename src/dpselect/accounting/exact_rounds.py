@@ -74,7 +74,7 @@ def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
         with np.errstate(over="ignore"):  # for an epsilon near the largest double, infinite is correct
             return count * bounded_range_renyi(epsilon, orders) * (1.0 + 2.0**-50)
 
-    return min(basic, best_epsilon(total, delta=delta)[0])
+    return min(basic, best_epsilon(total, delta))
 
 
 def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
