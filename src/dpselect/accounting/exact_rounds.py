@@ -80,15 +80,8 @@ def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
 def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     """Total epsilon, at `delta`, of `count` adaptive rounds of an `epsilon`-bounded-range mechanism, rounded up.
 
-    The smaller of `bounded_range_epsilon` and, for 2 to 100 rounds, the exact recursion on its grid.
-
-    Args:
-        epsilon: of each round, > 0.
-        count: number of rounds, >= 1.
-        delta: from 0 to below 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
+    The smaller of `bounded_range_epsilon` and, for 2 to 100 rounds, the exact recursion on its grid. Arguments and
+    errors are the same.
 
     Proof: ``proofs/composition.md``, claim 5.
 

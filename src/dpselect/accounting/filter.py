@@ -187,7 +187,6 @@ class Limits:
     _allowances: dict[Fraction, tuple[int, ...]] = field(
         default_factory=dict[Fraction, tuple[int, ...]], init=False, repr=False, compare=False
     )
-    _costs: dict[Event, Cost] = field(default_factory=dict[Event, Cost], init=False, repr=False, compare=False)
 
     @classmethod
     def new(cls, *, epsilon: Fraction, delta: Fraction, set_aside: Fraction) -> Self:
@@ -201,12 +200,7 @@ class Limits:
 
     def cost(self, event: Event) -> Cost:
         """What `event` costs, whatever came before."""
-        cost = self._costs.get(event)
-        if cost is None:
-            if len(self._costs) >= 1024:
-                self._costs.clear()
-            cost = self._costs[event] = cost_of(event, tuple(each.order for each in self.orders))
-        return cost
+        return cost_of(event, tuple(each.order for each in self.orders))
 
     def planned_cost(self, event: Event) -> Cost | None:
         """What rounds cost by the recursion that plans them, if nothing came before; None if `event` is none."""

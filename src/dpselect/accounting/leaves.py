@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
@@ -46,7 +46,12 @@ class Leaves:
     @property
     def basic(self) -> Fraction:
         """The sum of all epsilons, exactly."""
-        return sum((Fraction(event.epsilon) * count for event, count in self.counts.items()), Fraction(0))
+        return basic_of(self.counts)
+
+
+def basic_of(counts: Mapping[SingleEvent, int]) -> Fraction:
+    """The sum of all epsilons, exactly."""
+    return sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0))
 
 
 def leaves_of(events: Iterable[Event | Run]) -> Leaves:

@@ -18,6 +18,7 @@ from dpselect.accounting.events import (
     LossIntervalEvent,
     SingleEvent,
 )
+from dpselect.accounting.leaves import basic_of
 from dpselect.accounting.rounding import fraction_up, product_up
 
 FloatArray = NDArray[np.float64]
@@ -78,30 +79,20 @@ def loss_masses(event: SingleEvent, *, steps: int, step: float) -> FloatArray:
     Returns:
         Shape ``(2 * steps + 1,)``.
     """
-    epsilon = steps * step
-    losses = np.arange(-steps, steps + 1) * step
-    if isinstance(event, LossIntervalEvent):
-        return _two_losses(event, steps=steps, step=step)
     if isinstance(event, (LaplaceProfileEvent, LogisticProfileEvent)):
-        masses = np.exp((losses - epsilon) / 2.0) * np.tanh(step / 4.0)
+        epsilon = steps * step
+        masses = np.exp((np.arange(-steps, steps + 1) * step - epsilon) / 2.0) * np.tanh(step / 4.0)
         masses[[0, -1]] /= 2.0  # one cell ends there, not two
         if isinstance(event, LogisticProfileEvent):
             masses *= 2.0 / -np.expm1(-epsilon)
         else:
             masses[0] += np.exp(-epsilon) / 2.0
             masses[-1] += 0.5
-    else:
-        masses = np.zeros(2 * steps + 1)
-        masses[0] = 1.0 / (1.0 + np.exp(epsilon)) if epsilon < 700.0 else 1e-304
-        masses[-1] = 1.0 / (1.0 + np.exp(-epsilon))
-    return masses * _UP
-
-
-def _two_losses(event: LossIntervalEvent, *, steps: int, step: float) -> FloatArray:
-    """The pair whose losses are both ends of the interval, each moved out to the grid."""
-    below, above = (min(steps, math.ceil(Fraction(end) / Fraction(step))) for end in (event.below, event.above))
-    masses = np.zeros(2 * steps + 1)
-    width = (below + above) * step
+        return masses * _UP
+    below = above = steps
+    if isinstance(event, LossIntervalEvent):  # its ends, each moved out to the grid
+        below, above = (min(steps, math.ceil(Fraction(end) / Fraction(step))) for end in (event.below, event.above))
+    masses, width = np.zeros(2 * steps + 1), (below + above) * step
     masses[steps + above] = np.expm1(-below * step) / np.expm1(-width)
     masses[steps - below] = max(np.exp(-below * step) * np.expm1(-above * step) / np.expm1(-width), 1e-304)
     return masses * _UP
@@ -300,7 +291,7 @@ def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | NotTi
     """The finest grid within `work` on which no sum of epsilons grows much."""
     if sum(counts.values()) > _MOST_PLACES:
         return NotTight(f"more than {_MOST_PLACES:,} runs")
-    exact = sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0))
+    exact = basic_of(counts)
     smallest = min(event.epsilon for event in counts)
     steps, reason = _FINEST, "too many runs, or too many different bounded-range epsilons, for the exact recursion"
     while steps >= _COARSEST:
@@ -342,15 +333,12 @@ def _after_ranges(grid: _Grid) -> Curve:
                 values = one_more(rest, first=start, width=wide, steps=steps, step=grid.step, new_first=first)
                 best = np.maximum(best, values)
         done[state] = (first, width, best)
-        _forget(done, state)
+        if (
+            state and state[0] >= 2
+        ):  # what no later state reads: every coordinate is smaller by one, or the first by more
+            done.pop((state[0] - 2, *state[1:]), None)
     first, _, values = done[state]
     return Curve(step=grid.step, start=first, values=values)
-
-
-def _forget(done: dict[tuple[int, ...], tuple[int, int, FloatArray]], state: tuple[int, ...]) -> None:
-    """Drop what no later state reads: every coordinate is smaller by one, or the first by more."""
-    if state and state[0] >= 2:
-        done.pop((state[0] - 2, *state[1:]), None)
 
 
 def _profile(losses: FloatArray, *, grid: _Grid) -> Curve:
