@@ -65,7 +65,7 @@ def test_what_is_found_was_evaluated_even_where_the_function_falls() -> None:
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.013, 1e-9), (30.0, 1e-3)])
 def test_an_affordable_rho_is_that_of_a_plain_bisection(epsilon: float, delta: float) -> None:
     def epsilon_of(rho: float) -> float:
-        return best_epsilon(lambda orders: rho * orders * (1.0 + 2.0**-50), delta=delta)[0]
+        return best_epsilon(lambda orders: rho * orders * (1.0 + 2.0**-50), delta)
 
     affordable, too_much = 0.0, epsilon
     for _ in range(60):

@@ -32,7 +32,7 @@ def test_the_variance_is_enough_and_hardly_more(epsilon: float, delta: float, mo
     assert noise.rho == pytest.approx(moved / (2 * noise.variance))
 
     def proved(rho: float) -> float:
-        return best_epsilon(lambda orders: rho * orders, delta=delta)[0]
+        return best_epsilon(lambda orders: rho * orders, delta)
 
     assert proved(noise.rho) <= epsilon * (1 + 1e-9)
     assert proved(noise.rho * 1.02) > epsilon

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, partial
+from typing import Literal, NamedTuple
 
 from dpselect.accounting.divergence import Divergences, rho_of
 from dpselect.accounting.dp_package import LossDistribution
 from dpselect.accounting.events import BoundedRangeEvent, Event, NonAdaptiveEvent, PureEvent, Run
-from dpselect.accounting.exact_rounds import rounds_curve, rounds_epsilon
+from dpselect.accounting.exact_rounds import rounds_curve
 from dpselect.accounting.leaves import Leaves, leaves_of
 from dpselect.accounting.non_adaptive import MOST, non_adaptive_delta, non_adaptive_epsilon
-from dpselect.accounting.renyi import best_epsilon, best_log_delta
+from dpselect.accounting.renyi import best_delta, best_epsilon
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
 from dpselect.checks import boolean, delta_below_one, target_error
-from dpselect.errors import InvalidParameterError
 
 BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]
 
@@ -40,16 +39,14 @@ class Bound:
     Attributes:
         name: ``"basic"`` (the sum), ``"renyi"``, ``"tight"``, ``"non-adaptive"`` or ``"pld"``.
         value: its value, rounded up; infinite if it gives none.
-        order: of the divergence, where that is the bound.
         note: why it gives no value.
 
-    >>> Bound(name="renyi", value=2.4, order=8.5).value
+    >>> Bound(name="renyi", value=2.4).value
     2.4
     """
 
     name: BoundName
     value: float
-    order: float | None = None
     note: str = ""
 
 
@@ -99,6 +96,15 @@ def _up(value: float) -> str:
         return f"{value:g}"
     with localcontext(prec=4, rounding=ROUND_CEILING):
         return f"{float(+Decimal(value * (1.0 - 1e-12))):g}"
+
+
+class _Route(NamedTuple):
+    """A bound on all runs but those whose epsilons, `beside`, are added to it; both functions round up."""
+
+    name: BoundName
+    beside: Fraction
+    epsilon: Callable[[float], float]
+    delta: Callable[[float], float]
 
 
 TIGHT_WORK = 5e8
@@ -179,7 +185,13 @@ class Composition:
         Raises:
             InvalidParameterError: `epsilon` is negative or not a number.
         """
-        return min(bound.value for bound in self._deltas(_non_negative(epsilon)))
+        if epsilon != math.inf:
+            epsilon = target_error(epsilon, "epsilon", zero_allowed=True)
+        if epsilon >= self.leaves.basic:
+            return min(1.0, fraction_up(self.leaves.delta))
+        fit = [route for route in self._routes if epsilon >= route.beside]
+        smallest = min(route.delta(fraction_down(Fraction(epsilon) - route.beside)) for route in fit)
+        return min(1.0, fraction_up(Fraction(smallest) + self.leaves.delta))
 
     @property
     def rho(self) -> float:
@@ -210,56 +222,42 @@ class Composition:
         left = Fraction(delta) - self.leaves.delta
         if left < 0:
             return [Bound(name="basic", value=math.inf, note="the events' own deltas add up to more")]
-        bounds = [Bound(name="basic", value=fraction_up(self.leaves.basic))]
+        values: dict[BoundName, float] = {"basic": fraction_up(self.leaves.basic)}
         rest = fraction_down(left)
-        if not self.leaves.counts or rest == 0.0:
-            return bounds
-        value, order = best_epsilon(self._divergences, delta=rest)
-        bounds.append(Bound(name="renyi", value=value, order=order))
-        if self._group is not None:
-            beside = self._beside(self._group.event, self._group.count)
-            value = fraction_up(Fraction(non_adaptive_epsilon(self._group, rest)) + beside)
-            bounds.append(Bound(name="non-adaptive", value=value))
-        if self.distribution is not None:
-            bounds.append(Bound(name="pld", value=self.distribution.epsilon(rest)))
-        tight = [] if self._rounds is None else [self._rounds_epsilon(*self._rounds, rest)]
-        if self.tight and isinstance(self._curve, Curve):
-            tight.append(self._curve.epsilon(rest))
-        if tight:
-            bounds.append(Bound(name="tight", value=min(tight)))
-        elif self.tight and isinstance(self._curve, NotTight):
+        routes = self._routes if self.leaves.counts and rest > 0.0 else []
+        for route in routes:
+            value = route.epsilon(rest)
+            value = fraction_up(Fraction(value) + route.beside) if route.beside else value
+            values[route.name] = min(value, values.get(route.name, math.inf))
+        bounds = [Bound(name=name, value=value) for name, value in values.items()]
+        if routes and self.tight and isinstance(self._curve, NotTight) and "tight" not in values:
             bounds.append(Bound(name="tight", value=math.inf, note=self._curve.reason))
         return bounds
 
-    def _rounds_epsilon(self, rounds: BoundedRangeEvent, count: int, rest: float) -> float:
-        return fraction_up(Fraction(rounds_epsilon(rounds.epsilon, count=count, delta=rest)) + self._beside(rounds))
-
-    def _deltas(self, epsilon: float) -> list[Bound]:
-        own = self.leaves.delta
-        if epsilon >= self.leaves.basic:
-            return [Bound(name="basic", value=min(1.0, fraction_up(own)))]
-        log_delta, _ = best_log_delta(self._divergences, epsilon=epsilon)
-        values: dict[BoundName, float] = {"renyi": math.exp(min(0.0, log_delta)) * (1.0 + 2.0**-40) + 5e-324}
-        if self._group is not None and epsilon >= (beside := self._beside(self._group.event, self._group.count)):
-            values["non-adaptive"] = non_adaptive_delta(self._group, fraction_down(Fraction(epsilon) - beside))
-        if self.distribution is not None:
-            values["pld"] = self.distribution.delta(epsilon)
-        if self._rounds is not None and epsilon >= (beside := self._beside(self._rounds[0])):
-            curve = rounds_curve(self._rounds[0].epsilon, self._rounds[1])
-            values["tight"] = 1.0 if curve is None else curve.delta(fraction_down(Fraction(epsilon) - beside))
-        if self.tight and isinstance(self._curve, Curve):
-            values["tight"] = min(values.get("tight", 1.0), self._curve.delta(epsilon))
-        return [Bound(name=name, value=min(1.0, fraction_up(Fraction(v) + own))) for name, v in values.items()]
-
     @cached_property
-    def _divergences(self) -> Divergences:
-        return Divergences(self.leaves.counts)
+    def _routes(self) -> list[_Route]:
+        """Every way but the sum of all epsilons."""
+        none, total = Fraction(0), Divergences(self.leaves.counts)
+        routes = [_Route("renyi", none, partial(best_epsilon, total), partial(best_delta, total))]
+        if (group := self._group) is not None:
+            beside = self._beside(group.event, group.count)
+            fixed = partial(non_adaptive_epsilon, group), partial(non_adaptive_delta, group)
+            routes.append(_Route("non-adaptive", beside, *fixed))
+        if self.distribution is not None:
+            routes.append(_Route("pld", none, self.distribution.epsilon, self.distribution.delta))
+        if self._rounds is not None:
+            rounds, curve = self._rounds
+            beside = self._beside(rounds, self.leaves.counts[rounds])
+            routes.append(_Route("tight", beside, curve.epsilon, curve.delta))
+        if self.tight and isinstance(self._curve, Curve):
+            routes.append(_Route("tight", none, self._curve.epsilon, self._curve.delta))
+        return routes
 
     @cached_property
     def _curve(self) -> Curve | NotTight:
         return tight_curve(self.leaves.counts, work=self.work)
 
-    @cached_property
+    @property
     def _group(self) -> NonAdaptiveEvent | None:
         """The group whose draws are counted together, if there is only one and it is not too large."""
         groups = self.leaves.groups
@@ -268,21 +266,16 @@ class Composition:
         only = next(iter(groups))
         return only if only.count <= MOST else None
 
-    @cached_property
-    def _rounds(self) -> tuple[BoundedRangeEvent, int] | None:
-        """The rounds of one bounded-range mechanism, and their number, if the rest is pure: what a `top_k` plans."""
-        rounds = [event for event in self.leaves.counts if isinstance(event, BoundedRangeEvent)]
-        if self.work == 0.0 or len(rounds) != 1 or {*map(type, self.leaves.counts)} - {BoundedRangeEvent, PureEvent}:
+    @property
+    def _rounds(self) -> tuple[BoundedRangeEvent, Curve] | None:
+        """The rounds of one bounded-range mechanism and their curve, if the rest is pure: what a `top_k` plans."""
+        counts = self.leaves.counts
+        rounds = [event for event in counts if isinstance(event, BoundedRangeEvent)]
+        if self.work == 0.0 or len(rounds) != 1 or {*map(type, counts)} - {BoundedRangeEvent, PureEvent}:
             return None
-        count = self.leaves.counts[rounds[0]]
-        return None if rounds_curve(rounds[0].epsilon, count) is None else (rounds[0], count)
+        curve = rounds_curve(rounds[0].epsilon, counts[rounds[0]])
+        return None if curve is None else (rounds[0], curve)
 
-    def _beside(self, event: BoundedRangeEvent, count: int | None = None) -> Fraction:
-        """The sum of the epsilons of everything but `count` runs of `event`, or all of them."""
-        return self.leaves.basic - Fraction(event.epsilon) * (self.leaves.counts[event] if count is None else count)
-
-
-def _non_negative(epsilon: object) -> float:
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon >= 0:
-        raise InvalidParameterError("epsilon", epsilon, "a number >= 0")
-    return fraction_down(Fraction(epsilon)) if epsilon != math.inf else math.inf
+    def _beside(self, event: BoundedRangeEvent, count: int) -> Fraction:
+        """The sum of the epsilons of everything but `count` runs of `event`."""
+        return self.leaves.basic - Fraction(event.epsilon) * count

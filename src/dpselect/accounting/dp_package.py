@@ -23,6 +23,7 @@ from dpselect.accounting.events import (
     SingleEvent,
     expected_runs,
 )
+from dpselect.accounting.leaves import basic_of
 from dpselect.accounting.rounding import product_up
 from dpselect.accounting.tight import loss_masses
 from dpselect.errors import InvalidEventError, MissingExtraError, Shown
@@ -51,7 +52,7 @@ class LossDistribution:
 
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         distributions = package("pld.privacy_loss_distribution")
-        basic = float(sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0)))
+        basic = float(basic_of(counts))
         step = max(min(event.epsilon for event in counts) / _STEPS, basic / _MOST_PLACES)
         directions = (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)
         self._totals = [self._total(counts, distributions, step, is_mirrored=each) for each in directions]

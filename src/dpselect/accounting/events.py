@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast, get_args
 
 from dpselect.accounting.rounding import fraction_up, product_up
-from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -28,19 +28,23 @@ _LONGEST = 1000
 """Characters of a text in a `Run`."""
 
 
+class _NeverFails:
+    __slots__ = ()
+
+    @property
+    def delta(self) -> float:
+        """The probability with which `epsilon` may fail: 0."""
+        return 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Property:
-    """Base of all properties: one run of a mechanism that is `epsilon`-DP, or nearly, for an `ApproximateEvent`."""
+class _Property(_NeverFails):
+    """One run of a mechanism that is `epsilon`-DP, and more than that."""
 
     epsilon: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon(self.epsilon))
-
-    @property
-    def delta(self) -> float:
-        """The probability with which `epsilon` may fail; 0 of all but an `ApproximateEvent`."""
-        return 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +115,7 @@ class ApproximateEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossIntervalEvent:
+class LossIntervalEvent(_NeverFails):
     r"""One run whose privacy losses lie in an interval around 0, when a unit is *added* or *removed*.
 
     With P the law of the answer without the unit and Q that with it, every loss :math:`\ln(P/Q)` is from ``-below`` to
@@ -142,18 +146,13 @@ class LossIntervalEvent:
         return max(self.below, self.above)
 
     @property
-    def delta(self) -> float:
-        """Always 0."""
-        return 0.0
-
-    @property
     def mirrored(self) -> LossIntervalEvent:
         """The same with the roles of both data sets exchanged."""
         return LossIntervalEvent(below=self.above, above=self.below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class PrivateCandidatesEvent:
+class PrivateCandidatesEvent(_NeverFails):
     r"""The best of a secret number of runs, each of them `epsilon`-DP: see `dpselect.best_of_runs`.
 
     The number K of runs has the truncated negative binomial distribution: probabilities of k + 1 and k runs have the
@@ -191,11 +190,6 @@ class PrivateCandidatesEvent:
         small = math.exp(-self.run_epsilon)
         gain = math.log1p(-math.expm1(-self.run_epsilon) * (1.0 - self.gamma) / (self.gamma + small))
         return math.nextafter((self.run_epsilon + (1.0 + self.eta) * gain) * (1.0 + 2.0**-46), math.inf)
-
-    @property
-    def delta(self) -> float:
-        """Always 0."""
-        return 0.0
 
 
 def shape_of_runs(eta: object) -> float:
@@ -266,13 +260,10 @@ class SequenceEvent:
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
-        parts = cast(object, self.events)
-        if not isinstance(parts, (tuple, list)):
-            raise InvalidParameterError("events", parts, "a list of events of dpselect.accounting")
-        listed = tuple(cast("Sequence[object]", parts))
-        if not listed:
+        parts = members_in_order(self.events, "events", expected="a list of events of dpselect.accounting")
+        if not parts:
             raise InvalidParameterError("events", Shown("<none>"), "at least one event")
-        object.__setattr__(self, "events", tuple(checked_event(part, "events") for part in listed))
+        object.__setattr__(self, "events", tuple(checked_event(part, "events") for part in parts))
         _refuse_too_deep(self)
 
     @property
@@ -287,13 +278,12 @@ class SequenceEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NonAdaptiveEvent:
+class NonAdaptiveEvent(_NeverFails):
     """`count` draws of *one* bounded-range mechanism from the *same* scores, `count` fixed before the first draw.
 
-    What one call of ``select_many`` does, and ``event_of_many`` of the mechanism says. Nothing in it can depend on a
-    result, so the formula of Dong, Durfee & Rogers (2020) holds, which is smaller than any that lets the draws depend
-    on each other. Selections asked for one by one, peeling and trees are a `ComposedEvent` instead, whatever their
-    number.
+    What one call of ``select_many`` does. Nothing in it can depend on a result, so the formula of Dong, Durfee & Rogers
+    (2020) holds, which is smaller than any that lets the draws depend on each other. Selections asked for one by one,
+    peeling and trees are a `ComposedEvent` instead, whatever their number.
 
     >>> NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=10).epsilon
     5.0
@@ -312,11 +302,6 @@ class NonAdaptiveEvent:
         """The total by basic composition, rounded up."""
         return product_up(self.event.epsilon, self.count)
 
-    @property
-    def delta(self) -> float:
-        """Always 0: no part has one."""
-        return 0.0
-
 
 Event = SingleEvent | ComposedEvent | SequenceEvent | NonAdaptiveEvent
 _KINDS = frozenset(get_args(Event))
@@ -329,34 +314,24 @@ def checked_event(value: object, name: str = "event") -> Event:
     return value
 
 
-def _refuse_too_deep(event: Event) -> None:
+def _levels(event: Event) -> Iterator[list[Event]]:
+    """The event, then the parts of each level of groups, each object once."""
     level: list[Event] = [event]
-    for _ in range(MOST_LEVELS):
-        level = list({id(part): part for each in level for part in parts_of(each)}.values())
-        if not level:
-            return
-    raise InvalidParameterError("event", Shown("<nested too deep>"), f"at most {MOST_LEVELS} levels of groups")
+    while level:
+        yield level
+        inner = [part.event for part in level if isinstance(part, ComposedEvent | NonAdaptiveEvent)]
+        inner += [each for part in level if isinstance(part, SequenceEvent) for each in part.events]
+        level = list({id(part): part for part in inner}.values())
 
 
-def parts_of(event: Event) -> tuple[Event, ...]:
-    """The events that a group is made of, each once; none for a single event."""
-    match event:
-        case ComposedEvent() | NonAdaptiveEvent():
-            return (event.event,)
-        case SequenceEvent():
-            return event.events
-        case _:
-            return ()
+def _refuse_too_deep(event: Event) -> None:
+    if any(depth >= MOST_LEVELS for depth, _ in enumerate(_levels(event))):
+        raise InvalidParameterError("event", Shown("<nested too deep>"), f"at most {MOST_LEVELS} levels of groups")
 
 
 def has_direction(event: Event) -> bool:
     """Whether a `LossIntervalEvent` is among the events that `event` is made of."""
-    level: list[Event] = [event]
-    while level:
-        if any(isinstance(part, LossIntervalEvent) for part in level):
-            return True
-        level = list({id(part): part for each in level for part in parts_of(each)}.values())
-    return False
+    return any(isinstance(part, LossIntervalEvent) for level in _levels(event) for part in level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,21 +74,14 @@ def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
         with np.errstate(over="ignore"):  # for an epsilon near the largest double, infinite is correct
             return count * bounded_range_renyi(epsilon, orders) * (1.0 + 2.0**-50)
 
-    return min(basic, best_epsilon(total, delta=delta)[0])
+    return min(basic, best_epsilon(total, delta))
 
 
 def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     """Total epsilon, at `delta`, of `count` adaptive rounds of an `epsilon`-bounded-range mechanism, rounded up.
 
-    The smaller of `bounded_range_epsilon` and, for 2 to 100 rounds, the exact recursion on its grid.
-
-    Args:
-        epsilon: of each round, > 0.
-        count: number of rounds, >= 1.
-        delta: from 0 to below 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
+    The smaller of `bounded_range_epsilon` and, for 2 to 100 rounds, the exact recursion on its grid. Arguments and
+    errors are the same.
 
     Proof: ``proofs/composition.md``, claim 5.
 

@@ -100,11 +100,8 @@ def _divergences(event: SingleEvent, orders: tuple[float, ...]) -> tuple[int, ..
 
     from dpselect.accounting.divergence import divergences_of
 
-    return tuple(map(_units, map(float, divergences_of(event, np.asarray(orders)))))
-
-
-def _units(divergence: float) -> int:
-    return math.ceil(Fraction(divergence) * UNIT)  # never infinite: each is at most its epsilon
+    found = divergences_of(event, np.asarray(orders))  # never infinite: each is at most its epsilon
+    return tuple(math.ceil(Fraction(float(divergence)) * UNIT) for divergence in found)
 
 
 _CONTEXT = Context(prec=60)
@@ -190,12 +187,11 @@ class Limits:
     _allowances: dict[Fraction, tuple[int, ...]] = field(
         default_factory=dict[Fraction, tuple[int, ...]], init=False, repr=False, compare=False
     )
-    _costs: dict[Event, Cost] = field(default_factory=dict[Event, Cost], init=False, repr=False, compare=False)
 
     @classmethod
-    def new(cls, *, epsilon: Fraction, delta: Fraction, set_aside: Fraction, **others: Any) -> Self:
+    def new(cls, *, epsilon: Fraction, delta: Fraction, set_aside: Fraction) -> Self:
         """With the orders that suit this epsilon."""
-        return cls(delta=delta, set_aside=set_aside, orders=orders_for(epsilon, delta - set_aside), **others)
+        return cls(delta=delta, set_aside=set_aside, orders=orders_for(epsilon, delta - set_aside))
 
     @property
     def nothing(self) -> Cost:
@@ -204,12 +200,7 @@ class Limits:
 
     def cost(self, event: Event) -> Cost:
         """What `event` costs, whatever came before."""
-        cost = self._costs.get(event)
-        if cost is None:
-            if len(self._costs) >= 1024:
-                self._costs.clear()
-            cost = self._costs[event] = cost_of(event, tuple(each.order for each in self.orders))
-        return cost
+        return cost_of(event, tuple(each.order for each in self.orders))
 
     def planned_cost(self, event: Event) -> Cost | None:
         """What rounds cost by the recursion that plans them, if nothing came before; None if `event` is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
@@ -46,7 +46,12 @@ class Leaves:
     @property
     def basic(self) -> Fraction:
         """The sum of all epsilons, exactly."""
-        return sum((Fraction(event.epsilon) * count for event, count in self.counts.items()), Fraction(0))
+        return basic_of(self.counts)
+
+
+def basic_of(counts: Mapping[SingleEvent, int]) -> Fraction:
+    """The sum of all epsilons, exactly."""
+    return sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0))
 
 
 def leaves_of(events: Iterable[Event | Run]) -> Leaves:
@@ -54,12 +59,9 @@ def leaves_of(events: Iterable[Event | Run]) -> Leaves:
     counts: Counter[SingleEvent] = Counter()
     groups: Counter[NonAdaptiveEvent] = Counter()
     failing = Fraction(0)
-    left: Counter[Event] = Counter()
-    for event, count in _plain(_counted(events)).items():
-        left[event] += count
+    left = _plain(_counted(events))
     while left:  # level by level: equal parts of different groups are counted together
-        level = left
-        left = Counter()
+        level, left = left, Counter[Event]()
         for event, count in level.items():
             match event:
                 case ComposedEvent():
@@ -115,7 +117,7 @@ def _all_alike(listed: Sequence[object], first: object) -> bool:
     )
 
 
-def _plain(counts: Counter[object]) -> dict[Event, int]:
+def _plain(counts: Counter[object]) -> Counter[Event]:
     """The events, for runs their events; refused unless all runs protect the same unit under the same relation."""
     runs = [each for each in counts if isinstance(each, Run)]
     for name in ("neighbours", "unit"):

@@ -72,14 +72,7 @@ def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Fl
     above_one = orders - 1.0
     weight, other_weight = orders / (2.0 * orders - 1.0), above_one / (2.0 * orders - 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        up, down = np.expm1(above_one * epsilon), np.expm1(-orders * epsilon)
-        small = np.log1p(weight * up + other_weight * down)
-        small_error = weight * up - other_weight * down  # both terms, before they cancel
-        rest = other_weight * np.exp(-(2.0 * orders - 1.0) * epsilon)
-        large = above_one * epsilon + np.log(weight + rest)
-        large_error = above_one * epsilon + 1.0
-        is_small = above_one * epsilon < 1.0
-        value, error = np.where(is_small, small, large), np.where(is_small, small_error, large_error)
+        value, error = _log_mean(weight, other_weight, above_one * epsilon, orders * epsilon)
         closed = (value + RELATIVE_ERROR * error) / above_one
     return _limited(closed, epsilon, orders, 2.0)
 
@@ -148,15 +141,18 @@ def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, or
     width = np.nextafter(b + c, np.inf)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         p, q = np.expm1(-b) / np.expm1(-width), np.exp(-b) * (np.expm1(-c) / np.expm1(-width))
-        up, down = np.expm1(above_one * c), np.expm1(-above_one * b)
-        small, small_error = np.log1p(p * up + q * down), p * up - q * down  # both terms, before they cancel
-        large = above_one * c + np.log(p + q * np.exp(-above_one * width))
-        large_error = above_one * c + 1.0 - np.log(p)
-        is_small = above_one * c < 1.0
-        value, error = np.where(is_small, small, large), np.where(is_small, small_error, large_error)
+        value, error = _log_mean(p, q, above_one * c, above_one * b)
         closed = np.nan_to_num((value + 4.0 * RELATIVE_ERROR * error) / above_one, nan=np.inf, posinf=np.inf)
     simple = np.minimum(bounded_range_renyi(width, orders), pure_renyi(np.maximum(b, c), orders))
     return np.minimum(closed, simple)
+
+
+def _log_mean(p: FloatArray, q: FloatArray, up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """``ln(p e^up + q e^-down)`` for weights that sum to 1, and the terms that its rounding is relative to."""
+    rise, fall = p * np.expm1(up), q * np.expm1(-down)
+    small, small_error = np.log1p(rise + fall), rise - fall  # both terms, before they cancel
+    large, large_error = up + np.log(p + q * np.exp(-(up + down))), up + 1.0 - np.log(p)
+    return np.where(up < 1.0, small, large), np.where(up < 1.0, small_error, large_error)
 
 
 def _limited(closed: FloatArray, epsilon: float | FloatArray, orders: FloatArray, part: float) -> FloatArray:

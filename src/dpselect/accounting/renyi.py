@@ -18,8 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-Renyi = Callable[[float | FloatArray, FloatArray], FloatArray]
-"""Takes epsilon and orders, shape ``(m,)``, each > 1; returns Rényi divergences, rounded up, ``(m,)``, in nats."""
 
 RELATIVE_ERROR = 2.0**-48
 """Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""
@@ -31,13 +29,13 @@ Divergence = Callable[[FloatArray], FloatArray]
 """Takes orders, shape ``(m,)``, each > 1; returns the divergences of everything that ran, rounded up, ``(m,)``."""
 
 
-def best_epsilon(divergence: Divergence, *, delta: float) -> tuple[float, float]:
-    """The smallest epsilon, at `delta` > 0, that an order gives, rounded up, and that order."""
-    return _smallest(lambda orders: epsilons(divergence(orders), orders, delta=delta))
+def best_epsilon(divergence: Divergence, delta: float) -> float:
+    """The smallest epsilon, at `delta` > 0, that an order gives, rounded up."""
+    return max(0.0, _smallest(lambda orders: epsilons(divergence(orders), orders, delta=delta)))
 
 
-def best_log_delta(divergence: Divergence, *, epsilon: float) -> tuple[float, float]:
-    """The smallest logarithm of delta, at `epsilon` >= 0, that an order gives, rounded up, and that order."""
+def best_delta(divergence: Divergence, epsilon: float) -> float:
+    """The smallest delta, at `epsilon` >= 0, that an order gives, rounded up; about 1 at most."""
 
     def log_deltas(orders: FloatArray) -> FloatArray:
         total, above_one = divergence(orders), orders - 1.0
@@ -47,22 +45,20 @@ def best_log_delta(divergence: Divergence, *, epsilon: float) -> tuple[float, fl
             value += RELATIVE_ERROR * (above_one * (total + epsilon) - shrinking)
         return np.nan_to_num(value, nan=np.inf, posinf=np.inf)
 
-    return _smallest(log_deltas, at_least=-math.inf)
+    return math.exp(min(0.0, _smallest(log_deltas))) * (1.0 + 2.0**-40) + 5e-324
 
 
-def _smallest(of_orders: Divergence, *, at_least: float = 0.0) -> tuple[float, float]:
+def _smallest(of_orders: Divergence) -> float:
     """The smallest value found on a grid of orders, refined around its best; every order gives a valid bound."""
     candidates: FloatArray = _LOG_ORDERS_MINUS_ONE
-    smallest, order = math.inf, 2.0
+    smallest = math.inf
     for _ in range(4):
-        orders = 1.0 + np.exp(candidates)
-        values = of_orders(orders)
+        values = of_orders(1.0 + np.exp(candidates))
         best = int(np.argmin(values))
-        if values[best] < smallest:
-            smallest, order = float(values[best]), float(orders[best])
+        smallest = min(smallest, float(values[best]))
         low, high = candidates[max(best - 1, 0)], candidates[min(best + 1, candidates.size - 1)]
         candidates = low + (high - low) * np.linspace(0.0, 1.0, 33)
-    return max(at_least, smallest), order
+    return smallest
 
 
 def epsilons(divergences: FloatArray, orders: FloatArray, *, delta: float) -> FloatArray:

@@ -18,6 +18,7 @@ from dpselect.accounting.events import (
     LossIntervalEvent,
     SingleEvent,
 )
+from dpselect.accounting.leaves import basic_of
 from dpselect.accounting.rounding import fraction_up, product_up
 
 FloatArray = NDArray[np.float64]
@@ -78,30 +79,20 @@ def loss_masses(event: SingleEvent, *, steps: int, step: float) -> FloatArray:
     Returns:
         Shape ``(2 * steps + 1,)``.
     """
-    epsilon = steps * step
-    losses = np.arange(-steps, steps + 1) * step
-    if isinstance(event, LossIntervalEvent):
-        return _two_losses(event, steps=steps, step=step)
     if isinstance(event, (LaplaceProfileEvent, LogisticProfileEvent)):
-        masses = np.exp((losses - epsilon) / 2.0) * np.tanh(step / 4.0)
+        epsilon = steps * step
+        masses = np.exp((np.arange(-steps, steps + 1) * step - epsilon) / 2.0) * np.tanh(step / 4.0)
         masses[[0, -1]] /= 2.0  # one cell ends there, not two
         if isinstance(event, LogisticProfileEvent):
             masses *= 2.0 / -np.expm1(-epsilon)
         else:
             masses[0] += np.exp(-epsilon) / 2.0
             masses[-1] += 0.5
-    else:
-        masses = np.zeros(2 * steps + 1)
-        masses[0] = 1.0 / (1.0 + np.exp(epsilon)) if epsilon < 700.0 else 1e-304
-        masses[-1] = 1.0 / (1.0 + np.exp(-epsilon))
-    return masses * _UP
-
-
-def _two_losses(event: LossIntervalEvent, *, steps: int, step: float) -> FloatArray:
-    """The pair whose losses are both ends of the interval, each moved out to the grid."""
-    below, above = (min(steps, math.ceil(Fraction(end) / Fraction(step))) for end in (event.below, event.above))
-    masses = np.zeros(2 * steps + 1)
-    width = (below + above) * step
+        return masses * _UP
+    below = above = steps
+    if isinstance(event, LossIntervalEvent):  # its ends, each moved out to the grid
+        below, above = (min(steps, math.ceil(Fraction(end) / Fraction(step))) for end in (event.below, event.above))
+    masses, width = np.zeros(2 * steps + 1), (below + above) * step
     masses[steps + above] = np.expm1(-below * step) / np.expm1(-width)
     masses[steps - below] = max(np.exp(-below * step) * np.expm1(-above * step) / np.expm1(-width), 1e-304)
     return masses * _UP
@@ -135,6 +126,16 @@ def trivial(first: int, last: int, *, step: float) -> FloatArray:
     return -np.expm1(places * step) * (1.0 + 2.0**-50)
 
 
+def _padded(values: FloatArray, first: int, *, low: int, high: int, step: float) -> FloatArray:
+    """Bounds at the places from `low` to `high`: `values` from `first` on, `trivial` below and 0 beyond."""
+    known = np.zeros(high - low + 1)
+    if low < first:
+        known[: first - low] = trivial(low, first - 1, step=step)
+    part, begin = values[max(low - first, 0) :], max(first - low, 0)
+    known[begin : begin + len(part)] = part
+    return known
+
+
 def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: float, new_first: int) -> FloatArray:
     """The bound above on the grid.
 
@@ -150,10 +151,7 @@ def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: floa
         Bounds at the places from `new_first` to ``width + steps``.
     """
     low, high = new_first - steps, width + 2 * steps
-    known = np.zeros(high - low + 1)
-    if low < first:
-        known[: first - low] = trivial(low, first - 1, step=step)
-    known[max(first - low, 0) : width - low + 1] = rest[max(low - first, 0) :]
+    known = _padded(rest, first, low=low, high=high, step=step)
     size = width + steps - new_first + 1
     lower_places = np.arange(steps + 1) - steps
     chances = np.minimum(np.expm1(lower_places * step) / np.expm1(-steps * step), 1.0)
@@ -293,7 +291,7 @@ def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | NotTi
     """The finest grid within `work` on which no sum of epsilons grows much."""
     if sum(counts.values()) > _MOST_PLACES:
         return NotTight(f"more than {_MOST_PLACES:,} runs")
-    exact = sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0))
+    exact = basic_of(counts)
     smallest = min(event.epsilon for event in counts)
     steps, reason = _FINEST, "too many runs, or too many different bounded-range epsilons, for the exact recursion"
     while steps >= _COARSEST:
@@ -335,15 +333,12 @@ def _after_ranges(grid: _Grid) -> Curve:
                 values = one_more(rest, first=start, width=wide, steps=steps, step=grid.step, new_first=first)
                 best = np.maximum(best, values)
         done[state] = (first, width, best)
-        _forget(done, state)
+        if (
+            state and state[0] >= 2
+        ):  # what no later state reads: every coordinate is smaller by one, or the first by more
+            done.pop((state[0] - 2, *state[1:]), None)
     first, _, values = done[state]
     return Curve(step=grid.step, start=first, values=values)
-
-
-def _forget(done: dict[tuple[int, ...], tuple[int, int, FloatArray]], state: tuple[int, ...]) -> None:
-    """Drop what no later state reads: every coordinate is smaller by one, or the first by more."""
-    if state and state[0] >= 2:
-        done.pop((state[0] - 2, *state[1:]), None)
 
 
 def _profile(losses: FloatArray, *, grid: _Grid) -> Curve:
@@ -361,13 +356,6 @@ def _profile(losses: FloatArray, *, grid: _Grid) -> Curve:
 def _averaged(rest: Curve, losses: FloatArray, *, grid: _Grid) -> Curve:
     """Delta of the pairs followed by the bounded-range runs: the mean over losses of the rest's delta."""
     width = grid.pair_width
-    top = width + grid.range_width
-    low = -width  # places 0 - width to top + width are read
-    known = np.zeros(top + width - low + 1)
-    if low < rest.start:
-        known[: rest.start - low] = trivial(low, rest.start - 1, step=grid.step)
-    begin = max(rest.start - low, 0)
-    part = rest.values[max(low - rest.start, 0) :]
-    known[begin : begin + len(part)] = part
+    known = _padded(rest.values, rest.start, low=-width, high=2 * width + grid.range_width, step=grid.step)
     values = np.convolve(known, losses, mode="valid") * (1.0 + (len(losses) + 8.0) * 2.0**-52)
     return Curve(step=grid.step, start=0, values=np.minimum(values, 1.0))

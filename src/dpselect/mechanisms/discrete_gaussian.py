@@ -215,7 +215,7 @@ def affordable_rho(epsilon: float, delta: float) -> float:
     """
 
     def epsilon_of(rho: float) -> float:
-        return best_epsilon(lambda orders: rho * orders * (1.0 + 2.0**-50), delta=delta)[0]
+        return best_epsilon(lambda orders: rho * orders * (1.0 + 2.0**-50), delta)
 
     most = min(epsilon, _MOST_RHO)
 
