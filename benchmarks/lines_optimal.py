@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import dpselect as dps
 from benchmarks.line import Line
-from dpselect.planning.optimal import Size
+from dpselect.planning.optimal import program_size
 from dpselect.planning.program import lattice_of, lower_bound, solve, upper_bound
 
 PAPER = [(3, 4), (4, 4), (5, 4), (6, 4), (4, 2), (4, 6), (4, 8)]
@@ -21,7 +21,7 @@ def lines() -> Iterator[Line]:
     """The sizes of the paper's figure 2, larger ones, and permute-and-flip's ratio."""
     for where, sizes in (("in the paper", PAPER), ("beyond the paper", BEYOND)):
         for n, levels in sizes:
-            case = f"{levels} steps, {Size.of(n, levels).variables:,} variables, {where}"
+            case = f"{levels} steps, {program_size(n, levels)[1]:,} variables, {where}"
             described = {"case": case, "n": n, "dtype": f"ε = {EPSILON:g}"}
             started = time.perf_counter()
             lattice, p = lattice_of(n, levels), math.exp(-EPSILON)

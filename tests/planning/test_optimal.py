@@ -17,7 +17,7 @@ import dpselect as dps
 from dpselect.errors import InsufficientMemoryError
 from dpselect.planning import optimal as ratio
 from dpselect.planning import optimal_error, optimal_ratio, program
-from dpselect.planning.optimal import Size
+from dpselect.planning.optimal import program_size
 from dpselect.planning.program import Lattice, lattice_of, solve
 from tests.laws.subjects import every_kind
 from tests.reference.optimal import lattice, least_mean_error, risen
@@ -63,8 +63,7 @@ def test_states_places_and_links_are_those_of_the_lattice(n: int, levels: int) -
         after = risen(row, row.index(level))
         expected = places[states[tuple(sorted(after))], max(level - 1, 0)] if max(after) <= levels else -1
         assert made.better[place] == expected
-    size = Size.of(n, levels)
-    assert (size.states, size.variables) == (len(states), len(places))
+    assert program_size(n, levels)[:2] == (len(states), len(places))
 
 
 @pytest.mark.sampled(4)
@@ -157,10 +156,13 @@ def test_a_lattice_that_does_not_fit_is_refused_before_it_is_built(
         optimal_error(n=n, levels=levels, epsilon=1.0)
 
 
-def test_the_limit_may_be_the_callers() -> None:
-    with pytest.raises(InsufficientMemoryError, match=r"165 states and 525 variables"):
-        optimal_ratio(dps.PermuteAndFlip, n=4, levels=8, epsilon=1.0, memory_limit=10**6)
-    assert Size.of(4, 8).memory < 10**8
+def test_one_step_more_than_fits_is_refused_with_its_size() -> None:
+    """And what fits has no more than the limit; both by the sizes alone."""
+    levels = next(levels for levels in range(1, 100) if program_size(4, levels)[2] > 2**32)
+    assert program_size(4, levels - 1)[2] <= 2**32
+    states, variables, _ = program_size(4, levels)
+    with pytest.raises(InsufficientMemoryError, match=f"{states:,} states and {variables:,} variables.* 4 GiB are"):
+        optimal_ratio(dps.PermuteAndFlip, n=4, levels=levels, epsilon=1.0)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,6 @@ def test_the_limit_may_be_the_callers() -> None:
         ({"epsilon": 0.0}, "epsilon=0"),
         ({"epsilon": math.nan}, "epsilon=nan"),
         ({"epsilon": 701}, "epsilon=701.*<= 700"),
-        ({"memory_limit": 0}, "memory_limit=0"),
         ({"mechanism": "PF"}, "mechanism="),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.accounting import ComposedEvent, SequenceEvent
-from dpselect.recipes import DecisionTree, Entropy, Gini, GrownTree, MostFrequentClass
+from dpselect.recipes import DecisionTree, Entropy, Gini, MostFrequentClass
 from tests.laws.goodness_of_fit import p_value
 from tests.reference import split_scores as model
 
@@ -219,28 +219,7 @@ def test_a_tree_finds_what_separates_the_classes() -> None:
         codes, labels
     )
     assert (grown.predict(codes) == labels).mean() > 0.7
-    text = grown.rules(["a", "b", "c"], ["no", "yes"])
-    assert "in a bin up to" in text
     assert grown.apply(codes[:0]).tolist() == []
-
-
-def test_rules_need_a_name_for_all_that_they_mention() -> None:
-    whole = np.array([0, 2, 0])
-    grown = GrownTree(features=whole, cuts=np.array([3, 1, 2]), counts=np.array([[9, 0], [0, 9], [9, 0], [0, 9]]))
-    assert grown.rules(np.array(["a", "b", "c"]), [0, 1]).splitlines()[:3] == [  # type: ignore[arg-type]
-        "a in a bin up to 3:",
-        "  c in a bin up to 1:",
-        "    0",
-    ]
-    wrong: list[tuple[Any, Any, str]] = [
-        (["f"], ["no", "yes"], "feature_names=<1 names>: expected a list of names, at least 3"),
-        (["a", "b", "c"], ["no"], "class_names=<1 names>: expected a list of names, at least 2"),
-        ("abc", ["no", "yes"], "feature_names=<str>"),
-        (["a", "b", "c"], 2, "class_names=2"),
-    ]
-    for features, classes, said in wrong:
-        with pytest.raises(dps.errors.InvalidParameterError, match=f"^{said}"):
-            grown.rules(features, classes)
 
 
 def test_what_is_masked_is_refused() -> None:

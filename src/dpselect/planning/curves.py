@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpselect.checks import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import Mechanism
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import CandidateWeights, unlike
 from dpselect.mechanisms.laws import FloatArray, Gaps
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
@@ -178,6 +179,7 @@ Errors = ErrorsOnScores | WorstErrors
 """Both answer `expected` and `bound` for a mechanism."""
 
 
+@explained
 def error_curve(
     mechanism: MechanismKind,
     scores: ScoresLike | None = None,
@@ -196,15 +198,12 @@ def error_curve(
         n: number of candidates, instead of scores: errors are then the worst over all scores (for Laplace noise,
             expected errors are the worst known: `worst_case_error`). Weights say it, too.
         epsilons: shape ``(m,)``, each > 0.
-        sensitivity: of each score, > 0, in the unit of the scores.
-        monotonic: as for `Mechanism`.
         confidence: strictly between 0 and 1; None for the expected error.
 
     Returns:
         Shape ``(m,)``, in the unit of the scores.
 
     Raises:
-        InvalidParameterError: an argument is out of range.
         InvalidScoresError: as for `Mechanism.select`.
 
     Proof: ``proofs/error_bounds.md``; with weights ``proofs/weighted_candidates.md``.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -16,7 +15,7 @@ from dpselect.planning.program import Lattice, lattice_of, lower_bound, solve, u
 from dpselect.planning.worst_case import Bounds
 
 _MOST_MEMORY = 4 * 2**30
-"""Bytes that a program may need, unless the caller says otherwise."""
+"""Bytes that a program may need."""
 
 _BYTES_PER_ENTRY = 1000
 """Bytes for an entry of the program's matrix, its copies, factors and the solver's own; at most 700 were measured."""
@@ -25,48 +24,17 @@ _BYTES_PER_SCORE = 32
 """Bytes for a score in the table of states while it is sorted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """The size of the program for `n` items and `levels` steps.
+def program_size(n: int, levels: int) -> tuple[int, int, int]:
+    """States and variables of the program for `n` items and `levels` steps, and about how many bytes it needs.
 
-    Attributes:
-        states: sorted score vectors.
-        variables: probabilities, one for each level that occurs in a state.
-        entries: of the matrix that sums them up.
-        scores: in all states together.
+    Exact numbers, for any arguments. Proof: ``proofs/optimality.md``.
 
-    >>> Size.of(4, 8)
-    Size(states=165, variables=525, entries=2145, scores=660)
+    >>> program_size(4, 8)
+    (165, 525, 2166120)
     """
-
-    states: int
-    variables: int
-    entries: int
-    scores: int
-
-    @classmethod
-    def of(cls, n: int, levels: int) -> Size:
-        """Exact, for any numbers. Proof: ``proofs/optimality.md``."""
-        states, with_level = _combinations(n - 1 + levels, levels), _combinations(n - 2 + levels, levels)
-        entries = states + levels * (levels + 3) // 2 * with_level
-        return cls(states, states + levels * with_level, entries, n * states)
-
-    @property
-    def memory(self) -> int:
-        """Approximate number of bytes for building and solving."""
-        return self.entries * _BYTES_PER_ENTRY + self.scores * _BYTES_PER_SCORE
-
-    def check(self, limit: int) -> None:
-        """
-        Raises:
-            InsufficientMemoryError: more than `limit` bytes are needed.
-        """
-        if self.memory > limit:
-            raise InsufficientMemoryError(
-                f"n and levels make a linear program of {_readable(self.states)} states and "
-                f"{_readable(self.variables)} variables, which needs about {_readable(self.memory / 2**30)} GiB of "
-                f"memory; memory_limit allows {_readable(limit / 2**30)} GiB. Take fewer levels or items."
-            )
+    states, with_level = _combinations(n - 1 + levels, levels), _combinations(n - 2 + levels, levels)
+    entries = states + levels * (levels + 3) // 2 * with_level
+    return states, states + levels * with_level, entries * _BYTES_PER_ENTRY + n * states * _BYTES_PER_SCORE
 
 
 _HUGE = 10**100
@@ -96,9 +64,7 @@ _LARGEST_EPSILON = 700.0
 """For a larger epsilon errors are too small for a double."""
 
 
-def optimal_ratio(
-    mechanism: MechanismKind, *, n: int, levels: int, epsilon: float, memory_limit: int = _MOST_MEMORY
-) -> float:
+def optimal_ratio(mechanism: MechanismKind, *, n: int, levels: int, epsilon: float) -> float:
     r"""The ratio of a mechanism's error to the smallest possible one, on average over a lattice of scores.
 
     The lattice consists of all vectors of `n` scores that are 0 or 1, 2, ..., `levels` steps of twice the sensitivity
@@ -112,14 +78,13 @@ def optimal_ratio(
         n: number of candidates, >= 2.
         levels: number of steps, >= 1.
         epsilon: of one selection, > 0 and at most 700.
-        memory_limit: refuse a lattice that needs more bytes; 4 GiB by default.
 
     Returns:
         At least 1 for every `epsilon`-DP mechanism; never understated, and overstated by at most `Bounds.gap`.
 
     Raises:
         InvalidParameterError: an argument is out of range.
-        InsufficientMemoryError: the lattice takes too much memory; nothing was built.
+        InsufficientMemoryError: the program takes more than 4 GiB of memory; nothing was built.
         SelectionError: the solver gave up.
 
     Proof: ``proofs/optimality.md``. Source: McKenna & Sheldon (2020), section 4.
@@ -134,13 +99,13 @@ def optimal_ratio(
     3.0 ExponentialMechanism 1.8659
     """
     setting = Setting.checked(mechanism, sensitivity=1.0, monotonic=False)
-    lattice, spent = _checked_lattice(n, levels, epsilon, memory_limit)
+    lattice, spent = _checked_lattice(n, levels, epsilon)
     mechanism_at = setting.at(spent)
     errors = [mechanism_at.expected_error(scores) for scores in -_STEP * lattice.rows]
     return float(lattice.weights @ np.array(errors)) / _least_error(lattice, spent).lower
 
 
-def optimal_error(*, n: int, levels: int, epsilon: float, memory_limit: int = _MOST_MEMORY) -> Bounds:
+def optimal_error(*, n: int, levels: int, epsilon: float) -> Bounds:
     """The least possible expected error, averaged over the score vectors of the lattice of `optimal_ratio`.
 
     Args and Raises: as for `optimal_ratio`.
@@ -154,8 +119,7 @@ def optimal_error(*, n: int, levels: int, epsilon: float, memory_limit: int = _M
     >>> round(best.lower, 4), best.gap < 1e-9
     (0.3509, True)
     """
-    lattice, spent = _checked_lattice(n, levels, epsilon, memory_limit)
-    return _least_error(lattice, spent)
+    return _least_error(*_checked_lattice(n, levels, epsilon))
 
 
 def _least_error(lattice: Lattice, epsilon: float) -> Bounds:
@@ -170,7 +134,7 @@ def _least_error(lattice: Lattice, epsilon: float) -> Bounds:
     return Bounds(lower=_STEP * p * lower, upper=_STEP * p * upper)
 
 
-def _checked_lattice(n: object, levels: object, epsilon: object, memory_limit: object) -> tuple[Lattice, float]:
+def _checked_lattice(n: object, levels: object, epsilon: object) -> tuple[Lattice, float]:
     """The lattice, once the arguments are in range and there is room for it."""
     count = positive_count(n, "n", at_most=sys.maxsize)
     if count == 1:
@@ -179,5 +143,11 @@ def _checked_lattice(n: object, levels: object, epsilon: object, memory_limit: o
     spent = positive_epsilon(epsilon)
     if spent > _LARGEST_EPSILON:
         raise InvalidParameterError("epsilon", spent, f"a number <= {_LARGEST_EPSILON:g}")
-    Size.of(count, steps).check(positive_count(memory_limit, "memory_limit"))
+    states, variables, memory = program_size(count, steps)
+    if memory > _MOST_MEMORY:
+        raise InsufficientMemoryError(
+            f"n and levels make a linear program of {_readable(states)} states and {_readable(variables)} variables, "
+            f"which needs about {_readable(memory / 2**30)} GiB of memory; {_MOST_MEMORY >> 30} GiB are allowed. "
+            "Take fewer levels or items."
+        )
     return lattice_of(count, steps), spent

@@ -17,6 +17,7 @@ from dpselect.checks import probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.planning.curves import MechanismKind, Setting, checked_epsilons, error_curve
 
@@ -35,6 +36,7 @@ _MOST_DECADES = 6
 """Range of errors on a log axis; smaller errors are negligible and would only compress the others."""
 
 
+@explained
 def plot_error(
     scores: ScoresLike | None = None,
     *,
@@ -53,8 +55,6 @@ def plot_error(
         scores: shape ``(n,)``, *public or synthetic*, never the private ones: the chart depends on them.
         n: number of candidates, instead of scores; errors are then the worst over all scores.
         epsilons: shape ``(m,)``, at least two, each > 0. Default: 61 from 0.01 to 10, evenly spaced in the logarithm.
-        sensitivity: of each score, > 0, in the unit of the scores.
-        monotonic: as for `Mechanism`.
         confidence: None for the expected error; otherwise the chart shows the error bound at this confidence level.
         mechanisms: from the name of each line to a mechanism class, or ``functools.partial`` of one; at most 6.
             Default: permute-and-flip, the exponential mechanism, and noisy max with Laplace noise.
@@ -63,7 +63,6 @@ def plot_error(
         An Altair chart with its numbers inside; `dpselect.charts.save` writes it to a file.
 
     Raises:
-        InvalidParameterError: an argument is out of range, or not exactly one of `scores` and `n` is given.
         InvalidScoresError: as for `Mechanism.select`.
         MissingExtraError: the extra ``plots`` is not installed.
 

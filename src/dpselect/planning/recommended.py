@@ -11,6 +11,7 @@ from dpselect.accounting import calibrate, calibrate_rounds
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms.explained import explained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class Recommendation:
         return self.exponential_epsilon / self.permute_and_flip_epsilon
 
 
+@explained
 def recommendation(
     selections: int, delta: float = 0.0, *, epsilon: float = 1.0, n: int = 2, confidence: float = 0.99
 ) -> Recommendation:
@@ -53,9 +55,6 @@ def recommendation(
         n: number of candidates, >= 2. The default, 2, is the hardest case for the exponential mechanism: where it is
             the better one with two candidates it is with more.
         confidence: of the error that is compared, strictly between 0 and 1.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/top_k.md``, claims 1 and 2; ``proofs/noisy_max.md``, claim 6; ``proofs/error_bounds.md``.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from dpselect.checks import probability, target_error
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.planning.curves import Errors, ErrorsOnScores, MechanismKind, Setting, WorstErrors, errors_of
 
@@ -25,6 +26,7 @@ _TIGHT = 1e-12
 """Relative distance of the answer from the smallest epsilon that does, unless rounding hides the difference."""
 
 
+@explained
 def epsilon_for(
     mechanism: MechanismKind,
     scores: ScoresLike | None = None,
@@ -49,8 +51,6 @@ def epsilon_for(
         expected_error: the largest allowed expected distance of the selected score below the best, > 0.
         within: the largest allowed distance, >= 0 (> 0 in the worst case).
         confidence: probability of staying `within` it, strictly between 0 and 1.
-        sensitivity: of each score, > 0, in the unit of the scores.
-        monotonic: as for `Mechanism`.
 
     Returns:
         An epsilon with an error of at most the target. It exceeds the smallest such epsilon by at most one part in

@@ -10,9 +10,11 @@ from typing import cast
 from dpselect.checks import positive_count, probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
+from dpselect.mechanisms.explained import explained
 from dpselect.planning.curves import MechanismKind, Setting
 
 
+@explained
 def worst_case_error(
     mechanism: MechanismKind,
     n: int,
@@ -31,14 +33,9 @@ def worst_case_error(
         mechanism: a mechanism class, or ``functools.partial`` of one with options.
         n: number of candidates, >= 1; 10^9 takes no longer than 10.
         epsilon: of one selection, > 0.
-        sensitivity: of each score, > 0, in the unit of the scores.
-        monotonic: as for `Mechanism`.
 
     Returns:
         The expected distance of the selected score below the best, in the unit of the scores.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/error_bounds.md``, claim 4. Source: McKenna & Sheldon (2020).
 
@@ -134,6 +131,7 @@ _TAILS = {"permute_and_flip": _exponential, "exponential": _gumbel, "laplace": _
 """The probability that the difference of two noises of scale 1, of those that have a law, is larger than a number."""
 
 
+@explained
 def lead_shown(mechanism: Mechanism, gap: float, confidence: float = 0.99) -> float:
     """What a gap that was released says: the winner's true score is ahead of all others by at least this much.
 
@@ -143,13 +141,9 @@ def lead_shown(mechanism: Mechanism, gap: float, confidence: float = 0.99) -> fl
     Args:
         mechanism: which released the gap.
         gap: from `Mechanism.select_with_gap`.
-        confidence: strictly between 0 and 1.
 
     Returns:
         A distance in the unit of the scores, at most the gap.
-
-    Raises:
-        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/free_gap.md``, claim 4.
 

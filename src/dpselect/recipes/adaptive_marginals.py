@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.checks import members_in_order, positive_count, positive_counts, probability, whole_number
+from dpselect.checks import members_in_order, positive_counts, whole_number
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.base import MechanismValue
 from dpselect.privacy import Neighbours
-from dpselect.recipes.rows_and_rounds import EXPECTED_SIZES, Selection, codes_within, shared_selections
+from dpselect.recipes.rows_and_rounds import EXPECTED_SIZES, Rounds, codes_within
 
 _UNIT = 1 << 16
 _MOST_CELLS = 1 << 22
@@ -28,7 +25,7 @@ _EXPECTED_MARGINALS = "one or more tuples of positions of attributes, such as ((
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdaptiveMarginals(MechanismValue):
+class AdaptiveMarginals(Rounds):
     """In each round selects the marginal with the largest error, measures it, and fits the distribution to all.
 
     The score of a marginal is its weight times (the l1 distance between the table's marginal and the fitted one, less
@@ -53,22 +50,12 @@ class AdaptiveMarginals(MechanismValue):
     True
     """
 
-    epsilon: float
     sizes: tuple[int, ...]
     marginals: tuple[tuple[int, ...], ...]
-    rounds: int
     weights: tuple[int, ...] | None = None
-    selection_share: float = 0.5
-    selection: Selection = "auto"
-    delta: float = 0.0
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-    selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
-    measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        MechanismValue.__post_init__(self)
-        rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
-        share = probability(self.selection_share, "selection_share")
+        Rounds.__post_init__(self)
         sizes = positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=EXPECTED_SIZES)
         if not sizes:
             raise InvalidParameterError("sizes", Shown("<0 of them>"), EXPECTED_SIZES)
@@ -82,24 +69,8 @@ class AdaptiveMarginals(MechanismValue):
             raise InvalidParameterError("weights", Shown(f"<{len(weights)} of them>"), expected)
         relation = self.neighbours
         moved = 1 if relation is Neighbours.ADD_REMOVE else 2  # a replaced row leaves one cell and enters another
-        selecting = shared_selections(
-            self.selection,
-            count=rounds,
-            epsilon=self.epsilon * share,
-            delta=self.delta,
-            sensitivity=moved * max(weights) * _UNIT,
-            neighbours=relation,
-        )
-        each = self.epsilon * (1.0 - share) / rounds
-        measuring = GeometricMechanism(epsilon=each, sensitivity=moved, neighbours=relation)
-        self._set(rounds=rounds, sizes=sizes, marginals=marginals, weights=weights)
-        self._set(selecting=selecting, measuring=measuring)
-
-    @property
-    def event(self) -> Event:
-        """What one table costs, for accounting."""
-        rounds = (ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
-        return SequenceEvent(events=tuple(rounds))
+        self._divide(self.epsilon, sensitivity=moved * max(weights) * _UNIT, moved=moved)
+        self._set(sizes=sizes, marginals=marginals, weights=weights)
 
     def fit(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """The fitted table, at the cost of `event`: numbers >= 0, of shape `sizes`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,41 +220,6 @@ class GrownTree:
             InvalidDataError: as for `apply`.
         """
         return self.shares().argmax(axis=1)[self.apply(codes)]
-
-    def rules(self, feature_names: Sequence[object], class_names: Sequence[object]) -> str:
-        """The tree in words, a line for a test or a leaf; tests whose two sides say the same are left out.
-
-        Args:
-            feature_names: a name for each feature, at least up to the last one that the tree tests.
-            class_names: a name for each class.
-
-        Raises:
-            InvalidParameterError: no lists, or with too few names.
-        """
-        _check_names(feature_names, "feature_names", int(self.features.max()) + 1)
-        _check_names(class_names, "class_names", self.counts.shape[1])
-        winners = self.shares().argmax(axis=1)
-
-        def lines(node: int, depth: int) -> list[str]:
-            if node >= len(self.features):
-                return [f"{'  ' * depth}{class_names[int(winners[node - len(self.features)])]}"]
-            name, cut = feature_names[int(self.features[node])], int(self.cuts[node])
-            sides = lines(2 * node + 1, depth + 1), lines(2 * node + 2, depth + 1)
-            if sides[0] == sides[1] and len(sides[0]) == 1:
-                return [sides[0][0][2:]]
-            indent = "  " * depth
-            return [f"{indent}{name} in a bin up to {cut}:", *sides[0], f"{indent}otherwise:", *sides[1]]
-
-        return "\n".join(lines(0, 0))
-
-
-def _check_names(names: object, argument: str, needed: int) -> None:
-    expected = f"a list of names, at least {needed}"
-    if isinstance(names, str) or not (isinstance(names, Sequence) or getattr(names, "ndim", 0) == 1):
-        raise InvalidParameterError(argument, names, expected)
-    count = len(cast("Sequence[object]", names))
-    if count < needed:
-        raise InvalidParameterError(argument, Shown(f"<{count} names>"), expected)
 
 
 def _score(criterion: Criterion, most_rows: int | None) -> SplitScore:

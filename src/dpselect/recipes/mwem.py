@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.checks import positive_count, probability
+from dpselect.accounting import Event, SequenceEvent
+from dpselect.checks import probability
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.recipes.rows_and_rounds import Selection, shared_selections, without_mask
+from dpselect.recipes.rows_and_rounds import Rounds, without_mask
 
 _UNIT = 1 << 16
 """Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
@@ -27,7 +26,7 @@ _PASSES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MWEM(MechanismValue):
+class MWEM(Rounds):
     """In each round selects the query with the largest error, measures it, and reweighs the histogram.
 
     Args:
@@ -48,44 +47,22 @@ class MWEM(MechanismValue):
     True
     """
 
-    epsilon: float
-    rounds: int
-    selection_share: float = 0.5
     total_share: float = 0.05
-    selection: Selection = "auto"
-    delta: float = 0.0
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-    selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
-    measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
     totalling: GeometricMechanism | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        MechanismValue.__post_init__(self)
-        rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
-        select = probability(self.selection_share, "selection_share")
-        total = probability(self.total_share, "total_share")
-        epsilon, relation = self.epsilon, self.neighbours
-        known = relation is Neighbours.REPLACE_ONE
+        Rounds.__post_init__(self)
+        total, epsilon = probability(self.total_share, "total_share"), self.epsilon
+        known = self.neighbours is Neighbours.REPLACE_ONE
         rest = epsilon if known else epsilon * (1.0 - total)
-        selecting = shared_selections(
-            self.selection,
-            count=rounds,
-            epsilon=rest * select,
-            delta=self.delta,
-            sensitivity=_UNIT,
-            neighbours=relation,
-        )
-        each = rest * (1.0 - select) / rounds
-        measuring = GeometricMechanism(epsilon=each, sensitivity=1, neighbours=relation)
-        totalling = None if known else GeometricMechanism(epsilon=epsilon * total, sensitivity=1)
-        self._set(rounds=rounds, selecting=selecting, measuring=measuring, totalling=totalling)
+        self._divide(rest, sensitivity=_UNIT, moved=1)
+        self._set(totalling=None if known else GeometricMechanism(epsilon=epsilon * total, sensitivity=1))
 
     @property
     def event(self) -> Event:
         """What one histogram costs, for accounting."""
         total = () if self.totalling is None else (self.totalling.event,)
-        rounds = (ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
-        return SequenceEvent(events=(*total, *rounds))
+        return SequenceEvent(events=(*total, *self._costs()))
 
     def fit(self, counts: NDArray[np.integer], queries: NDArray[np.bool_]) -> NDArray[np.float64]:
         """A histogram that was never of the data, at the cost of `event`.

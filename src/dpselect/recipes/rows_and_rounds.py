@@ -1,18 +1,20 @@
-"""What recipes share: rows whose cells are whole numbers, and how their selections divide a budget."""
+"""What recipes share: rows whose cells are whole numbers, and rounds of selections that divide a budget."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.accounting import calibrate
-from dpselect.checks import delta_below_one, one_of
+from dpselect.accounting import ComposedEvent, Event, SequenceEvent, calibrate
+from dpselect.checks import delta_below_one, one_of, positive_count, probability
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.planning import recommend
 from dpselect.privacy import Neighbours
 
@@ -87,3 +89,41 @@ def shared_selections(
         monotonic=monotonic,
         neighbours=neighbours,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds(MechanismValue):
+    """Rounds that each select what is most wrong, measure it, and improve what is released."""
+
+    epsilon: float
+    rounds: int
+    selection_share: float = 0.5
+    selection: Selection = "auto"
+    delta: float = 0.0
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
+    measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
+
+    def _divide(self, epsilon: float, *, sensitivity: int, moved: int) -> None:
+        """Spend `epsilon` on all rounds: scores have this sensitivity, and a measurement moves by at most `moved`."""
+        rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
+        share, relation = probability(self.selection_share, "selection_share"), self.neighbours
+        selecting = shared_selections(
+            self.selection,
+            count=rounds,
+            epsilon=epsilon * share,
+            delta=self.delta,
+            sensitivity=sensitivity,
+            neighbours=relation,
+        )
+        each = epsilon * (1.0 - share) / rounds
+        measuring = GeometricMechanism(epsilon=each, sensitivity=moved, neighbours=relation)
+        self._set(rounds=rounds, selecting=selecting, measuring=measuring)
+
+    @property
+    def event(self) -> Event:
+        """What all rounds cost, for accounting."""
+        return SequenceEvent(events=self._costs())
+
+    def _costs(self) -> tuple[Event, ...]:
+        return tuple(ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))

@@ -204,19 +204,14 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
     these scores are monotone when a row is added or removed. Each leaf releases a noisy count of each class. Nothing
     else of the rows is kept: predictions cost nothing.
 
-    **Every** ``fit`` **is a separate release and costs** `epsilon` **again**, including each refit, each fitted clone
-    and each fold of a cross-validation. With a ledger each fit is charged before it is drawn, and refused if the
-    account is empty. To choose among settings, use `PrivateSearchCV` or set them by public knowledge.
-
-    As everywhere in scikit-learn, nothing is checked before ``fit``. ``fit`` checks arguments, types and shapes; the
-    contents of rows never decide whether it fails.
+    **Every** ``fit`` **is a separate release and costs** `epsilon` **again**, as with `PrivateSelectKBest`, which says
+    more of `classes`, `bounds`, `neighbours`, `unit`, `ledger` and `account`. To choose among settings, use
+    `PrivateSearchCV` or set them by public knowledge.
 
     Args:
         epsilon: privacy loss of one fit, > 0.
-        classes: the public list of labels, at least two, all text or all numbers. Never taken from ``y``. A row with
-            another label is left out.
-        bounds: smallest and largest value of a feature, public as well; as for `PrivateSelectKBest`. None, the default:
-            bins that grow with the numbers.
+        classes: the public list of labels; a row with another one is left out.
+        bounds: smallest and largest value of a feature, public as well. None: bins that grow with the numbers.
         bins: number of bins for each feature, or one number for each; cuts lie between bins. A missing value belongs to
             a bin of its own, above the others.
         depth: levels of splits, from 1 to 12.
@@ -224,10 +219,10 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
         most_rows: a public bound on the number of rows; only ``"entropy"`` needs it.
         leaf_share: the part of epsilon that the counts in the leaves cost.
         delta: probability with which the guarantee may fail, from 0 to below 1.
-        neighbours: ``"add_remove"``, with a private number of rows, or ``"replace_one"``, with twice the noise.
-        unit: your name for what a row represents; with a ledger, the unit that the account protects.
-        ledger: a `dpselect.Ledger` or its URL, without a password in it. Requires `account`.
-        account: name of the account to which each fit is charged.
+        neighbours: ``"add_remove"`` or ``"replace_one"``.
+        unit: your name for what a row represents.
+        ledger: a `dpselect.Ledger` or its URL.
+        account: to which each fit is charged.
 
     Attributes:
         tree_: the `dpselect.recipes.GrownTree`: released, so it may be shown.

@@ -284,7 +284,7 @@ def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, class
     """
     cuts: dict[tuple[object, object], Bins] = {}
     each_bounds = _each(_as_lists(bounds), "bounds", names, one=_is_pair)
-    each_bins = _each(_as_lists(bins), "bins", names, one=_is_single)
+    each_bins = _each(_as_lists(bins), "bins", names, one=lambda given: not isinstance(given, (list, tuple)))
     found: list[Bins] = []
     for ends, count in zip(each_bounds, each_bins, strict=True):
         key = (repr(ends), repr(count))
@@ -328,10 +328,6 @@ def _difference(given: set[object], expected: list[Any]) -> str:
 
 def _as_lists(given: object) -> object:
     return cast("Any", given).tolist() if isinstance(given, (np.ndarray, np.generic)) else given
-
-
-def _is_single(given: object) -> bool:
-    return not isinstance(given, (list, tuple))
 
 
 def _is_pair(given: object) -> bool:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Event, Run
 from dpselect.checks import positive_count, positive_epsilon
-from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -65,10 +65,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             private estimators inside of one that may fit them several times, parameters named ``delta`` other than 0
             and ``neighbours`` other than those of the search; of other estimators you vouch for both.
         score_epsilon: privacy loss of one score, > 0.
-        expected_runs: how many runs there are on average, > 1.
-        law: of their number, ``"geometric"``, ``"logarithmic"`` or ``"negative_binomial"``.
-        eta: see `dpselect.mechanisms.BestOfRuns`.
-        cap: if there would be more runs, nothing is released.
+        expected_runs: how many runs there are on average, > 1; their number is geometric.
         scoring: None: the number of rows that are predicted correctly. Or a function of the estimator, ``X`` and ``y``
             that returns a number for each row from that row alone; it is clipped to 0 and 1, and what is no number
             counts as 0.
@@ -114,9 +111,6 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         estimator_epsilon: float,
         score_epsilon: float,
         expected_runs: float,
-        law: str = "geometric",
-        eta: float | None = None,
-        cap: int | None = None,
         scoring: Callable[[Any, Any, Any], Any] | None = None,
         scoring_share: float = 0.3,
         max_rows_per_unit: int = 1,
@@ -130,9 +124,6 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.estimator_epsilon = estimator_epsilon
         self.score_epsilon = score_epsilon
         self.expected_runs = expected_runs
-        self.law = law
-        self.eta = eta
-        self.cap = cap
         self.scoring = scoring
         self.scoring_share = scoring_share
         self.max_rows_per_unit = max_rows_per_unit
@@ -149,15 +140,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         """
         fitting = positive_epsilon(self.estimator_epsilon, "estimator_epsilon")
         scoring = positive_epsilon(self.score_epsilon, "score_epsilon")
-        if self.law == "poisson":
-            raise InvalidParameterError("law", Shown("'poisson'"), "a number of runs that is never 0")
-        return BestOfRuns(
-            epsilon_per_run=max(fitting, scoring),
-            expected_runs=self.expected_runs,
-            law=cast(Any, self.law),
-            eta=self.eta,
-            cap=self.cap,
-        )
+        return BestOfRuns(epsilon_per_run=max(fitting, scoring), expected_runs=self.expected_runs)
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateSearchCV:
         """Charge, if there is a ledger, and search.
@@ -204,9 +187,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
                 ledger.charge(str(self.account), paid)
 
         best = plan.run(run, range(len(listed)), charge=charge)
-        if best is None:
-            raise SelectionError("More runs were drawn than the cap allows. Nothing is released; the charge stands.")
-        if best.failed:
+        if best is None or best.failed:  # a geometric number of runs is never 0
             hint = "Its error may depend on the data, so it is not shown. The charge stands. Try it on public rows."
             raise InvalidDataError("estimator", Shown("<failed>"), "one that can be fitted and scored", hint)
         self.best_estimator_ = best.output
