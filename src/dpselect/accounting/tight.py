@@ -333,9 +333,8 @@ def _after_ranges(grid: _Grid) -> Curve:
                 values = one_more(rest, first=start, width=wide, steps=steps, step=grid.step, new_first=first)
                 best = np.maximum(best, values)
         done[state] = (first, width, best)
-        if (
-            state and state[0] >= 2
-        ):  # what no later state reads: every coordinate is smaller by one, or the first by more
+        if state and state[0] >= 2:
+            # What no later state reads: every coordinate is smaller by one, or the first by more.
             done.pop((state[0] - 2, *state[1:]), None)
     first, _, values = done[state]
     return Curve(step=grid.step, start=first, values=values)
