@@ -15,7 +15,7 @@ from dpselect import Format
 from dpselect.errors import InvalidCandidatesError
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.cells import as_read, compared
-from dpselect.rows.row_rules import _PATTERNS  # pyright: ignore[reportPrivateUsage]
+from dpselect.rows.row_rules import PATTERNS
 from dpselect.summaries import CandidateKind, PublicCandidates
 from tests.formats.reading import date_in, number_in
 
@@ -43,12 +43,12 @@ def read(cells: list[str | None], kind: CandidateKind, format: Format) -> list[s
 
 def as_number(text: str | None) -> float | None:
     """What the row rules make of it."""
-    is_number = text is not None and re.fullmatch(_PATTERNS[CandidateKind.NUMBER], text)
+    is_number = text is not None and re.fullmatch(PATTERNS[CandidateKind.NUMBER], text)
     return float(text) if is_number and text is not None else None
 
 
 def as_date(text: str | None) -> date | None:
-    if text is None or not re.fullmatch(_PATTERNS[CandidateKind.DATE], text):
+    if text is None or not re.fullmatch(PATTERNS[CandidateKind.DATE], text):
         return None
     try:
         return date.fromisoformat(text.strip(" \t"))

@@ -135,7 +135,7 @@ def test_a_list_of_files_is_one_table(tmp_path: Path) -> None:
     release = again.most_common("value", candidates=["a", "b"], epsilon=100.0)
     assert (release.value, (release.source or {})["files"]) == ("a", ["may.csv", "june.csv"])
     assert str(tmp_path) not in release.to_json()
-    assert origin_of(paths) == origin_of(paths[::-1]) != origin_of(paths[:1])
+    assert origin_of(paths, None) == origin_of(paths[::-1], None) != origin_of(paths[:1], None)
 
 
 def test_lists_that_are_no_table(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ class InterruptedConnection:
 
 def test_control_c_while_the_engine_is_set_up_is_control_c(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = duckdb.connect
-    monkeypatch.setattr(duckdb, "connect", lambda _: InterruptedConnection(connect(":memory:")))
+    monkeypatch.setattr(duckdb, "connect", lambda *_, **__: InterruptedConnection(connect(":memory:")))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever ran before
     try:
         with pytest.raises(KeyboardInterrupt), connection.connected():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -50,6 +50,7 @@ _ALIKE = (
 )
 """Equal for names of units that a person may take for the same; of telephone numbers the last nine digits."""
 _SHAPE = "regexp_replace(regexp_replace(name, '[0-9]+', '0', 'g'), '\\p{L}+', 'a', 'g')"
+_COMMONEST = f"(SELECT {_SHAPE} FROM units GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)"
 NO_VALUE = re.compile(f"(?i:|n[./]?a[.]?|#n/a|nil|missing|unknown|not available|undefined|{'|'.join(MISSING)})|[-?.]+")
 _CALLED = {
     CandidateKind.NUMBER: "number",
@@ -57,7 +58,8 @@ _CALLED = {
     CandidateKind.DATE: "date",
     CandidateKind.BOOLEAN: "true or false",
 }
-_COMMONEST = f"(SELECT {_SHAPE} FROM units GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)"
+READ, BESIDE, UNREAD = range(3)
+"""A cell counts; is of the kind asked for, but not listed, or not between two numbers; is not of the kind."""
 
 
 class Written(NamedTuple):
@@ -65,7 +67,7 @@ class Written(NamedTuple):
 
     Attributes:
         text: a cell; of numbers, with 0 for each digit and at most four of these together; None: the cell is null.
-        state: 0: it counts; 1: it is of the kind asked for, but not listed, or not between two numbers; 2: it is not.
+        state: `READ`, `BESIDE` or `UNREAD`.
         rows: how many.
         cells: the first `SHOWN` of them, each with the number of its row, for `Source.place`.
     """
@@ -127,28 +129,35 @@ def inspected(
     """Look at every row of a table in this process that meets the conditions."""
     met = {f"condition{at}": each for at, each in enumerate(conditions)}
     asked = {f"value{at}": each for at, each in enumerate(sought)}
-    given = {name: each.listed for name, each in {**met, **asked}.items() if each.listed is not None}
-    listed = {name: compared(each, engine.format) for name, each in given.items()}
-    cells = {name: Cell(each.column, ShortValues.of(listed.get(name))) for name, each in {**met, **asked}.items()}
+    both: dict[str, Condition | Sought] = {**met, **asked}
+    listed = {name: compared(each.listed, engine.format) for name, each in both.items() if each.listed is not None}
+    cells = {name: Cell(each.column, ShortValues.of(listed.get(name))) for name, each in both.items()}
     left_out: list[int] = []
     source = engine.source.counting(left_out.extend)
 
     def query(connection: Connection) -> Inspection:
-        needed = [_meets(connection, name, each, listed.get(name)) for name, each in met.items()]
+        for name, each in listed.items():
+            connection.register(f"{name}_list", candidate_table(each))
         look = _Look(connection, source, engine.format, unit, sought)
-        look.fill(listed, " AND ".join(needed) or "true")
+        look.fill(" AND ".join(_counts(name, each) for name, each in met.items()) or "true")
         return look.all(left_out)
 
     scan = _Cells(source, {"unit": Cell(unit.source, None), **cells}, format=engine.format)
     return answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
 
 
-def _meets(connection: Connection, name: str, condition: Condition, listed: PublicCandidates | None) -> str:
-    """SQL for whether a row meets a condition."""
-    if listed is None:
-        return f"{rule(Within(condition.column, *condition.between), name, DUCKDB)} IS NOT NULL"
-    connection.register(f"{name}_list", candidate_table(listed))
-    return f"{rule(Value(condition.column, listed.kind), name, DUCKDB)} IN (SELECT candidate FROM {name}_list)"
+def _value(name: str, of: Condition | Sought) -> str:
+    """SQL for the value of a cell, of the kind asked for."""
+    value = Number(of.column) if of.listed is None else Value(of.column, of.listed.kind)
+    return f"({rule(value, name, DUCKDB)})"
+
+
+def _counts(name: str, of: Condition | Sought) -> str:
+    """SQL for whether a cell counts."""
+    if of.listed is not None:
+        return f"{_value(name, of)} IN (SELECT candidate FROM {name}_list)"
+    lower, upper = (None, None) if of.between is None else of.between
+    return f"{rule(Within(of.column, lower, upper), name, DUCKDB)} IS NOT NULL"
 
 
 class _Cells(Scan):
@@ -189,31 +198,23 @@ class _Look:
         self._words = {} if format is None else format.words
         self._of, self._unit = unit, printable(unit.shown)
 
-    def fill(self, listed: Mapping[str, PublicCandidates], where: str) -> None:
+    def fill(self, where: str) -> None:
         """Make the tables, of those rows that meet a condition."""
-        connection, unit, sought = self._connection, self._of, self._sought
-        raw = "raw_unit" if unit.holds in _TEXT else "unit::VARCHAR"
-        read, seen, joins = [f"{rule(Unit(unit), 'unit', DUCKDB)} AS who, nth, {raw} AS raw"], ["who, nth, raw"], ""
-        for at, each in enumerate(sought):
-            name, what = f"value{at}", f"named{at}"
-            value = Number(each.column) if each.listed is None else Value(each.column, each.kind)
-            read.append(f"{rule(value, name, DUCKDB)} AS named{at}")
-            if name in listed:
-                connection.register(f"list{at}", candidate_table(listed[name]))
-                joins += f" LEFT JOIN list{at} ON named{at} = list{at}.candidate"
-                what = f"list{at}.place"
-            elif each.between is not None:
-                read.append(f"{rule(Within(each.column, *each.between), name, DUCKDB)} AS within{at}")
-                what = f"CASE WHEN within{at} = 1 THEN named{at} END"
+        raw = "raw_unit" if self._of.holds in _TEXT else "unit::VARCHAR"
+        read, joins = [f"{rule(Unit(self._of), 'unit', DUCKDB)} AS who", "nth", f"{raw} AS raw"], ""
+        for at, each in enumerate(self._sought):
+            name, value = f"value{at}", _value(f"value{at}", each)
+            what = value if each.between is None else f"CASE WHEN {_counts(name, each)} THEN {value} END"
+            if each.listed is not None:
+                joins += f" LEFT JOIN {name}_list ON {name}_list.candidate = {value}"
+                what = f"{name}_list.place"
             is_text = each.column.holds in _TEXT
-            text = f"raw_{name}" if is_text else f"CASE WHEN named{at} IS NULL THEN {name}::VARCHAR END"
-            read.append(f"{text} AS text{at}")
-            seen.append(f"{what} AS what{at}, named{at} IS NOT NULL AS is_read{at}, text{at}")
-        every = f"SELECT {', '.join(read)} FROM rows WHERE {where}"
-        connection.execute(f"CREATE TEMP TABLE cells AS SELECT {', '.join(seen)} FROM ({every}){joins}")
-        usable = " AND ".join(f"what{at} IS NOT NULL" for at in range(len(sought)))
-        several = "count(*)" if sought[0].listed is None else "count(DISTINCT what0)"
-        connection.execute(
+            text = f"raw_{name}" if is_text else f"CASE WHEN {value} IS NULL THEN {name}::VARCHAR END"
+            read.append(f"{what} AS what{at}, {value} IS NOT NULL AS is_read{at}, {text} AS text{at}")
+        self._connection.execute(f"CREATE TEMP TABLE cells AS SELECT {', '.join(read)} FROM rows{joins} WHERE {where}")
+        usable = " AND ".join(f"what{at} IS NOT NULL" for at in range(len(self._sought)))
+        several = "count(*)" if self._sought[0].listed is None else "count(DISTINCT what0)"
+        self._connection.execute(
             "CREATE TEMP TABLE units AS SELECT who::VARCHAR AS name, min(nth) AS nth, count(*) AS n,"
             f" count(*) FILTER ({usable}) AS usable, {several} FILTER ({usable}) AS several FROM cells"
             " WHERE who IS NOT NULL GROUP BY who"
@@ -288,7 +289,7 @@ class _Look:
             said.append(f"{_share(rest, rows)} are written in still other ways, which are too many to tell apart.")
         values = f"FROM cells WHERE who IS NOT NULL AND {what} IS NOT NULL"
         if sought.listed is not None:
-            absent = f"SELECT place FROM list{at} WHERE place NOT IN (SELECT {what} {values}) ORDER BY place"
+            absent = f"SELECT place FROM value{at}_list WHERE place NOT IN (SELECT {what} {values}) ORDER BY place"
             missing = [short(sought.listed[place]) for (place,) in self._connection.execute(absent).fetchall()]
             more = f", and {len(missing) - 10:,} more" if len(missing) > 10 else ""
             if missing and not sought.is_range:

@@ -105,8 +105,8 @@ def _typed(source: Source, format: Format | None) -> Source:
     return source
 
 
-def origin_of(source: object, *, table: object = None) -> str:
-    """The identity of a table, as far as it is known without reading it.
+def origin_of(source: object, opened: Table | None, *, table: object = None) -> str:
+    """The identity of a table, as far as it is known without reading it; None was opened if there is no such file yet.
 
     The real path of a file or a glob; a server's URL without its password, and the name of the table; the id and the
     version of a table of deltalake or pyiceberg; otherwise the kind of table. A ledger compares it to recognise a
@@ -120,8 +120,9 @@ def origin_of(source: object, *, table: object = None) -> str:
         return repr(sorted(os.path.realpath(path) for path in paths))
     if is_named(source):
         return os.path.realpath(str(source))
-    engine = open_table(source).engine
-    return engine.source.origin if isinstance(engine, Embedded) else engine.shown
+    if opened is None:
+        return ""
+    return opened.engine.source.origin if isinstance(opened.engine, Embedded) else opened.shown
 
 
 def _checked_name(table: object) -> str:

@@ -59,7 +59,7 @@ _SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
 """Every whole double from the first to the second fits into 64 bits."""
 
 _NOBODY = ", ".join(f"'{word}'" for word in ("", *MISSING))
-_PATTERNS = {
+PATTERNS = {
     CandidateKind.INTEGER: "[ \t]*[+-]?[0-9]+([.]0*)?[ \t]*",
     CandidateKind.NUMBER: "[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*",
     CandidateKind.DATE: "[ \t]*[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]*",
@@ -463,4 +463,4 @@ def _from_text(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
 
 def _written(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
     """The text, if a value of this kind is written so."""
-    return f"CASE WHEN {dialect.matches(cell, _PATTERNS[kind])} THEN {cell} END"
+    return f"CASE WHEN {dialect.matches(cell, PATTERNS[kind])} THEN {cell} END"

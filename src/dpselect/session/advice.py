@@ -9,7 +9,6 @@ import ast
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from typing import Any
 
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
@@ -19,7 +18,8 @@ from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.cells import as_read, compared
 from dpselect.rows.inspect import NO_VALUE, SHOWN, Sought, Written, short
-from dpselect.summaries import CandidateKind
+from dpselect.rows.row_rules import PATTERNS
+from dpselect.summaries import CandidateKind, as_date
 
 Cells = tuple[Sought, Sequence[Written]]
 """A column, and how its cells are written."""
@@ -30,10 +30,7 @@ _NUMBER = re.compile(
     f"[+-]?{_SYMBOL}?{_GAP}[+-]?(?:[0-9]+(?:[.,'’_ \u00a0\u202f][0-9]+)*[.,]?|[.,][0-9]+)"
     f"(?:[eE][+-]?[0-9]+)?{_GAP}{_SYMBOL}?"
 )
-_READ = {
-    CandidateKind.NUMBER: re.compile(r"[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*"),
-    CandidateKind.INTEGER: re.compile("[ \t]*[+-]?[0-9]+[ \t]*"),
-}
+_NUMBERS = (CandidateKind.NUMBER, CandidateKind.INTEGER)
 _MARKS: tuple[Mapping[str, Any], ...] = (
     {},
     {"thousands": ","},
@@ -114,7 +111,7 @@ class Advice:
         """The words of a format with which all of these cells are read; the fewest that do."""
         every = list(unread) if sought.kind is CandidateKind.TEXT else [*unread, *read]
         tried = {CandidateKind.TEXT: _OF_TEXT, CandidateKind.DATE: _OF_DATES}.get(sought.kind, _MARKS)
-        if sought.kind in _READ:
+        if sought.kind in _NUMBERS:
             stripped = str(self._words.get("strip", ""))
             symbols = {_symbol(each, stripped) for each in every}
             if len(symbols) != 1:  # no option makes numbers with a symbol mean the same as others
@@ -128,7 +125,7 @@ class Advice:
         """What helps where no option does."""
         kind, dots = sought.kind, [each for each in read if "." in each]
         if not unread:
-            if kind not in _READ or self._words or not dots:
+            if kind not in _NUMBERS or self._words or not dots:
                 return ""
             are_thousands = all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots)
             as_thousands = _format_of({"thousands": ".", "decimal": ","})
@@ -151,7 +148,7 @@ class Advice:
         """Whether what is read now is read then, too, and a list is still one of different values."""
         if sought.kind is CandidateKind.TEXT:
             return (format := self._format(words)) is not None and bool(_compared(sought, format))
-        is_text = sought.kind in _READ and sought.column.holds is Holds.ANYTHING
+        is_text = sought.kind in _NUMBERS and sought.column.holds is Holds.ANYTHING
         return not is_text or self._all_read(sought, _read_in(written), words)
 
     def _format(self, words: Mapping[str, Any]) -> Format | None:
@@ -218,13 +215,9 @@ def _symbol(number: str, stripped: str) -> str:
 
 
 def _is_read(text: str, kind: CandidateKind) -> bool:
-    if kind in _READ:
-        return _READ[kind].fullmatch(text) is not None
-    try:
-        date.fromisoformat(text.strip(" \t"))
-    except ValueError:
-        return False
-    return True
+    """Whether the row rules read it."""
+    is_written = re.fullmatch(PATTERNS[kind], text) is not None
+    return is_written and (kind is not CandidateKind.DATE or as_date(text.strip()) is not None)
 
 
 def _alike(text: str) -> str:

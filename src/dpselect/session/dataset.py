@@ -106,7 +106,7 @@ class Dataset(PlainQuestions):
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
         format = declared(format)
         opened = open_table(source, table=table, memory_limit=most, format=format)
-        origin = origin_of(source, table=table)
+        origin = origin_of(source, opened, table=table)
         named = what_was_opened(source, opened, table=table, name=source_name)
         self._rows = Rows(opened, origin=origin, unit=unit, progress=progress, format=format, named=named)
 

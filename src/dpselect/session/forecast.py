@@ -203,13 +203,11 @@ class DryRun(Asking):
     ) -> None:
         self._groups, self._neighbours = None, neighbouring_relation(neighbours)
         self._spending = Forecasting(ledger, account)
-        origin = "" if source is None else origin_of(source, table=table)
         said = declared(format)
         self.unchecked = _unchecked(source)
-        if self.unchecked:
-            columns: Table = UnopenedTable()
-        else:
-            columns = Table(UnreadEngine.over(open_table(source, table=table, format=said).engine))
+        opened = None if self.unchecked else open_table(source, table=table, format=said)
+        origin = origin_of(source, opened, table=table)
+        columns: Table = UnopenedTable() if opened is None else Table(UnreadEngine.over(opened.engine))
         self._rows = Rows(columns, origin=origin, unit=unit, format=said)
 
     if TYPE_CHECKING:

@@ -73,11 +73,12 @@ SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
-    "python_enable_replacements": "false",
     "preserve_insertion_order": "false",
     # The candidates are the small side of the join; the planner cannot know this for a stream of rows.
     "disabled_optimizers": "join_order,build_side_probe_side",
 }
+
+_CLOSED = "SET python_enable_replacements = false; SET enable_external_access = false; SET lock_configuration = true"
 
 _PROGRESS = "SET enable_progress_bar_print = false; SET enable_progress_bar = true"
 """Needed to query its progress; nothing is printed. Where it is refused, no progress is known."""
@@ -94,20 +95,16 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
     """
     import duckdb
 
+    limit = {} if memory_limit is None else {"memory_limit": f"{memory_limit}B"}
     with (
         spill_folder() as spill,
-        duckdb.connect(":memory:") as connection,
+        duckdb.connect(":memory:", config={**SETTINGS, **limit, "temp_directory": spill}) as connection,
     ):
-        commands = [f"SET {name} = '{value}'" for name, value in SETTINGS.items()]
-        commands.append(f"SET temp_directory = {literal(spill)}")
-        if memory_limit is not None:
-            commands.append(f"SET memory_limit = '{memory_limit}B'")
-        commands.append(f"SET allowed_paths = [{', '.join(map(literal, paths))}]")
-        commands += ["SET enable_external_access = false", "SET lock_configuration = true"]
+        allowed = f"SET allowed_paths = [{', '.join(map(literal, paths))}]"
         try:
             with suppress(duckdb.InvalidInputException):  # in a notebook, where ipywidgets is missing
                 connection.execute(_PROGRESS)
-            connection.execute(";".join(commands))
+            connection.execute(f"{allowed}; {_CLOSED}")
         except RuntimeError:  # not one of the engine's own errors: it raises this for Ctrl-C while it is busy
             raise KeyboardInterrupt from None
         yield connection

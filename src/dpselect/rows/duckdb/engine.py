@@ -219,7 +219,7 @@ def _outlast(running: Future[Any], connection: Connection) -> None:
     while not running.cancel() and not running.done():
         with suppress(KeyboardInterrupt):
             connection.interrupt()  # repeated, because between two statements it has no effect
-            wait([running], timeout=_POLL_SECONDS)
+            wait([running], timeout=_POLL_SECONDS / 5)
 
 
 def _as_our_own(error: BaseException) -> BaseException:

@@ -32,9 +32,10 @@ def of_pandas(frame: Any) -> Frame:
     """The rows of a ``pandas.DataFrame``, whose index is ignored."""
 
     def now() -> Now:
-        held = {str(name): frame.iloc[:, place] for place, name in enumerate(frame.columns)}  # a snapshot
-        schema = pa.schema([(name, _in_arrow(series.dtype)) for name, series in held.items()])
-        return schema, lambda names: _batches(names, [held[name] for name in names])
+        held = frame.copy(deep=False)  # a snapshot
+        names = list(map(str, held.columns))
+        schema = pa.schema([*zip(names, map(_in_arrow, held.dtypes), strict=True)])
+        return schema, lambda asked: _batches(asked, [held.iloc[:, names.index(name)] for name in asked])
 
     shown = "<pandas DataFrame>"
     check_names(list(frame.columns), shown=shown)
