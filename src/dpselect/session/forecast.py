@@ -6,7 +6,6 @@ import glob
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,11 +19,10 @@ from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import Planned, as_text
 from dpselect.rows.opening import open_table, origin_of
-from dpselect.rows.table import Table
 from dpselect.session.asking import Asking
 from dpselect.session.methods import with_questions
 from dpselect.session.paying import Payer, TableQuestion
-from dpselect.session.rows import NothingRead, Rows, UnopenedTable, UnreadEngine
+from dpselect.session.rows import Rows, UnopenedTable
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
@@ -130,8 +128,8 @@ class Forecasting(Payer[Forecast]):
 
     def answer(self, asked: TableQuestion) -> Forecast:
         """The forecast, once the columns are checked; nothing is gathered."""
-        with suppress(NothingRead):
-            asked.asked.read(asked.rows)
+        for scan in asked.asked.scans:
+            asked.rows.statement(scan, asked.asked.groups)()
         request, run = asked.request, asked.run
         forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
         ledger = self.ledger_for(request)
@@ -206,10 +204,7 @@ class DryRun(Asking):
         origin = "" if source is None else origin_of(source, table=table)
         said = declared(format)
         self.unchecked = _unchecked(source)
-        if self.unchecked:
-            columns: Table = UnopenedTable()
-        else:
-            columns = Table(UnreadEngine.over(open_table(source, table=table, format=said).engine))
+        columns = UnopenedTable() if self.unchecked else open_table(source, table=table, format=said)
         self._rows = Rows(columns, origin=origin, unit=unit, format=said)
 
     if TYPE_CHECKING:
