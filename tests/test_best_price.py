@@ -141,7 +141,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_bad_questions_read_nothing(
     adult: dps.Dataset, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], kind: type[Exception], reason: str
 ) -> None:
-    monkeypatch.setattr(Table, "gather", None)  # not even called
+    monkeypatch.setattr(Table, "answers", None)  # not even called
     with pytest.raises(kind) as caught:
         adult.best_price(**{"column": "capital_gain", "prices": [1, 2], "epsilon": 1.0, **changes})
     assert reason in str(caught.value)

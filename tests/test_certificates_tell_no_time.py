@@ -13,7 +13,7 @@ import dpselect as dps
 from dpselect.questions.quantiles import Quantile
 from dpselect.questions.selection import MostCommon
 from dpselect.questions.sums import BestBy
-from dpselect.session.rows import ColumnRows
+from dpselect.rows.table import Table
 from tests.rows import table_questions
 from tests.rows.engines import PLACERS
 from tests.test_certificates_keep_quiet import NOON, Clock, clock, dataset, folders, stated
@@ -33,8 +33,7 @@ def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: time
         return run
 
     monkeypatch.setattr(Clock, "shown", start)
-    for name in ("count", "total", "gather", "units"):
-        monkeypatch.setattr(ColumnRows, name, slow(getattr(ColumnRows, name), reading))
+    monkeypatch.setattr(Table, "answers", slow(Table.answers, reading))
     for task in (MostCommon, BestBy, Quantile):
         monkeypatch.setattr(task, "released", slow(task.released, drawing))
 

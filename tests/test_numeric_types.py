@@ -22,7 +22,7 @@ import dpselect as dps
 from dpselect import Release
 from dpselect import verify as check
 from dpselect.errors import SelectionError
-from dpselect.session.rows import ColumnRows
+from dpselect.rows.table import Table
 from tests.slow import SLOW
 from tests.views import ask
 
@@ -124,17 +124,15 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dps.Ledger]:
 @pytest.fixture
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same is read of the same table once: what is tested here is what comes before and after it."""
-    for name in ("count", "total", "gather"):
-        known: dict[str, Any] = {}
-        read = getattr(ColumnRows, name)
+    known, read = dict[str, Any](), Table.answers
 
-        def remembered(*given: Any, read: Any = read, known: dict[str, Any] = known, **named: Any) -> Any:
-            key = repr((given[1:], named))
-            if key not in known:
-                known[key] = read(*given, **named)
-            return known[key]
+    def remembered(table: Table, asked: Any, progress: Any) -> Any:
+        key = repr(asked)
+        if key not in known:
+            known[key] = read(table, asked, progress)
+        return known[key]
 
-        monkeypatch.setattr(ColumnRows, name, remembered)
+    monkeypatch.setattr(Table, "answers", remembered)
 
 
 def asked(question: str, *, by: bool) -> tuple[str, Query]:

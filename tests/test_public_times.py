@@ -19,8 +19,8 @@ from dpselect.errors import InvalidParameterError
 from dpselect.ledger import ledger as ledger_module
 from dpselect.ledger.accounts import canonical, entry_hash
 from dpselect.public_time import Times, public_time
+from dpselect.rows.table import Table
 from dpselect.session import paying
-from dpselect.session.rows import ColumnRows
 
 ROWS = pa.table({"person": [1, 2, 3, 4, 5, 6], "pet": ["cat"] * 3 + ["dog"] * 3})
 PETS = ["cat", "dog", "emu"]
@@ -92,13 +92,13 @@ def test_how_long_reading_took_changes_nothing(
     ledger: dps.Ledger, clock: Clock, monkeypatch: pytest.MonkeyPatch, times: str
 ) -> None:
     """Also across midnight: the time is that before anything was read."""
-    read = ColumnRows.count
+    read = Table.answers
 
     def slowly(*given: Any, **named: Any) -> Any:
         clock.now_is += timedelta(seconds=1)
         return read(*given, **named)
 
-    monkeypatch.setattr(ColumnRows, "count", slowly)
+    monkeypatch.setattr(Table, "answers", slowly)
     hour = "23" if times == "hour" else "00"
     for used in (ledger, None):
         clock.now_is = datetime(2026, 11, 21, 23, 59, 59, 999_000, tzinfo=UTC)

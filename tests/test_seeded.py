@@ -21,7 +21,7 @@ from dpselect.certificates.release import digest
 from dpselect.cli.output import shown, warning
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
 from dpselect.questions.quantiles import Median
-from dpselect.session.rows import ColumnRows
+from dpselect.rows.table import Table
 from dpselect.testing import seeded
 
 PEOPLE = {"person_id": np.arange(2000), "age": np.arange(2000) % 90, "education_num": np.arange(2000) % 16}
@@ -159,14 +159,14 @@ def test_a_block_within_a_block_and_other_seeds_are_refused() -> None:
 
 
 def test_a_block_that_was_begun_while_rows_were_read_marks_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    block, read = seeded(7), ColumnRows.gather
+    block, read = seeded(7), Table.answers
 
     def begin(*args: Any, **kwargs: Any) -> Any:
         block.__enter__()
         return read(*args, **kwargs)
 
     with monkeypatch.context() as patched:
-        patched.setattr(ColumnRows, "gather", begin)
+        patched.setattr(Table, "answers", begin)
         release = _median()
     assert release.seeded
     block.__exit__(None, None, None)

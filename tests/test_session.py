@@ -133,7 +133,7 @@ def test_bad_quantiles_read_and_draw_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(Table, "gather", refuse)
+    monkeypatch.setattr(Table, "answers", refuse)
     asked = {"column": "age", "level": 0.5, "bounds": (0, 120), "step": 1, "epsilon": 1.0, **changes}
     with pytest.raises(kind) as caught:
         adult.quantile(**asked)
@@ -145,7 +145,7 @@ def test_bad_quantiles_read_and_draw_nothing(
 
 
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Table, "gather", None)  # not even called
+    monkeypatch.setattr(Table, "answers", None)  # not even called
     data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
     with pytest.raises(dps.errors.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         data.median("value", bounds=(0, 1), continuous=True, epsilon=1.0)
@@ -179,7 +179,7 @@ def test_bad_questions_read_and_draw_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(Table, "count", refuse)
+    monkeypatch.setattr(Table, "answers", refuse)
     asked = {"column": "page", "candidates": PAGES, "epsilon": 1.0, **changes}
     column = asked.pop("column")
     for ask in (lambda: clicks.most_common(column, **asked), lambda: clicks.top_k(column, 1, **asked)):
@@ -236,16 +236,16 @@ def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
-    real = Table.count
+    real = Table.answers
 
-    def spy(*arguments: Any, progress: object, **options: Any) -> Any:
+    def spy(table: Table, asked: Any, progress: object) -> Any:
         seen.append(progress)
-        return real(*arguments, progress=None, **options)
+        return real(table, asked)
 
     def report(fraction: float) -> None:
         raise AssertionError(fraction)
 
-    monkeypatch.setattr(Table, "count", spy)
+    monkeypatch.setattr(Table, "answers", spy)
     dps.Dataset(CLICKS, unit="session", progress=report).most_common("page", candidates=PAGES, epsilon=1.0)
     assert seen == [report]
 

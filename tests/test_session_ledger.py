@@ -28,7 +28,7 @@ from dpselect.errors import (
     WrongAccountError,
 )
 from dpselect.mechanisms import PermuteAndFlip
-from dpselect.session.rows import ColumnRows
+from dpselect.rows.table import Table
 from tests.rows.tables import write_csv
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
@@ -85,7 +85,7 @@ def test_each_answer_is_charged_and_carries_its_receipt(visits: dps.Dataset, led
 def test_a_refused_question_reads_and_draws_nothing(
     visits: dps.Dataset, ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ColumnRows, "count", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(Table, "answers", lambda *_: pytest.fail("rows were read"))
     monkeypatch.setattr(PermuteAndFlip, "select", lambda *_: pytest.fail("something was drawn"))
     with pytest.raises(ChargeRefusedError, match=r"epsilon=1\.0 left of 1\.0; this would cost 2\.0"):
         visits.most_common("page", candidates=PAGES, epsilon=2.0)

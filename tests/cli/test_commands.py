@@ -273,7 +273,7 @@ def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypat
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("SENTINEL row of ann")
 
-    monkeypatch.setattr("dpselect.rows.table.Table.count", fail)
+    monkeypatch.setattr("dpselect.rows.table.Table.answers", fail)
     status, out, err = run(capsys, "most-common", CLICKS, "page", *COMMON)
     assert (status, out) == (1, "")
     assert err == "dpselect: unexpected RuntimeError; nothing was shown. Please report it.\n"
@@ -283,7 +283,7 @@ def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpselect.rows.table.Table.count", interrupt)
+    monkeypatch.setattr("dpselect.rows.table.Table.answers", interrupt)
     assert run(capsys, "most-common", CLICKS, "page", *COMMON) == (130, "", "")
 
 

@@ -12,6 +12,7 @@ from dpselect import Format
 from dpselect.rows.columns import Grouping
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates, PublicDomain
+from tests.rows.tables import scanned
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 MARKS = {None: "", ",": ",", ".": ".", "'": "'\u2019", "_": "_", " ": " \u00a0\u202f"}
@@ -30,7 +31,7 @@ def counts(source: object, candidates: Any, format: Format | None = None, **name
     """How many units have each candidate."""
     table = open_table(source, format=format)
     unit, column = table.unit(names.get("unit", "unit")), table.column(names.get("column", "value"))
-    (found,) = table.count(unit=unit, column=column, candidates=PublicCandidates.given(candidates))
+    (found,) = scanned(table, "count", unit=unit, column=column, candidates=PublicCandidates.given(candidates))
     return found.counts.tolist()
 
 
@@ -40,7 +41,10 @@ def counts_in_groups(source: object, candidates: Any, groups: Any, format: Forma
     grouping = Grouping(table.column("part"), PublicCandidates.given(groups))
     asked = PublicCandidates.given(candidates)
     unit, column = table.unit("unit"), table.column("value")
-    return [each.counts.tolist() for each in table.count(unit=unit, column=column, candidates=asked, grouping=grouping)]
+    return [
+        each.counts.tolist()
+        for each in scanned(table, "count", unit=unit, column=column, candidates=asked, grouping=grouping)
+    ]
 
 
 def numbers(source: object, format: Format | None, *, bounds: tuple[float, float] = (-1e18, 1e18)) -> list[float]:
@@ -48,7 +52,7 @@ def numbers(source: object, format: Format | None, *, bounds: tuple[float, float
     table = open_table(source, format=format)
     domain = PublicDomain.given(bounds)
     unit, column = table.unit("unit"), table.column("value")
-    (found,) = table.gather(unit=unit, column=column, domain=domain, max_rows_per_unit=1)
+    (found,) = scanned(table, "gather", unit=unit, column=column, domain=domain, max_rows_per_unit=1)
     return sorted(found.values.tolist())
 
 

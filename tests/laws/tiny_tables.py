@@ -101,26 +101,14 @@ class _Remembering:
         self._table, self._known = table, dict[Any, Any]()
         self.column, self.unit, self.shown = table.column, table.unit, table.shown
 
-    def _read(self, method: str, asked: dict[str, Any]) -> Any:
-        key = (method, *(_key(each) for each in asked.values()))
+    def answers(self, asked: Sequence[Any], progress: object = None) -> list[Any]:
+        return [self._read(each) for each in asked]
+
+    def _read(self, asked: Any) -> Any:
+        key = (asked.func.__name__, *(_key(each) for each in asked.keywords.values()))
         if key not in self._known:
-            self._known[key] = getattr(self._table, method)(**asked)
+            (self._known[key],) = self._table.answers([asked])
         return self._known[key]
-
-    def count(self, **asked: Any) -> Any:
-        return self._read("count", asked)
-
-    def total(self, **asked: Any) -> Any:
-        return self._read("total", asked)
-
-    def gather(self, **asked: Any) -> Any:
-        return self._read("gather", asked)
-
-    def units(self, **asked: Any) -> Any:
-        return self._read("units", asked)
-
-    def names(self, **asked: Any) -> Any:
-        return self._read("names", asked)
 
 
 def _key(asked: Any) -> Any:

@@ -22,7 +22,7 @@ from dpselect.errors import (
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.duckdb.scan import Scan
-from dpselect.session.rows import ColumnRows
+from dpselect.rows.table import Table
 from tests.rows.tables import write_csv
 
 PLAN = """
@@ -117,7 +117,7 @@ def test_a_spent_account_charges_nothing(folder: Path, monkeypatch: pytest.Monke
     # Each of the three would fit into 1.5 by itself: only together they do not.
     assert max(each.guarantee.epsilon for each in plan.forecast().values()) < 1.5
     assert plan.forecast().fits is False
-    monkeypatch.setattr(ColumnRows, "gather", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(Table, "answers", lambda *_: pytest.fail("rows were read"))
     with pytest.raises(
         ChargeRefusedError, match=r"epsilon=1\.5 left of 1\.5; this would cost 1\.75, the sum of its parts"
     ):
@@ -145,7 +145,7 @@ def test_rows_that_cannot_be_read_cost_nothing(folder: Path, monkeypatch: pytest
     def broken(*_: Any, **__: Any) -> Any:
         raise InvalidDataError("source", dps.errors.Shown("<a file>"), "a file that is still there")
 
-    monkeypatch.setattr(ColumnRows, "count", broken)  # of the last question
+    monkeypatch.setattr(Table, "answers", broken)
     with pytest.raises(InvalidDataError):
         dps.Plan.from_toml(folder / "plan.toml").run()
     assert left(folder) == 1.5
@@ -173,7 +173,7 @@ def test_a_crash_while_reading_costs_nothing(
     def interrupted(*_: Any, **__: Any) -> Any:
         raise crash
 
-    monkeypatch.setattr(ColumnRows, "units", interrupted)
+    monkeypatch.setattr(Table, "answers", interrupted)
     with pytest.raises(crash):
         dps.Plan.from_toml(folder / "plan.toml").run()
     assert left(folder) == 1.5

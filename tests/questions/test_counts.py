@@ -105,7 +105,7 @@ def test_the_noise_of_a_histogram_covers_what_one_unit_changes(most: int, neighb
 
 def test_the_noise_of_counts_and_sums() -> None:
     count = planned(Count, None, epsilon=0.1)
-    away = [abs(count.released(CandidateCounts(np.array([5000]))).answer - 5000) for _ in range(400)]
+    away = [abs(count.released(5000).answer - 5000) for _ in range(400)]
     assert 7 < np.mean(away) < 13.5
     for neighbours, moved in ((Neighbours.ADD_REMOVE, 30), (Neighbours.REPLACE_ONE, 40)):
         total = planned(Sum, "paid", clip=(-1, 3), scale=10, epsilon=1.0, neighbours=neighbours)

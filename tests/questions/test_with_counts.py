@@ -466,7 +466,7 @@ def test_a_bound_holds_where_values_are_drawn_one_by_one() -> None:
     }
     assert absent <= {"a", "b", "c"}
     question = planned(MostCommon, candidates=["a", "b", "c"], epsilon=1.0, max_values_per_unit=2)
-    summary = question.summaries(data._rows.of("page"), None)[0]
+    ((summary,),) = data._rows.table.answers([data._rows.of("page").statement(question.scan, None)])
     assert isinstance(summary, CandidateCounts)
     assert int(summary.counts.sum()) == 2
 

@@ -28,7 +28,7 @@ from dpselect.questions.sums import BestBy, Sum
 from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Amount, Column, Grouping, Holds, Needed, Progress
 from dpselect.session import methods
-from dpselect.session.paying import Payer, TableQuestion
+from dpselect.session.paying import Payer, TableQuestion, gathered
 from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.summaries import (
     CandidateCounts,
@@ -57,7 +57,7 @@ class Planned(Payer[TableQuestion]):
 
 class _Summaries(Payer[Any]):
     def answer(self, asked: TableQuestion) -> Any:
-        return asked.asked.read(asked.rows)
+        return gathered([asked])[0]
 
 
 class Questions(methods.PlainQuestions):
@@ -109,7 +109,7 @@ def _law_of_one(task: Any, summary: Any) -> Law:
         case BestBy():
             return [task.mechanism.pmf(summary.totals)]
         case Count():
-            return [_noisy(task.mechanism, int(summary.counts[0]))]
+            return [_noisy(task.mechanism, summary)]
         case Histogram():
             return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
         case Values() | TopUnknown():
@@ -196,6 +196,9 @@ class ModelTable:
     rows: model.Rows
     shown = "<model>"
 
+    def answers(self, asked: Sequence[Any], progress: Progress | None = None) -> list[Any]:
+        return [getattr(self, each.func.__name__)(**each.keywords) for each in asked]
+
     def column(self, name: object, *, argument: str = "column") -> Column:
         return Column(str(name), Holds.ANYTHING)
 
@@ -210,7 +213,6 @@ class ModelTable:
         candidates: PublicCandidates,
         grouping: Grouping | None = None,
         max_values_per_unit: int | None = None,
-        progress: Progress | None = None,
     ) -> list[CandidateCounts]:
         assert max_values_per_unit is None or max_values_per_unit >= len(candidates)
         found = model.counts(self.rows, unit.name, column.name, _listed(candidates), **_groups(grouping))
@@ -224,7 +226,6 @@ class ModelTable:
         candidates: PublicCandidates | None = None,
         amount: Amount,
         grouping: Grouping | None = None,
-        progress: Progress | None = None,
     ) -> list[CandidateTotals]:
         asked = {"amount": amount.column.name, "scale": amount.scale, "lower": amount.lower, "upper": amount.upper}
         listed = [None] if candidates is None else _listed(candidates)
@@ -240,7 +241,6 @@ class ModelTable:
         domain: PublicDomain,
         max_rows_per_unit: int,
         grouping: Grouping | None = None,
-        progress: Progress | None = None,
     ) -> list[UnitValues]:
         parts = _groups(grouping) or {"group": "", "groups": [None]}
         kept = [
@@ -265,7 +265,6 @@ class ModelTable:
         unit: Column,
         needed: Needed,
         grouping: Grouping | None = None,
-        progress: Progress | None = None,
     ) -> list[int]:
         matched = None
         if needed.matched is not None:
@@ -286,7 +285,6 @@ class ModelTable:
         kind: CandidateKind,
         max_values_per_unit: int,
         grouping: Grouping | None = None,
-        progress: Progress | None = None,
     ) -> list[NameCounts]:
         if kind is CandidateKind.TEXT and any(isinstance(row[column.name], int) for row in self.rows):
             kind = CandidateKind.INTEGER  # where whole numbers are text, their names look the same

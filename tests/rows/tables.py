@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpselect.rows.columns import Amount, Grouping, Needed
+from dpselect.rows import statements
+from dpselect.rows.columns import Amount, Grouping, Needed, Progress
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
@@ -21,11 +23,20 @@ Row = tuple[Any, Any]
 NAMES = ("unit", "value", "part", "amount")
 
 
+def scanned(table: Table, name: str, progress: Progress | None = None, **asked: Any) -> Any:
+    """The summary in each group that a function of `dpselect.rows.statements` asks a table for."""
+    return table.answers([partial(getattr(statements, name), **asked)], progress)[0]
+
+
 def count(source: object, candidates: object, *, unit: str = "unit", column: str = "value") -> list[int]:
     """What the backend counts."""
     table: Table = open_table(source)
-    (counts,) = table.count(
-        unit=table.unit(unit), column=table.column(column), candidates=PublicCandidates.given(candidates)
+    (counts,) = scanned(
+        table,
+        "count",
+        unit=table.unit(unit),
+        column=table.column(column),
+        candidates=PublicCandidates.given(candidates),
     )
     return counts.counts.tolist()
 
@@ -41,7 +52,9 @@ def gather(
     """The values that the backend keeps, in increasing order."""
     table: Table = open_table(source)
     domain = PublicDomain.given(bounds)
-    (values,) = table.gather(unit=table.unit(unit), column=table.column(column), domain=domain, max_rows_per_unit=most)
+    (values,) = scanned(
+        table, "gather", unit=table.unit(unit), column=table.column(column), domain=domain, max_rows_per_unit=most
+    )
     return sorted(values.values.tolist())
 
 
@@ -53,7 +66,10 @@ def count_groups(
     unit, column = table.unit(names[0]), table.column(names[1])
     grouping = Grouping(table.column(names[2]), PublicCandidates.given(groups), most)
     asked = PublicCandidates.given(candidates)
-    return [each.counts.tolist() for each in table.count(unit=unit, column=column, candidates=asked, grouping=grouping)]
+    return [
+        each.counts.tolist()
+        for each in scanned(table, "count", unit=unit, column=column, candidates=asked, grouping=grouping)
+    ]
 
 
 def usable_units(
@@ -69,7 +85,7 @@ def usable_units(
     matched = (table.column("value"), PublicCandidates.given(candidates))
     needed = Needed(matched, None if number is None else table.column(number))
     grouping = None if groups is None else Grouping(table.column("part"), PublicCandidates.given(groups), most)
-    return table.units(unit=table.unit("unit"), needed=needed, grouping=grouping)
+    return scanned(table, "units", unit=table.unit("unit"), needed=needed, grouping=grouping)
 
 
 def total(
@@ -88,7 +104,7 @@ def total(
     amount = Amount(table.column(names[3]), Fraction(scale), *bounds)
     grouping = None if groups is None else Grouping(table.column(names[2]), PublicCandidates.given(groups), most)
     asked = PublicCandidates.given(candidates)
-    totals = table.total(unit=unit, column=column, candidates=asked, amount=amount, grouping=grouping)
+    totals = scanned(table, "total", unit=unit, column=column, candidates=asked, amount=amount, grouping=grouping)
     return [each.totals.tolist() for each in totals]
 
 
@@ -106,7 +122,7 @@ def gather_groups(
     unit, column = table.unit(names[0]), table.column(names[1])
     grouping = Grouping(table.column(names[2]), PublicCandidates.given(groups), most)
     domain = PublicDomain.given(bounds)
-    found = table.gather(unit=unit, column=column, domain=domain, max_rows_per_unit=rows, grouping=grouping)
+    found = scanned(table, "gather", unit=unit, column=column, domain=domain, max_rows_per_unit=rows, grouping=grouping)
     return [sorted(each.values.tolist()) for each in found]
 
 

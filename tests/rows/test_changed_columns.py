@@ -20,6 +20,7 @@ from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import deprecations
+from tests.rows.tables import scanned
 from tests.slow import SLOW
 
 pytestmark = deprecations
@@ -33,13 +34,13 @@ REFUSED = "expected a table with the columns that it had when it was opened.*mak
 
 def counted(table: Table) -> list[int]:
     candidates = PublicCandidates.given([1, 2])
-    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
     return found.counts.tolist()
 
 
 def gathered(table: Table) -> list[float]:
     domain, number = PublicDomain.given((0, 9)), table.column("value")
-    (found,) = table.gather(unit=table.unit("unit"), column=number, domain=domain, max_rows_per_unit=1)
+    (found,) = scanned(table, "gather", unit=table.unit("unit"), column=number, domain=domain, max_rows_per_unit=1)
     return sorted(found.values.tolist())
 
 
@@ -215,5 +216,5 @@ def test_columns_of_another_width_are_the_same_to_duckdb() -> None:
     more = pd.DataFrame({"unit": np.arange(2).astype("int16"), "value": pd.Categorical(["a", "c"])})
     connection.register("words", more)
     candidates = PublicCandidates.given(["a", "b", "c"])
-    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
     assert found.counts.tolist() == [1, 0, 1]

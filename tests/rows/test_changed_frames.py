@@ -18,7 +18,7 @@ from dpselect.rows.frames import frame as frames
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.rows.placed import Stranger
-from tests.rows.tables import count
+from tests.rows.tables import count, scanned
 
 CITY, PERSON, NOTE = [1] * 6 + [2, 2, 2], [7] * 6 + [1, 2, 3], [2] * 9
 NUMBERS = range(len(CITY))
@@ -70,7 +70,7 @@ def test_columns_that_are_not_asked_for_may_come_and_go(change: str) -> None:
     frame = make(columns())
     table: Any = open_table(frame)
     then(frame)
-    found = table.count(**asked(table, candidates=PublicCandidates.given([1, 2])))
+    found = scanned(table, "count", **asked(table, candidates=PublicCandidates.given([1, 2])))
     assert found[0].counts.tolist() == [1, 3]
 
 
@@ -109,7 +109,7 @@ def test_the_refusal_depends_on_the_types_only(rows: int) -> None:
     frame["city"] = [*map(object_of, CITY)][:rows]
     frame["city"] = frame["city"].astype(object)
     with pytest.raises(InvalidDataError, match=REFUSED):
-        table.count(**asked(table, candidates=PublicCandidates.given([1, 2])))
+        scanned(table, "count", **asked(table, candidates=PublicCandidates.given([1, 2])))
 
 
 def object_of(city: int) -> object:
@@ -121,14 +121,14 @@ def test_other_rows_are_read(make: Callable[[Any], Any]) -> None:
     frame = make(columns())
     table: Any = open_table(frame)
     candidates = PublicCandidates.given([1, 2, 3])
-    assert table.count(**asked(table, candidates=candidates))[0].counts.tolist() == [1, 3, 0]
+    assert scanned(table, "count", **asked(table, candidates=candidates))[0].counts.tolist() == [1, 3, 0]
     if isinstance(frame, pd.DataFrame):
         frame.loc[len(frame)] = [3, 8, 0]
         frame.loc[0, "city"] = 3
     else:
         frame.extend(pl.DataFrame({"city": [3], "person": [8], "note": [0]}))
         frame[0, "city"] = 3
-    assert table.count(**asked(table, candidates=candidates))[0].counts.tolist() == [1, 3, 2]
+    assert scanned(table, "count", **asked(table, candidates=candidates))[0].counts.tolist() == [1, 3, 2]
 
 
 def test_a_type_that_is_read_alike_is_the_same() -> None:
@@ -139,7 +139,7 @@ def test_a_type_that_is_read_alike_is_the_same() -> None:
     frame["city"] = np.array([300, *CITY[1:]], np.int16)
     frame["person"] = frame["person"].cat.add_categories(["Ann"])
     frame.loc[1, "person"] = "Ann"
-    found = table.count(**asked(table, candidates=PublicCandidates.given([1, 2, 300])))
+    found = scanned(table, "count", **asked(table, candidates=PublicCandidates.given([1, 2, 300])))
     assert found[0].counts.tolist() == [2, 3, 1]
 
 
@@ -162,7 +162,7 @@ def test_what_is_read_is_what_was_looked_at(
         return first_of(*given)
 
     monkeypatch.setattr(frames, "first_of", then)
-    found = table.count(**asked(table, candidates=PublicCandidates.given([1, 2])))
+    found = scanned(table, "count", **asked(table, candidates=PublicCandidates.given([1, 2])))
     assert changed
     assert found[0].counts.tolist() == [1, 3]
 
@@ -173,7 +173,13 @@ def test_streams_that_change_their_columns() -> None:
     for other in ({"value": [1]}, {"unit": [1], "value": ["1"]}, {"unit": [1], "value": [1.5]}):
         frame.table = pa.table(other)
         with pytest.raises(InvalidDataError, match="the columns that it had when it was opened, of the same types"):
-            table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([1]))
+            scanned(
+                table,
+                "count",
+                unit=table.unit("unit"),
+                column=table.column("value"),
+                candidates=PublicCandidates.given([1]),
+            )
 
 
 def test_a_new_data_set_reads_the_frame_as_it_is() -> None:

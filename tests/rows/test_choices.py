@@ -16,6 +16,7 @@ from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.rows import engines
 from tests.rows.engines import Opener
+from tests.rows.tables import scanned
 
 pytestmark = engines.deprecations
 lazily = pytest.mark.parametrize("engine", engines.LAZY, indirect=True, scope="module")
@@ -36,8 +37,8 @@ def table(opened: Opener) -> Table:
 def kept_rows(table: Table, most: int) -> np.ndarray:
     """Which of its rows each unit keeps, as sorted row numbers: shape ``(units, most)``."""
     domain = PublicDomain.given((0, UNITS * ROWS))
-    (found,) = table.gather(
-        unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=most
+    (found,) = scanned(
+        table, "gather", unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=most
     )
     kept = np.sort(found.values).astype(int).reshape(UNITS, most)
     assert (kept // ROWS == np.arange(UNITS)[:, None]).all()
@@ -50,7 +51,9 @@ def groups_of(table: Table, most: int) -> Grouping:
 
 def kept_groups(table: Table, most: int) -> np.ndarray:
     """The same of groups, as they show in the values that are kept."""
-    found = table.gather(
+    found = scanned(
+        table,
+        "gather",
         unit=table.unit("unit"),
         column=table.column("value"),
         domain=PublicDomain.given((0, UNITS * ROWS)),
@@ -95,12 +98,14 @@ def test_another_question_chooses_anew(table: Table) -> None:
 @lazily
 def test_counts_and_totals_are_of_as_many_groups_as_are_allowed(table: Table) -> None:
     asked = {"unit": table.unit("unit"), "column": table.column("one"), "candidates": PublicCandidates.given([1, 2])}
-    counts = np.array([each.counts for each in table.count(**asked, grouping=groups_of(table, 2))])
+    counts = np.array([each.counts for each in scanned(table, "count", **asked, grouping=groups_of(table, 2))])
     assert counts[:, 1].tolist() == [0] * ROWS
     assert counts[:, 0].sum() == 2 * UNITS
     assert p_value(counts[:, 0], np.full(ROWS, 1.0 / ROWS)) > NEVER
     amount = Amount(table.column("one"), 7, 0, 5)
-    totals = np.array([each.totals for each in table.total(**asked, amount=amount, grouping=groups_of(table, 3))])
+    totals = np.array(
+        [each.totals for each in scanned(table, "total", **asked, amount=amount, grouping=groups_of(table, 3))]
+    )
     assert totals[:, 0].sum() == 3 * 5 * UNITS
 
 
@@ -110,7 +115,9 @@ def test_how_often_a_row_is_repeated_counts(opened: Opener) -> None:
     units = np.arange(UNITS)
     rows = pa.table({"unit": np.repeat(units, 10), "value": np.tile([5.0] * 9 + [7.0], UNITS)})
     table = opened(rows)
-    (found,) = table.gather(
+    (found,) = scanned(
+        table,
+        "gather",
         unit=table.unit("unit"),
         column=table.column("value"),
         domain=PublicDomain.given((0, 10)),
@@ -134,10 +141,10 @@ def test_usable_units_count_in_as_many_groups_as_they_may(table: Table) -> None:
     """Each unit is in five groups: in all of them together it counts once, or twice, and they are equally full."""
     for most in (1, 2):
         needed = Needed(number=table.column("value"))
-        found = table.units(unit=table.unit("unit"), needed=needed, grouping=groups_of(table, most))
+        found = scanned(table, "units", unit=table.unit("unit"), needed=needed, grouping=groups_of(table, most))
         assert sum(found) == most * UNITS
         assert p_value(np.array(found), np.full(ROWS, 1.0 / ROWS)) > NEVER
-    assert table.units(unit=table.unit("unit"), needed=needed) == [UNITS]
+    assert scanned(table, "units", unit=table.unit("unit"), needed=needed) == [UNITS]
 
 
 @lazily
@@ -145,18 +152,18 @@ def test_usable_units_count_in_as_many_groups_as_they_may(table: Table) -> None:
 def test_each_set_of_a_units_unknown_values_is_equally_likely(table: Table, opened: Opener, most: int) -> None:
     """Of five values, which are as many for each unit and different from those of all others."""
     asked = {"kind": CandidateKind.NUMBER, "max_values_per_unit": most}
-    (found,) = table.names(unit=table.unit("unit"), column=table.column("value"), **asked)
+    (found,) = scanned(table, "names", unit=table.unit("unit"), column=table.column("value"), **asked)
     assert (found.counts == 1).all()
     kept = np.sort(np.array(found.names.to_pylist())).astype(int).reshape(UNITS, most)
     assert (kept // ROWS == np.arange(UNITS)[:, None]).all()
     assert fit(kept % ROWS, most) > NEVER
     if most == 1:  # anew each time, however often a value is repeated, and whatever it is
-        (another,) = table.names(unit=table.unit("unit"), column=table.column("value"), **asked)
+        (another,) = scanned(table, "names", unit=table.unit("unit"), column=table.column("value"), **asked)
         assert np.isin(another.names.to_pylist(), kept).mean() < 0.4
         texts = np.tile(["five"] * 9 + ["seven"], UNITS)
         repeats = opened(pa.table({"unit": np.repeat(np.arange(UNITS), 10), "value": texts}))
         asked = {"kind": CandidateKind.TEXT, "max_values_per_unit": most}
-        (found,) = repeats.names(unit=repeats.unit("unit"), column=repeats.column("value"), **asked)
+        (found,) = scanned(repeats, "names", unit=repeats.unit("unit"), column=repeats.column("value"), **asked)
         assert found.counts.sum() == UNITS
         assert p_value(found.counts, np.array([0.5, 0.5])) > NEVER
         assert p_value(found.counts, np.array([0.9, 0.1])) < NEVER
@@ -165,6 +172,6 @@ def test_each_set_of_a_units_unknown_values_is_equally_likely(table: Table, open
 @lazily
 def test_unknown_values_are_of_as_many_groups_as_are_allowed(table: Table) -> None:
     asked = {"kind": CandidateKind.NUMBER, "max_values_per_unit": 3, "grouping": groups_of(table, 2)}
-    found = table.names(unit=table.unit("unit"), column=table.column("value"), **asked)
+    found = scanned(table, "names", unit=table.unit("unit"), column=table.column("value"), **asked)
     assert sum(each.counts.size for each in found) == 2 * UNITS  # each group of a unit has one of its values
     assert p_value(np.array([each.counts.size for each in found]), np.full(ROWS, 1.0 / ROWS)) > NEVER

@@ -16,6 +16,7 @@ from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines, model
 from tests.rows.model import Rows
+from tests.rows.tables import scanned
 
 pytestmark = engines.deprecations
 
@@ -73,18 +74,18 @@ def test_the_rows_that_meet_them_are_looked_at(awkward: Table, rows: Rows, name:
     left, table = [row for row in rows if met(row, conditions)], kept(awkward, conditions)
     unit, group = table.unit("text"), table.column("group")
     candidates = PublicCandidates.given([7, 8])
-    (found,) = table.count(unit=unit, column=table.column("short"), candidates=candidates)
+    (found,) = scanned(table, "count", unit=unit, column=table.column("short"), candidates=candidates)
     assert [found.counts.tolist()] == model.counts(left, "text", "short", [7, 8])
-    assert table.units(unit=unit, needed=Needed()) == model.usable_units(left, "text")
+    assert scanned(table, "units", unit=unit, needed=Needed()) == model.usable_units(left, "text")
     amount = Amount(table.column("short"), Fraction(1), -100, 100)
-    (total,) = table.total(unit=unit, amount=amount)
+    (total,) = scanned(table, "total", unit=unit, amount=amount)
     assert [total.totals.tolist()] == model.totals(left, "text", "", (None,), amount="short")
     grouping = Grouping(group, PublicCandidates.given(["south", "north"]), 2)
-    parts = table.count(unit=unit, column=table.column("short"), candidates=candidates, grouping=grouping)
+    parts = scanned(table, "count", unit=unit, column=table.column("short"), candidates=candidates, grouping=grouping)
     expected = model.counts(left, "text", "short", [7, 8], group="group", groups=["south", "north"])
     assert [each.counts.tolist() for each in parts] == expected
-    (values,) = table.gather(
-        unit=unit, column=table.column("short"), domain=PublicDomain(-9.0, 9.0), max_rows_per_unit=99
+    (values,) = scanned(
+        table, "gather", unit=unit, column=table.column("short"), domain=PublicDomain(-9.0, 9.0), max_rows_per_unit=99
     )
     listed = model.numbers(left, "text", "short", bounds=(-9.0, 9.0)).values()
     assert sorted(values.values.tolist()) == sorted(number for each in listed for number in each)
@@ -94,7 +95,7 @@ def test_a_condition_that_no_row_is_asked_of_is_found_out(awkward: Table, rows: 
     """Control: the expected numbers are others without the condition."""
     some = [row for row in rows if met(row, CONDITIONS["two"])]
     assert model.usable_units(some, "text") != model.usable_units(rows, "text")
-    assert awkward.units(unit=awkward.unit("text"), needed=Needed()) == model.usable_units(rows, "text")
+    assert scanned(awkward, "units", unit=awkward.unit("text"), needed=Needed()) == model.usable_units(rows, "text")
 
 
 PEOPLE = pa.table(
@@ -197,21 +198,25 @@ def test_each_row_can_be_a_unit(awkward: Table, rows: Rows, engine: str) -> None
     numbered: list[dict[str, Any]] = [{**row, "number of the row": at} for at, row in enumerate(rows)]
     unit, group = awkward.unit(dps.ROWS), awkward.column("group")
     without_values = {"json": 1, "json-glob": 3}.get(engine, 0)  # the first line of each file, which names the columns
-    assert awkward.units(unit=unit, needed=Needed()) == [len(rows) + without_values]
+    assert scanned(awkward, "units", unit=unit, needed=Needed()) == [len(rows) + without_values]
     candidates = PublicCandidates.given([7, 8])
-    (found,) = awkward.count(unit=unit, column=awkward.column("short"), candidates=candidates)
+    (found,) = scanned(awkward, "count", unit=unit, column=awkward.column("short"), candidates=candidates)
     assert [found.counts.tolist()] == model.counts(numbered, "number of the row", "short", [7, 8])
     grouping = Grouping(group, PublicCandidates.given(["south", "north"]), 1)
-    parts = awkward.count(unit=unit, column=awkward.column("short"), candidates=candidates, grouping=grouping)
+    parts = scanned(
+        awkward, "count", unit=unit, column=awkward.column("short"), candidates=candidates, grouping=grouping
+    )
     about: dict[str, Any] = {"group": "group", "groups": ["south", "north"]}
     expected = model.counts(numbered, "number of the row", "short", [7, 8], **about)
     assert [each.counts.tolist() for each in parts] == expected
     amount = Amount(awkward.column("short"), Fraction(1), -5, 5)
-    (total,) = awkward.total(unit=unit, amount=amount)
+    (total,) = scanned(awkward, "total", unit=unit, amount=amount)
     sums = model.totals(numbered, "number of the row", "", (None,), amount="short", lower=-5, upper=5)
     assert [total.totals.tolist()] == sums
     domain = PublicDomain(-9.0, 9.0)
-    (values,) = awkward.gather(unit=unit, column=awkward.column("short"), domain=domain, max_rows_per_unit=1)
+    (values,) = scanned(
+        awkward, "gather", unit=unit, column=awkward.column("short"), domain=domain, max_rows_per_unit=1
+    )
     listed = model.numbers(numbered, "number of the row", "short", bounds=(-9.0, 9.0)).values()
     assert sorted(values.values.tolist()) == sorted(number for each in listed for number in each)
 
@@ -236,13 +241,14 @@ def test_who_is_protected_is_said_of_rows(tmp_path: Any) -> None:
 def test_nothing_is_chosen_of_a_row(unit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has one value in one group; control: of people who have several rows, engines choose."""
     asked: list[tuple[int, int | None]] = []
-    real = Table.count
+    real = Table.answers
 
-    def count(self: Table, **arguments: Any) -> Any:
-        asked.append((arguments["grouping"].max_groups_per_unit, arguments["max_values_per_unit"]))
-        return real(self, **arguments)
+    def answers(self: Table, statements: Any, progress: Any) -> Any:
+        (given,) = (each.keywords for each in statements)
+        asked.append((given["grouping"].max_groups_per_unit, given["max_values_per_unit"]))
+        return real(self, statements, progress)
 
-    monkeypatch.setattr(Table, "count", count)
+    monkeypatch.setattr(Table, "answers", answers)
     cities = dps.Dataset(PEOPLE, unit=unit).by("city", groups=["north", "south", "west"])
     release = cities.histogram("age", candidates=range(80), epsilon=1e9)
     assert asked == [(3, None) if unit is dps.ROWS else (1, 1)]

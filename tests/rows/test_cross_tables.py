@@ -17,6 +17,7 @@ from dpselect.summaries import PublicCandidates
 from dpselect.summaries.groups import PublicPairs
 from tests.rows import engines, model
 from tests.rows.model import Rows
+from tests.rows.tables import scanned
 
 pytestmark = engines.deprecations
 
@@ -56,12 +57,14 @@ def test_a_row_is_in_the_group_of_all_its_values(awkward: Table, rows: Rows, nam
     there, unit = with_groups(rows, columns, groups), awkward.unit("text")
     places = list(range(len(groups)))
     expected = model.usable_units(there, "text", group="cross", groups=places)
-    assert awkward.units(unit=unit, needed=Needed(), grouping=grouping) == expected
+    assert scanned(awkward, "units", unit=unit, needed=Needed(), grouping=grouping) == expected
     candidates = PublicCandidates.given([7, 8])
-    counts = awkward.count(unit=unit, column=awkward.column("short"), candidates=candidates, grouping=grouping)
+    counts = scanned(
+        awkward, "count", unit=unit, column=awkward.column("short"), candidates=candidates, grouping=grouping
+    )
     expected_counts = model.counts(there, "text", "short", [7, 8], group="cross", groups=places)
     assert [each.counts.tolist() for each in counts] == expected_counts
-    few = awkward.units(unit=unit, needed=Needed(), grouping=cross(awkward, columns, groups, 1))
+    few = scanned(awkward, "units", unit=unit, needed=Needed(), grouping=cross(awkward, columns, groups, 1))
     assert all(one <= other for one, other in zip(few, expected, strict=True))
     in_one = {row["text"] for row in there if row["cross"] is not None and model.unit_of(row["text"]) is not None}
     assert sum(few) <= len(in_one)

@@ -16,7 +16,7 @@ from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.rows import engines
 from tests.rows.engines import LAZY, opener
-from tests.rows.tables import count, gather, write_parquet
+from tests.rows.tables import count, gather, scanned, write_parquet
 from tests.slow import EXAMPLES
 
 EXACTLY = Context(prec=200)
@@ -82,7 +82,7 @@ def test_zero_with_many_places_is_zero(engine: str) -> None:
 
     def counted(name: str, candidates: list[Any]) -> list[int]:
         asked = PublicCandidates.given(candidates)
-        (found,) = table.count(unit=table.unit("unit"), column=table.column(name), candidates=asked)
+        (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column(name), candidates=asked)
         return found.counts.tolist()
 
     assert counted("one", [1]) == [2]

@@ -20,7 +20,7 @@ from dpselect.rows.duckdb import connection, engine, scan
 from dpselect.rows.files.source import FileSource
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
-from tests.rows.tables import count, gather, total, write_parquet
+from tests.rows.tables import count, gather, scanned, total, write_parquet
 
 Ways = Callable[..., list[Any]]
 
@@ -243,4 +243,10 @@ def test_a_file_exchanged_since_it_was_described_is_refused(tmp_path: Path) -> N
     other = write_parquet(tmp_path / "o.parquet", [(1, 2.5)]).read_bytes()
     path.write_bytes(other)
     with pytest.raises(InvalidDataError, match="changed while it was read"):
-        table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([2]))
+        scanned(
+            table,
+            "count",
+            unit=table.unit("unit"),
+            column=table.column("value"),
+            candidates=PublicCandidates.given([2]),
+        )

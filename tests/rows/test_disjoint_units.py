@@ -19,6 +19,7 @@ from dpselect.summaries import CandidateTotals, PublicCandidates, PublicDomain
 from tests.rows import engines
 from tests.rows.engines import Source
 from tests.rows.laws import ModelTable
+from tests.rows.tables import scanned
 
 pytestmark = engines.deprecations
 
@@ -59,10 +60,10 @@ def summaries(table: Table) -> list[list[int]]:
     unit, page, paid = table.unit("who"), table.column("page"), table.column("paid")
     amount = Amount(paid, *AMOUNT)
     groups = Grouping(table.column("city"), CITIES, 2)
-    counts = table.count(unit=unit, column=page, candidates=PAGES, grouping=groups)
+    counts = scanned(table, "count", unit=unit, column=page, candidates=PAGES, grouping=groups)
     totals = [
-        *table.total(unit=unit, column=page, candidates=PAGES, amount=amount),
-        *table.total(unit=unit, column=page, candidates=PAGES, amount=amount, grouping=groups),
+        *scanned(table, "total", unit=unit, column=page, candidates=PAGES, amount=amount),
+        *scanned(table, "total", unit=unit, column=page, candidates=PAGES, amount=amount, grouping=groups),
     ]
     return [*(each.counts.tolist() for each in counts), *(each.totals.tolist() for each in totals)]
 
@@ -70,8 +71,13 @@ def summaries(table: Table) -> list[list[int]]:
 def numbers(table: Table) -> list[float]:
     """All numbers that are kept, of units none of which has too many."""
     domain = PublicDomain.given((-1, 2))
-    (found,) = table.gather(
-        unit=table.unit("who"), column=table.column("paid"), domain=domain, max_rows_per_unit=10 * UNITS
+    (found,) = scanned(
+        table,
+        "gather",
+        unit=table.unit("who"),
+        column=table.column("paid"),
+        domain=domain,
+        max_rows_per_unit=10 * UNITS,
     )
     return found.values.tolist()
 

@@ -21,6 +21,7 @@ from tests.rows.awkward import AWKWARD, QUESTIONS, UNITS
 from tests.rows.engines import Opener, Source
 from tests.rows.laws import Questions
 from tests.rows.model import Rows
+from tests.rows.tables import scanned
 from tests.slow import SLOW
 
 pytestmark = engines.deprecations
@@ -35,8 +36,12 @@ def the_groups(table: Table, most: int) -> Grouping:
     ("column", "candidates"), QUESTIONS, ids=[f"{each[0]}-{i}" for i, each in enumerate(QUESTIONS)]
 )
 def test_counts(awkward: Table, rows: Rows, column: str, candidates: Any) -> None:
-    (found,) = awkward.count(
-        unit=awkward.unit("text"), column=awkward.column(column), candidates=PublicCandidates.given(candidates)
+    (found,) = scanned(
+        awkward,
+        "count",
+        unit=awkward.unit("text"),
+        column=awkward.column(column),
+        candidates=PublicCandidates.given(candidates),
     )
     assert [found.counts.tolist()] == model.counts(rows, "text", column, candidates)
 
@@ -45,13 +50,15 @@ def test_counts(awkward: Table, rows: Rows, column: str, candidates: Any) -> Non
 def test_units(awkward: Table, rows: Rows, unit: str) -> None:
     """Who is who, and who is nobody, in every type."""
     candidates = PublicCandidates.given(["south", "north", "east"])
-    (found,) = awkward.count(unit=awkward.unit(unit), column=awkward.column("group"), candidates=candidates)
+    (found,) = scanned(awkward, "count", unit=awkward.unit(unit), column=awkward.column("group"), candidates=candidates)
     assert [found.counts.tolist()] == model.counts(rows, unit, "group", candidates.values)
 
 
 def test_counts_in_groups(awkward: Table, rows: Rows) -> None:
     candidates = PublicCandidates.given([7, 8])
-    found = awkward.count(
+    found = scanned(
+        awkward,
+        "count",
         unit=awkward.unit("whole"),
         column=awkward.column("short"),
         candidates=candidates,
@@ -80,7 +87,7 @@ def as_found(found: list[NameCounts]) -> list[dict[Any, int]]:
 def test_unknown_values(awkward: Table, rows: Rows, column: str, kind: CandidateKind) -> None:
     """Each value that a row may have, and none that only some engines could return."""
     asked: dict[str, Any] = {"column": awkward.column(column), "kind": kind, "max_values_per_unit": 20}
-    found = awkward.names(unit=awkward.unit("text"), **asked)
+    found = scanned(awkward, "names", unit=awkward.unit("text"), **asked)
     is_text = awkward.column(column).holds is Holds.ANYTHING
 
     def known(names: list[dict[Any, int]]) -> list[dict[Any, int]]:
@@ -89,7 +96,7 @@ def test_unknown_values(awkward: Table, rows: Rows, column: str, kind: Candidate
         return [{name: n for name, n in each.items() if not is_rounded or abs(name) < 2**53} for each in names]
 
     assert as_found(found) == known(model.names(rows, "text", column, kind, most=20))
-    found = awkward.names(unit=awkward.unit("whole"), **asked, grouping=the_groups(awkward, 3))
+    found = scanned(awkward, "names", unit=awkward.unit("whole"), **asked, grouping=the_groups(awkward, 3))
     groups: dict[str, Any] = {"group": "group", "groups": ["south", "north", "west"]}
     assert as_found(found) == known(model.names(rows, "whole", column, kind, most=20, **groups))
 
@@ -102,7 +109,7 @@ def test_values_that_cannot_be_names(opened: Opener) -> None:
     for some in (rows, rows.slice(0, 0)):
         table = opened(some)
         asked: dict[str, Any] = {"kind": CandidateKind.TEXT, "max_values_per_unit": 1}
-        found = table.names(unit=table.unit("unit"), column=table.column("value"), **asked)
+        found = scanned(table, "names", unit=table.unit("unit"), column=table.column("value"), **asked)
         assert as_found(found) == [dict.fromkeys([texts[0], texts[2], " ", texts[7]], 1) if some.num_rows else {}]
 
 
@@ -120,10 +127,10 @@ def test_usable_units(awkward: Table, rows: Rows, unit: str) -> None:
         )
         expected: dict[str, Any] = {"matched": None if matched is None else (matched, candidates.values)}
         expected["number"] = number
-        found = awkward.units(unit=awkward.unit(unit), needed=needed)
+        found = scanned(awkward, "units", unit=awkward.unit(unit), needed=needed)
         assert found == model.usable_units(rows, unit, **expected)
         expected |= {"group": "group", "groups": ["south", "north", "west"]}
-        found = awkward.units(unit=awkward.unit(unit), needed=needed, grouping=the_groups(awkward, 3))
+        found = scanned(awkward, "units", unit=awkward.unit(unit), needed=needed, grouping=the_groups(awkward, 3))
         assert found == model.usable_units(rows, unit, **expected)
 
 
@@ -148,7 +155,9 @@ def in_turn(engine: str, column: str, turn: int, cases: list[Any]) -> Any:
 def test_totals(engine: str, awkward: Table, rows: Rows, amount: str, turn: int) -> None:
     scale, lower, upper = in_turn(engine, amount, turn, SCALES)
     amounts = Amount(awkward.column(amount), scale, lower, upper)
-    (found,) = awkward.total(
+    (found,) = scanned(
+        awkward,
+        "total",
         unit=awkward.unit("day"),
         column=awkward.column("flag"),
         candidates=PublicCandidates.given([True, False]),
@@ -166,7 +175,9 @@ def test_huge_products(opened: Opener, scale: Fraction) -> None:
     rows = pa.table({"unit": range(7), "value": [1] * 7, "amount": numbers})
     table = opened(rows)
     amounts = Amount(table.column("amount"), scale, -10, 50)
-    (found,) = table.total(
+    (found,) = scanned(
+        table,
+        "total",
         unit=table.unit("unit"),
         column=table.column("value"),
         candidates=PublicCandidates.given([1, 2]),
@@ -179,7 +190,9 @@ def test_huge_products(opened: Opener, scale: Fraction) -> None:
 
 
 def test_totals_in_groups(awkward: Table, rows: Rows) -> None:
-    found = awkward.total(
+    found = scanned(
+        awkward,
+        "total",
         unit=awkward.unit("flag"),
         column=awkward.column("short"),
         candidates=PublicCandidates.given(range(6, 9)),
@@ -199,7 +212,9 @@ def test_all_numbers_are_kept_if_nobody_has_too_many(
     engine: str, awkward: Table, rows: Rows, column: str, turn: int
 ) -> None:
     bounds = in_turn(engine, column, turn, BOUNDS)
-    (found,) = awkward.gather(
+    (found,) = scanned(
+        awkward,
+        "gather",
         unit=awkward.unit("day"),
         column=awkward.column(column),
         domain=PublicDomain.given(bounds),
@@ -214,9 +229,13 @@ def test_an_empty_table(opened: Opener) -> None:
     table = opened(AWKWARD.slice(0, 0))
     unit, column, candidates = table.unit("text"), table.column("whole"), PublicCandidates.given([1, 2])
     for most in (1, 3):
-        found = table.count(unit=unit, column=column, candidates=candidates, grouping=the_groups(table, most))
+        found = scanned(
+            table, "count", unit=unit, column=column, candidates=candidates, grouping=the_groups(table, most)
+        )
         assert [each.counts.tolist() for each in found] == [[0, 0]] * 3
-    (values,) = table.gather(unit=unit, column=column, domain=PublicDomain.given((0, 1)), max_rows_per_unit=1)
+    (values,) = scanned(
+        table, "gather", unit=unit, column=column, domain=PublicDomain.given((0, 1)), max_rows_per_unit=1
+    )
     assert values.values.shape == (0,)
 
 

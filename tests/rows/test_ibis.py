@@ -15,6 +15,7 @@ from dpselect.errors import InvalidDataError
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.rows.engines import deprecations, ibis_on_duckdb
+from tests.rows.tables import scanned
 
 ROWS = pd.DataFrame({"unit": ["ann", "bob", "cid"], "value": ["x", "x", "y"]})
 
@@ -24,7 +25,7 @@ def asked(expression: Any) -> list[int]:
     del expression
     gc.collect()  # Ibis takes its tables in memory away as soon as nobody speaks of them
     candidates = PublicCandidates.given(["x", "y"])
-    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
     return found.counts.tolist()
 
 

@@ -27,13 +27,16 @@ from dpselect.rows.files import typed_files
 from dpselect.rows.opening import open_table
 from dpselect.rows.row_rules import Value, rule
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
+from tests.rows.tables import scanned
 from tests.slow import SLOW
 
 MEASURE = """
 import sys
+from functools import partial
 import duckdb
 import pyarrow
 from dpselect.rows.opening import open_table
+from dpselect.rows.statements import count
 from dpselect.rows.duckdb import cells, connection
 from dpselect.summaries import PublicCandidates
 
@@ -49,7 +52,7 @@ for path in sys.argv[3:]:
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
     before = kibibytes("VmRSS")
-    (found,) = table.count(**asked, candidates=PublicCandidates.given(["x", "y"]))
+    ((found,),) = table.answers([partial(count, **asked, candidates=PublicCandidates.given(["x", "y"]))])
     assert found.counts.tolist() == [64, 0]
     print((kibibytes("VmHWM") - before) / 1024)
 """
@@ -101,10 +104,10 @@ def test_long_units_do_not_decide_whether_there_is_an_answer(
     asked = {"unit": table.unit("unit"), "column": table.column("value")}
     candidates = PublicCandidates.given(["x", "y"])
     if longest == LONG:
-        assert [found.counts.tolist() for found in table.count(**asked, candidates=candidates)] == [[64, 0]]
+        assert [found.counts.tolist() for found in scanned(table, "count", **asked, candidates=candidates)] == [[64, 0]]
     else:
         with pytest.raises(SelectionError, match="needs more memory"):
-            table.count(**asked, candidates=candidates)
+            scanned(table, "count", **asked, candidates=candidates)
 
 
 def test_long_units_are_told_apart() -> None:
@@ -122,14 +125,14 @@ def test_long_units_are_told_apart() -> None:
     for type_ in (pa.string(), pa.binary()):
         table = open_table(pa.table({"unit": pa.array(units, pa.string()).cast(type_), "value": [1] * len(units)}))
         asked = {"unit": table.unit("unit"), "column": table.column("value")}
-        (found,) = table.count(**asked, candidates=PublicCandidates.given([1, 2]))
+        (found,) = scanned(table, "count", **asked, candidates=PublicCandidates.given([1, 2]))
         # Of text, blanks around it do not matter.
         different = len(units) - 1 - pa.types.is_string(type_)
         assert found.counts.tolist() == [different, 0]
         domain = PublicDomain.given((0, 9))
-        assert len(table.gather(**asked, domain=domain, max_rows_per_unit=1)[0].values) == different
+        assert len(scanned(table, "gather", **asked, domain=domain, max_rows_per_unit=1)[0].values) == different
         # The same text twice, with blanks around it or not, is one unit with two rows.
-        assert len(table.gather(**asked, domain=domain, max_rows_per_unit=2)[0].values) == len(units) - 1
+        assert len(scanned(table, "gather", **asked, domain=domain, max_rows_per_unit=2)[0].values) == len(units) - 1
 
 
 @pytest.mark.parametrize("longest", [64, 1 << 30])
@@ -140,10 +143,10 @@ def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.Mo
     table = open_table(pa.table({"unit": units * 3, "value": [1] * len(units) * 3}), memory_limit=32 << 20)
     asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
     if longest == 64:
-        assert len(table.gather(**asked, max_rows_per_unit=2)[0].values) == 2 * len(units)
+        assert len(scanned(table, "gather", **asked, max_rows_per_unit=2)[0].values) == 2 * len(units)
     else:
         with pytest.raises(SelectionError, match="needs more memory"):
-            table.gather(**asked, max_rows_per_unit=2)
+            scanned(table, "gather", **asked, max_rows_per_unit=2)
 
 
 @pytest.mark.slow
@@ -158,11 +161,11 @@ def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyP
     asked = {"unit": table.unit("unit"), "column": column, "candidates": PublicCandidates.given(range(size))}
     amount = Amount(column, 1.0, 0, 1)
     if longest == 64:
-        assert table.count(**asked)[0].counts.sum() == size
-        assert table.total(**asked, amount=amount)[0].totals.sum() == size - 1
+        assert scanned(table, "count", **asked)[0].counts.sum() == size
+        assert scanned(table, "total", **asked, amount=amount)[0].totals.sum() == size - 1
     else:
         with pytest.raises(SelectionError, match="needs more memory"):
-            table.total(**asked, amount=amount)
+            scanned(table, "total", **asked, amount=amount)
 
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.binary()])
@@ -171,7 +174,7 @@ def test_sorted_units_are_told_apart(type_: pa.DataType) -> None:
     units = pa.array([unit for unit in long for _ in range(3)]).cast(type_)
     table = open_table(pa.table({"unit": units, "value": [1] * len(units)}))
     asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
-    assert len(table.gather(**asked, max_rows_per_unit=2)[0].values) == 8
+    assert len(scanned(table, "gather", **asked, max_rows_per_unit=2)[0].values) == 8
 
 
 def test_slices_and_missing_units() -> None:
@@ -243,10 +246,12 @@ def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.M
         places = PublicCandidates.given([f"{where}0", f"{where}2", "x", "y" * 5000])
         grouping = Grouping(place, places, 4)
         asked: Mapping[str, Any] = {"unit": unit, "grouping": grouping}
-        counts = table.count(**asked, column=number, candidates=PublicCandidates.given([7, 8]))
-        counts += table.count(unit=unit, column=place, candidates=places)
-        totals = table.total(unit=unit, column=place, candidates=places, amount=Amount(number, 1, 0, 100))  # type: ignore[arg-type]
-        values = table.gather(**asked, column=number, domain=PublicDomain.given((0, 9)), max_rows_per_unit=2)
+        counts = scanned(table, "count", **asked, column=number, candidates=PublicCandidates.given([7, 8]))
+        counts += scanned(table, "count", unit=unit, column=place, candidates=places)
+        totals = scanned(table, "total", unit=unit, column=place, candidates=places, amount=Amount(number, 1, 0, 100))  # type: ignore[arg-type]
+        values = scanned(
+            table, "gather", **asked, column=number, domain=PublicDomain.given((0, 9)), max_rows_per_unit=2
+        )
         found = [each.counts.tolist() for each in counts], [each.totals.tolist() for each in totals]
         return [*found, [sorted(each.values.tolist()) for each in values]]
 
@@ -324,10 +329,14 @@ def test_of_relations_very_long_text_is_left_out_and_stops_nothing(type_: str) -
     table = open_table(database.table("t"))
     if type_ == "VARCHAR":
         candidates = PublicCandidates.given(["x", "z" * 3_000_000])
-        (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+        (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
         assert found.counts.tolist() == [3, 0]
     else:
-        (found,) = table.count(
-            unit=table.unit("value"), column=table.column("unit"), candidates=PublicCandidates.given([0, 1, 7])
+        (found,) = scanned(
+            table,
+            "count",
+            unit=table.unit("value"),
+            column=table.column("unit"),
+            candidates=PublicCandidates.given([0, 1, 7]),
         )
         assert found.counts.tolist() == [1, 1, 0]

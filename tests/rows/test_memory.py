@@ -19,6 +19,7 @@ from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines
+from tests.rows.tables import scanned
 from tests.slow import SLOW
 
 UNITS, ROWS, GROUPS = 50_000, 600_000 if SLOW else 300_000, 20
@@ -49,7 +50,7 @@ def grouping(table: Table, most: int) -> Grouping:
 @pytest.mark.parametrize("most", [1, 3, 2000])
 def test_a_unit_with_many_rows_keeps_as_many_as_it_may(table: Table, most: int) -> None:
     asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 1000))}
-    (found,) = table.gather(**asked, max_rows_per_unit=most)
+    (found,) = scanned(table, "gather", **asked, max_rows_per_unit=most)
     assert len(found.values) == UNITS + most
 
 
@@ -57,15 +58,20 @@ def test_a_unit_with_many_rows_keeps_as_many_as_it_may(table: Table, most: int) 
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_unit_with_many_rows_is_in_as_many_groups_as_it_may(table: Table, most: int) -> None:
     asked = {"unit": table.unit("unit"), "grouping": grouping(table, most)}
-    found = table.gather(
-        **asked, column=table.column("value"), domain=PublicDomain.given((0, 1000)), max_rows_per_unit=2
+    found = scanned(
+        table,
+        "gather",
+        **asked,
+        column=table.column("value"),
+        domain=PublicDomain.given((0, 1000)),
+        max_rows_per_unit=2,
     )
     assert sum(len(each.values) for each in found) == UNITS + 2 * most
     candidates = PublicCandidates.given(range(UNITS + ROWS))
-    counts = table.count(**asked, column=table.column("one"), candidates=candidates)
+    counts = scanned(table, "count", **asked, column=table.column("one"), candidates=candidates)
     assert sum(int(each.counts.sum()) for each in counts) == UNITS + ROWS // GROUPS * most
     amount = Amount(table.column("value"), 1, 0, 5)  # type: ignore[arg-type]
-    totals = table.total(**asked, column=table.column("one"), candidates=candidates, amount=amount)
+    totals = scanned(table, "total", **asked, column=table.column("one"), candidates=candidates, amount=amount)
     assert len(totals) == GROUPS
 
 
@@ -82,7 +88,9 @@ def repeated(values: pa.Array, times: int) -> pa.DictionaryArray:
 def test_long_text_that_is_stored_once_is_written_out_in_pieces(type_: pa.DataType) -> None:
     texts = repeated(pa.array([LONG, "x", "y"]).cast(type_), 100)
     if not pa.types.is_binary(type_):
-        (found,) = open_table(pa.table({"unit": range(103), "value": texts})).count(
+        (found,) = scanned(
+            open_table(pa.table({"unit": range(103), "value": texts})),
+            "count",
             unit=Column("unit", Holds.INTEGERS),
             column=Column("value", Holds.TEXT),
             candidates=PublicCandidates.given(["x", "y", LONG]),
@@ -109,5 +117,5 @@ def test_a_relation_of_text_that_is_not_utf8() -> None:
     rows = pa.table({"unit": pa.Array.from_buffers(pa.string(), 3, raw.buffers()), "value": [1, 1, 1]})
     table = open_table(duckdb.connect().from_arrow(rows))
     asked = {"unit": table.unit("unit"), "column": table.column("value")}
-    (found,) = table.count(**asked, candidates=PublicCandidates.given([1]))
+    (found,) = scanned(table, "count", **asked, candidates=PublicCandidates.given([1]))
     assert found.counts.tolist() == [2]

@@ -32,6 +32,7 @@ from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines, placed
 from tests.rows.engines import Source
+from tests.rows.tables import scanned
 from tests.slow import SLOW
 
 pytestmark = engines.deprecations
@@ -174,7 +175,9 @@ def neighbours(names: Sequence[str], number: int) -> list[tuple[str, ...]]:
 
 def totals(table: Table, unit: str, column: str, part: str, amount: str) -> list[list[int]]:
     """What the units' amounts add up to."""
-    found = table.total(
+    found = scanned(
+        table,
+        "total",
         unit=table.unit(unit),
         column=table.column(column),
         candidates=PublicCandidates.given(range(DIFFERENT)),
@@ -196,7 +199,9 @@ def true_totals(names: Sequence[str], unit: str, column: str, part: str, amount:
 
 def counts(table: Table, unit: str, column: str, part: str) -> list[list[int]]:
     """How many units there are, of text."""
-    found = table.count(
+    found = scanned(
+        table,
+        "count",
         unit=table.unit(unit),
         column=table.column(column),
         candidates=PublicCandidates.given(list(map(as_text, range(DIFFERENT)))),
@@ -213,7 +218,9 @@ def true_counts(names: Sequence[str], unit: str, column: str, part: str) -> list
 
 def values(table: Table, unit: str, column: str) -> list[float]:
     """The numbers of all rows."""
-    (found,) = table.gather(
+    (found,) = scanned(
+        table,
+        "gather",
         unit=table.unit(unit),
         column=table.column(column),
         domain=PublicDomain.given((0, DIFFERENT)),
@@ -310,8 +317,8 @@ def test_fields_of_structs_are_no_columns(engine: str, tmp_path: Path) -> None:
     if engine in ("pandas", "batch", "iceberg"):
         pytest.skip("no way of its own to such a column, or no such table")
     table = engines.PLACERS[engine](STRUCT, tmp_path).opened()
-    (found,) = table.count(
-        unit=table.unit("a.b"), column=table.column("a.c"), candidates=PublicCandidates.given([1, 2, 3])
+    (found,) = scanned(
+        table, "count", unit=table.unit("a.b"), column=table.column("a.c"), candidates=PublicCandidates.given([1, 2, 3])
     )
     assert found.counts.tolist() == [0, 3, 1]
     assert values(table, "unit", "a.b") == [1, 2, 3, 4]

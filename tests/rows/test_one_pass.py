@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from operator import methodcaller
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,18 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import SelectionError
+from dpselect.rows import statements
 from dpselect.rows.duckdb import engine
 from dpselect.rows.duckdb.scan import DirectScan, Scan
 from dpselect.rows.table import Table
 from dpselect.session.described import seen
-from dpselect.session.paying import TableQuestion, gathered, read_all
+from dpselect.session.paying import TableQuestion, gathered
 from dpselect.session.rows import ColumnRows, Rows
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import PLACERS
 from tests.rows.laws import Planned, Questions
 from tests.rows.table_questions import BY_CITY, BY_PAGE, NAMES, QUESTIONS, ROWS
+from tests.rows.tables import scanned
 from tests.slow import SLOW
 
 STREAMS = ("csv", "parquet", "duckdb", *(("json", "pandas", "csv-glob") if SLOW else ()))
@@ -59,8 +61,7 @@ def together(asked: list[TableQuestion]) -> list[Any]:
 
 def summaries(table: Table, asked: Sequence[tuple[str, dict[str, Any]]]) -> list[Any]:
     """The summaries of these names, from one pass."""
-    readers = [methodcaller(name, **arguments) for name, arguments in asked]
-    return read_all(readers, table, progress=None)
+    return table.answers([partial(getattr(statements, name), **arguments) for name, arguments in asked])
 
 
 @pytest.mark.sampled(1)
@@ -70,7 +71,7 @@ def test_every_question_reads_together_what_it_reads_alone(
 ) -> None:
     names = list(QUESTIONS)
     _, asked = planned(PLACERS[engine](ROWS, tmp_path).opened(), names)
-    alone = [plain(each.asked.read(each.rows)) for each in asked]
+    alone = [plain(*gathered([each])) for each in asked]
     passes: list[object] = []
     attach = Scan.attach
 
@@ -81,12 +82,12 @@ def test_every_question_reads_together_what_it_reads_alone(
     monkeypatch.setattr(Scan, "attach", counting)
     found = [plain(each) for each in together(asked)]
     assert dict(zip(names, found, strict=True)) == dict(zip(names, alone, strict=True))
-    assert len(passes) == 2  # counts of what is found are asked for after it is found
+    assert len(passes) == 1
 
 
 def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
-    alone = [plain(each.asked.read(each.rows)) for each in asked]
+    alone = [plain(*gathered([each])) for each in asked]
     assert [plain(each) for each in together(asked)] == alone
     cells = engine._cells  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(engine, "_cells", lambda *given: {**cells(*given), "what": ("c1",)})
@@ -103,7 +104,7 @@ def test_a_column_read_by_other_rules_is_read_apart(tmp_path: Path) -> None:
         ("count", about | {"candidates": PublicCandidates.given(given)}) for given in ([7, 8], [long, "8"], ["7", "8"])
     ]
     for order in (asked, asked[::-1]):
-        alone = [rows.table.count(**arguments)[0].counts.tolist() for _, arguments in order]
+        alone = [scanned(rows.table, "count", **arguments)[0].counts.tolist() for _, arguments in order]
         assert [each[0].counts.tolist() for each in summaries(rows.table, order)] == alone  # pyright: ignore
     assert alone == [[1, 1], [1, 1], [2, 1]]
 
@@ -141,9 +142,9 @@ def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) 
     asked = Questions(data._rows, Planned(None, None))
     histograms = [asked.histogram("page", candidates=[1, *others, 2], epsilon=1.0) for _ in range(6)]
     counts = [seen(asked, **CHOSEN).count("age", between=(0, 9), epsilon=1.0) for _ in range(2)]
-    found = [[part.counts for part in each.parts] for each in together([*histograms, *counts])]
-    assert not any(sum(each[0][1:-1]) for each in found[:6])
-    tables = [each[0][[0, -1]] for each in found[:6]] + [[part[0] for part in each] for each in found[6:]]
+    found = [each.parts for each in together([*histograms, *counts])]
+    assert not any(sum(each[0].counts[1:-1]) for each in found[:6])
+    tables = [each[0].counts[[0, -1]] for each in found[:6]] + found[6:]
     far = 6.2 * np.sqrt(units) / 2
     for each in tables:
         assert sum(each) == units
@@ -161,13 +162,13 @@ def test_one_value_of_each_unit_in_several_words(number: int) -> None:
     asked = Questions(data._rows, Planned(None, None))
     both = [asked.histogram(name, candidates=range(number), epsilon=1.0) for name in values]
     both.insert(2, asked.most_common("c0", candidates=range(50), epsilon=1.0))
-    alone = [plain(each.asked.read(each.rows)) for each in both]
+    alone = [plain(*gathered([each])) for each in both]
     assert [plain(each) for each in together(both)] == alone
 
 
 def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram", "values"])
-    alone = [plain(each.asked.read(each.rows)) for each in asked]
+    alone = [plain(*gathered([each])) for each in asked]
 
     def full(*_: Any, **__: Any) -> Any:
         raise SelectionError("Reading the table needs more memory than there is.")
@@ -195,7 +196,7 @@ def test_files_that_the_engine_reads_itself_are_read_once(tmp_path: Path, monkey
         asked.most_common("page", candidates=range(500), epsilon=1.0),
         asked.histogram("age", candidates=range(20, 30), epsilon=1.0),
     ]
-    alone = [plain(each.asked.read(each.rows)) for each in both]
+    alone = [plain(*gathered([each])) for each in both]
     direct: list[object] = []
     attach = DirectScan.attach
     monkeypatch.setattr(DirectScan, "attach", lambda *given: (direct.append(0), attach(*given))[1])

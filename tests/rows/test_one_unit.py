@@ -19,6 +19,7 @@ from dpselect.summaries import PublicCandidates
 from tests.rows import engines
 from tests.rows.engines import Opener
 from tests.rows.model import unit_of
+from tests.rows.tables import scanned
 
 pytestmark = engines.deprecations
 
@@ -73,8 +74,8 @@ def asked(spellings: list[list[str]]) -> pa.Table:
 def units(table: Any, pages: int) -> tuple[list[int], int]:
     """How many units have each page, and how many there are."""
     about = {"unit": table.unit("who"), "column": table.column("page")}
-    (each,) = table.count(**about, candidates=PublicCandidates.given(range(pages)))
-    together = table.units(unit=table.unit("who"), needed=dps.rows.columns.Needed())
+    (each,) = scanned(table, "count", **about, candidates=PublicCandidates.given(range(pages)))
+    together = scanned(table, "units", unit=table.unit("who"), needed=dps.rows.columns.Needed())
     return each.counts.tolist(), together[0]
 
 
@@ -106,7 +107,7 @@ def test_values_are_compared_as_before(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text("\n".join(rows) + "\n")
     table = open_table(tmp_path / "t.jsonl")
     about = {"unit": table.unit("who"), "column": table.column("page")}
-    (found,) = table.count(**about, candidates=PublicCandidates.given(values))
+    (found,) = scanned(table, "count", **about, candidates=PublicCandidates.given(values))
     assert found.counts.tolist() == [1] * 5
 
 

@@ -24,13 +24,15 @@ from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.attacks.reachable import reachable
-from tests.rows.tables import count, write_csv, write_parquet
+from tests.rows.tables import count, scanned, write_csv, write_parquet
 
 CANDIDATES = PublicCandidates.given(range(100))
 
 
 def run(table: Table, **options: Any) -> CandidateCounts:
-    (counts,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=CANDIDATES, **options)
+    (counts,) = scanned(
+        table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=CANDIDATES, **options
+    )
     return counts
 
 

@@ -15,6 +15,7 @@ from dpselect.rows.columns import Grouping
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates
+from tests.rows.tables import scanned
 from tests.rows.test_server_types import counted
 
 VALUES: Mapping[str, Sequence[str]] = {
@@ -69,7 +70,9 @@ def test_text_is_what_the_server_shows(typed: psycopg.Connection, opener: Opener
     assert counted(table, "value", "one", [1]) == [len(shown)]
     one = PublicCandidates.given([1])
     grouping = Grouping(table.column("value"), PublicCandidates.given(shown), len(shown))
-    found = table.count(unit=table.unit("unit"), column=table.column("one"), candidates=one, grouping=grouping)
+    found = scanned(
+        table, "count", unit=table.unit("unit"), column=table.column("one"), candidates=one, grouping=grouping
+    )
     assert [group.counts.tolist() for group in found] == [[3]] * len(shown)
 
 

@@ -15,6 +15,7 @@ from dpselect.rows.columns import Holds
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
+from tests.rows.tables import scanned
 
 NUMERICS = ["numeric(39,0)", "numeric(78,0)", "numeric(60,2)", "numeric(38,0)", "numeric"]
 DOMAINS = "CREATE DOMAIN named AS text; CREATE DOMAIN renamed AS named; CREATE DOMAIN rated AS numeric(5,2)"
@@ -55,13 +56,15 @@ def fill(url: str, values: dict[str, str]) -> None:
 
 def counted(table: Table, unit: str, column: str, candidates: list[Any]) -> list[int]:
     given = PublicCandidates.given(candidates)
-    (found,) = table.count(unit=table.unit(unit), column=table.column(column), candidates=given)
+    (found,) = scanned(table, "count", unit=table.unit(unit), column=table.column(column), candidates=given)
     return found.counts.tolist()
 
 
 def gathered(table: Table, column: str) -> list[float]:
     domain = PublicDomain.given((0, 2**40))
-    (found,) = table.gather(unit=table.unit("unit"), column=table.column(column), domain=domain, max_rows_per_unit=1)
+    (found,) = scanned(
+        table, "gather", unit=table.unit("unit"), column=table.column(column), domain=domain, max_rows_per_unit=1
+    )
     return found.values.tolist()
 
 

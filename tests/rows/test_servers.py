@@ -20,6 +20,7 @@ from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates
 from tests.rows import engines
+from tests.rows.tables import scanned
 
 ROWS = pa.table({"unit": ["ann", "bob", "secret name"], "value": [1, 1, 2]})
 
@@ -31,7 +32,7 @@ def placed(postgres: sa.Engine) -> tuple[str, str]:
 
 def asked(table: Table) -> list[int]:
     candidates = PublicCandidates.given([1, 2])
-    (counts,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+    (counts,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
     return counts.counts.tolist()
 
 
@@ -139,7 +140,7 @@ def test_connections_can_only_read_and_leave_nothing(placed: tuple[str, str]) ->
     table = open_table(placed[0], table=placed[1])
     before = execute(placed[0], "SELECT count(*) FROM pg_class")
     candidates = PublicCandidates.given([1, *range(10, 3000), 2])
-    (counts,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+    (counts,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
     assert counts.counts.tolist() == [2, *[0] * 2990, 1]
     assert execute(placed[0], "SELECT count(*) FROM pg_class") == before
     here = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dpselect'"
@@ -165,7 +166,7 @@ def test_types_only_this_server_has(placed: tuple[str, str]) -> None:
 
     def counted(column: str, candidates: list[object]) -> list[int]:
         asked = PublicCandidates.given(candidates)
-        (found,) = table.count(unit=table.unit("unit"), column=table.column(column), candidates=asked)
+        (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column(column), candidates=asked)
         return found.counts.tolist()
 
     assert counted("mood", ["glad", "sad", "neither", "gl\0ad"]) == [2, 1, 0, 0]
@@ -173,7 +174,9 @@ def test_types_only_this_server_has(placed: tuple[str, str]) -> None:
     assert counted("c", ["ab", "c"]) == [2, 1]
     assert counted("n", [0, 1]) == [0, 0]
     domain = dps.summaries.PublicDomain.given((-5, 5))
-    (values,) = table.gather(unit=table.unit("unit"), column=table.column("n"), domain=domain, max_rows_per_unit=1)
+    (values,) = scanned(
+        table, "gather", unit=table.unit("unit"), column=table.column("n"), domain=domain, max_rows_per_unit=1
+    )
     assert sorted(values.values.tolist()) == [0.0, 5.0]
 
 

@@ -21,7 +21,7 @@ from dpselect.rows.files.source import FileSource
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
 from tests.formats.reading import counts as read
-from tests.rows.tables import count, write_csv, write_parquet
+from tests.rows.tables import count, scanned, write_csv, write_parquet
 
 
 def refusal(source: Any) -> str:
@@ -160,7 +160,9 @@ def test_files_whose_columns_differ(tmp_path: Path) -> None:
         ("more", "is missing in .*1 of 2 in sorted order. and holds untyped"),
     ):
         with pytest.raises(InvalidDataError, match=f"column='{name}'.*{said}") as refused:
-            both.count(unit=both.unit("unit"), column=both.column(name), candidates=PublicCandidates.given([1]))
+            scanned(
+                both, "count", unit=both.unit("unit"), column=both.column(name), candidates=PublicCandidates.given([1])
+            )
         assert "bob" not in str(refused.value)  # a name that only the glob found might be a person's
 
 
@@ -179,7 +181,13 @@ def test_typed_files_whose_columns_differ(write: Any, tmp_path: Path) -> None:
     with pytest.raises(
         InvalidDataError, match=r"other values in another file. It holds text in .*1 of 2.* and holds floa"
     ):
-        table.count(unit=table.unit("unit"), column=table.column("other"), candidates=PublicCandidates.given(["x"]))
+        scanned(
+            table,
+            "count",
+            unit=table.unit("unit"),
+            column=table.column("other"),
+            candidates=PublicCandidates.given(["x"]),
+        )
     with pytest.raises(InvalidDataError, match=r"^unit='first'.* is missing in .*file 2 of 2"):
         table.unit("first")
 

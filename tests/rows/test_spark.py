@@ -21,6 +21,7 @@ from dpselect.rows.opening import open_table
 from dpselect.rows.spark import Spark, _unlogged  # pyright: ignore[reportPrivateUsage]
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import spark, spark_frame
+from tests.rows.tables import scanned
 from tests.rows.test_damage import overwrite
 from tests.rows.test_disjoint_units import halves, rows_of, sums_add_up
 
@@ -48,7 +49,9 @@ def test_a_task_that_runs_twice_gives_each_unit_its_rows_once(tmp_path: Path) ->
     frame = failing_once(tmp_path, spark_frame(ROWS))
     table = open_table(frame)
     domain = PublicDomain.given((0, 4 * UNITS))
-    (found,) = table.gather(unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=2)
+    (found,) = scanned(
+        table, "gather", unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=2
+    )
     assert os.listdir(tmp_path)  # tasks did die
     whose = found.values.astype(int) // 4
     assert np.bincount(whose, minlength=UNITS).tolist() == [2] * UNITS
@@ -59,7 +62,7 @@ def test_repeated_rows_of_a_unit_count_once() -> None:
     rows = pa.table({"unit": [1, 1, 2, 1, None, 3], "value": ["a", "a", "a", "b", "a", "c"]})
     table = open_table(spark_frame(rows))
     names = PublicCandidates.given(["a", "b"])
-    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=names)
+    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=names)
     assert found.counts.tolist() == [2, 1]
 
 
@@ -72,7 +75,13 @@ def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[
     names = pa.table({"unit": [1, 2], "value": ["7", "secret name"]})
     table = open_table(spark_frame(names).selectExpr("unit", "CAST(value AS INT) AS value"))
     with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
-        table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([7]))
+        scanned(
+            table,
+            "count",
+            unit=table.unit("unit"),
+            column=table.column("value"),
+            candidates=PublicCandidates.given([7]),
+        )
     printed = "".join(capfd.readouterr())
     assert "secret" not in str(caught.value) + printed
     assert caught.value.__cause__ is None
@@ -105,7 +114,7 @@ def test_the_session_can_still_say_what_fails_of_its_own() -> None:
 def counted(frame: Any, candidates: list[Any]) -> list[int]:
     table = open_table(frame)
     asked = PublicCandidates.given(candidates)
-    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=asked)
+    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=asked)
     return found.counts.tolist()
 
 
@@ -142,8 +151,12 @@ def test_a_view_that_is_replaced_changes_no_frame() -> None:
 def test_ibis_on_spark() -> None:
     spark_frame(ROWS).createOrReplaceTempView("given")
     table = open_table(ibis.pyspark.connect(spark()).table("given").filter(ibis._.unit < 2))
-    (found,) = table.count(
-        unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([0.0, 4.0, 9.0])
+    (found,) = scanned(
+        table,
+        "count",
+        unit=table.unit("unit"),
+        column=table.column("value"),
+        candidates=PublicCandidates.given([0.0, 4.0, 9.0]),
     )
     assert found.counts.tolist() == [1, 1, 0]
 

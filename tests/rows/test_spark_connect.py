@@ -16,6 +16,7 @@ from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import model
 from tests.rows.awkward import AWKWARD, QUESTIONS
 from tests.rows.engines import spark_connect
+from tests.rows.tables import scanned
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +27,21 @@ def awkward() -> Table:
 @pytest.mark.parametrize("question", [3, 25])  # a range, a long list of texts
 def test_counts(awkward: Table, question: int) -> None:
     column, candidates = QUESTIONS[question]
-    (found,) = awkward.count(
-        unit=awkward.unit("text"), column=awkward.column(column), candidates=PublicCandidates.given(candidates)
+    (found,) = scanned(
+        awkward,
+        "count",
+        unit=awkward.unit("text"),
+        column=awkward.column(column),
+        candidates=PublicCandidates.given(candidates),
     )
     assert [found.counts.tolist()] == model.counts(AWKWARD.to_pylist(), "text", column, candidates)
 
 
 def test_totals_in_groups(awkward: Table) -> None:
     groups = ["south", "north", "west"]
-    found = awkward.total(
+    found = scanned(
+        awkward,
+        "total",
         unit=awkward.unit("bytes"),
         column=awkward.column("short"),
         candidates=PublicCandidates.given([6, 7, 8]),
@@ -46,8 +53,13 @@ def test_totals_in_groups(awkward: Table) -> None:
 
 def test_numbers(awkward: Table) -> None:
     domain = PublicDomain.given((0.0, 7.2))
-    (found,) = awkward.gather(
-        unit=awkward.unit("day"), column=awkward.column("number"), domain=domain, max_rows_per_unit=12
+    (found,) = scanned(
+        awkward,
+        "gather",
+        unit=awkward.unit("day"),
+        column=awkward.column("number"),
+        domain=domain,
+        max_rows_per_unit=12,
     )
     expected = model.numbers(AWKWARD.to_pylist(), "day", "number", bounds=(0.0, 7.2))
     assert sorted(found.values.tolist()) == sorted(number for each in expected.values() for number in each)
@@ -66,7 +78,9 @@ def test_a_view_that_is_replaced_by_one_of_other_types_is_refused_whatever_its_r
     columns = (table.unit("unit"), table.column("value"))
 
     def counted() -> list[int]:
-        (found,) = table.count(unit=columns[0], column=columns[1], candidates=PublicCandidates.given([7, 8]))
+        (found,) = scanned(
+            table, "count", unit=columns[0], column=columns[1], candidates=PublicCandidates.given([7, 8])
+        )
         return found.counts.tolist()
 
     assert counted() == [2, 1]
@@ -87,5 +101,11 @@ def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[
     names = spark_connect().createDataFrame(pa.table({"unit": [1, 2], "value": ["7", "secret name"]}))
     table = open_table(names.selectExpr("unit", "CAST(value AS INT) AS value"))
     with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
-        table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([7]))
+        scanned(
+            table,
+            "count",
+            unit=table.unit("unit"),
+            column=table.column("value"),
+            candidates=PublicCandidates.given([7]),
+        )
     assert "secret" not in str(caught.value) + "".join(capfd.readouterr())

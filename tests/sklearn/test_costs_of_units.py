@@ -15,10 +15,9 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import dpselect as dps
-from dpselect.questions.features import BestFeatures
+from dpselect.questions.features import BestFeatures, PublicFeatures
 from dpselect.sklearn import PrivateSearchCV, PrivateSelectKBest, PrivateTreeClassifier
 from dpselect.summaries import PublicBins, PublicCandidates
-from dpselect.summaries.private import PublicFeatures
 from tests.drawn_answers import planned
 
 EPSILON, ROWS = 0.25, 5

@@ -17,10 +17,10 @@ from scipy import sparse
 
 import dpselect as dps
 from dpselect.mechanisms import TopKPlan
+from dpselect.questions.features import PublicFeatures
 from dpselect.sklearn import PrivateSelectKBest
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.summaries import PublicBins, PublicCandidates
-from dpselect.summaries.private import PublicFeatures
 from tests.attacks.test_messages import everything_said
 from tests.reference import feature_scores
 

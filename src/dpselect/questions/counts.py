@@ -41,8 +41,7 @@ from dpselect.questions.words import (
 if TYPE_CHECKING:
     from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
     from dpselect.questions.density import BinnedCounts
-    from dpselect.questions.question import RowReader
-    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
+    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, Scan
 
 MOST_VALUES = 10_000
 """Values of a condition. They are all written into the certificate."""
@@ -138,19 +137,18 @@ class Count(Question, name="count"):
             arguments=arguments,
         )
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts]:
-        """How many units have a row that meets the condition."""
-        import numpy as np
+    @property
+    def scan(self) -> Scan:
+        return self.condition
 
-        return [summaries.CandidateCounts(np.array([units], np.int64)) for units in rows.units(self.condition, groups)]
+    @property
+    def usable_units(self) -> PublicCondition:
+        """Those with a number, between the bounds or not."""
+        return summaries.PublicCondition(is_number=True)
 
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[CandidateCounts], /) -> list[int]:
-        """How many units have a number, between the bounds or not."""
-        return rows.units(summaries.PublicCondition(is_number=True), groups)
-
-    def released(self, summary: CandidateCounts, /) -> Drawn:
+    def released(self, summary: int, /) -> Drawn:
         """The number of units, with noise."""
-        return Drawn(self.mechanism.draw(int(summary.counts[0])))
+        return Drawn(self.mechanism.draw(summary))
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:

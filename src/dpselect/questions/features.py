@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self, cast
 
-from dpselect import summaries
+import numpy as np
+from numpy.typing import NDArray
+
 from dpselect.arguments import Argument, DeltaIfLess, Epsilon, K
 from dpselect.checks import positive_count, positive_sensitivity
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.question import Columns, ListQuestion
 from dpselect.questions.selection import terms_of_plan, top_k_plan
 from dpselect.questions.words import Drawn, Planned, Terms, counted
+from dpselect.summaries import GrowingBins, PublicBins, PublicCandidates
+from dpselect.summaries.scans import PrivateNumbers
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan
-    from dpselect.summaries import PublicCandidates, PublicGroups, RuleCounts
 
 Features = Annotated[object, Argument("list", "Names of the features.")]
 Weights = Annotated[Sequence[int], Argument("levels", "What a row of each class counts for.")]
@@ -26,7 +29,10 @@ Settings = Annotated[str, Argument("text", "Hash of the bins and of the labels o
 
 
 class BestFeatures(ListQuestion, name="best_features"):
-    """The `k` features that predict the class of a row best, each by itself. It is asked by an estimator, of arrays."""
+    """The `k` features that predict the class of a row best, each by itself. It is asked by an estimator, of arrays.
+
+    No table is scanned: the estimator tallies its `PublicFeatures`.
+    """
 
     column: Annotated[str, Argument("text", "What the candidates are.")] = "features"
     features: Features
@@ -41,7 +47,7 @@ class BestFeatures(ListQuestion, name="best_features"):
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         """Rows are tallied by who has them."""
-        names = summaries.PublicCandidates.given(self.features, argument="features")
+        names = PublicCandidates.given(self.features, argument="features")
         return replace(self, features=names, weights=tuple(map(int, self.weights)), neighbours=neighbours)
 
     @cached_property
@@ -84,10 +90,6 @@ class BestFeatures(ListQuestion, name="best_features"):
         at_once = {"k": self.plan.k} if self.plan.is_at_once else {}
         return terms_of_plan(self, self.moved, {"classes": len(self.weights), **at_once})
 
-    def summaries(self, rows: Any, groups: PublicGroups | None, /) -> list[RuleCounts]:
-        """For each feature, how many rows its best rule is right about: `rows` tallies them."""
-        return rows()
-
     def released(self, summary: RuleCounts, /) -> Drawn:
         """The names of the features, best first."""
         return Drawn([self.choices[position] for position in self.plan.select(summary.right)])
@@ -105,3 +107,67 @@ class BestFeatures(ListQuestion, name="best_features"):
     @classmethod
     def origin(cls, release: Planned) -> str:
         return f"out of {counted(release.candidates['count'], 'feature')}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RuleCounts(PrivateNumbers):
+    """How many rows, weighted, each feature's best rule gets right.
+
+    Attributes:
+        right: shape ``(n,)``, int64, read-only; one entry for each feature. One more row raises each entry by a whole
+            number from 0 to the weight of the row's class (proof: ``proofs/feature_scores.md``).
+
+    >>> RuleCounts(np.array([31, 47]))
+    RuleCounts(<2 private numbers>)
+    """
+
+    right: NDArray[np.int64]
+
+
+HIGHEST_WEIGHT = 1 << 20
+"""Of a class: weighted counts of any table that fits into memory stay far below 2^63."""
+
+MOST_CELLS = 1 << 24
+"""Of the table of bins and classes that is counted for one feature."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicFeatures:
+    """The features to choose from, the bins of each, and the weights of the classes.
+
+    A rule assigns one class to each bin of one feature, and one to a missing value; the best rule of a feature assigns
+    the class with the largest weight there. The rule itself is never released; only its number of correct rows is used.
+
+    Attributes:
+        names: of the features.
+        bins: of each feature, in the order of `names`.
+        weights: whole numbers >= 1, one for each class: what a row of it counts for.
+
+    >>> cut = PublicBins.given((0, 10), 2)
+    >>> features = PublicFeatures(names=PublicCandidates.given(["age"]), bins=(cut,), weights=(1, 1))
+    >>> features.tally([np.array([1.0, 2.0, 3.0, 7.0, np.nan])], np.array([0, 0, 1, 1, -1])).right.tolist()
+    [3]
+    """
+
+    names: PublicCandidates
+    bins: tuple[PublicBins | GrowingBins, ...]
+    weights: tuple[int, ...]
+
+    def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> RuleCounts:
+        """What the best rule of each feature gets right; decided for each row alone, summed in whole numbers.
+
+        Args:
+            columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
+            classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
+        """
+        known = classes >= 0
+        known_classes = classes[known]
+        right = [self._right(cut, column[known], known_classes) for cut, column in zip(self.bins, columns, strict=True)]
+        return RuleCounts(np.array(right, dtype=np.int64))
+
+    def _right(self, cut: PublicBins | GrowingBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
+        many = len(self.weights)
+        places = np.where(np.isnan(values), cut.count, cut.places(values))
+        cells = np.bincount(places * many + classes, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
+        weighted = cells.reshape(cut.count + 1, many) * np.array(self.weights, dtype=np.int64)
+        return int(weighted.max(axis=1).sum())

@@ -15,8 +15,7 @@ from dpselect.questions.question import Columns, Question
 from dpselect.questions.words import Planned, as_text, counted
 
 if TYPE_CHECKING:
-    from dpselect.questions.question import RowReader
-    from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+    from dpselect.summaries import PublicCondition, PublicDomain, Scan, UnitValues
 
 MOST_ROWS_PER_UNIT = 1_000_000_000
 """More rows of one unit are refused: the noise would drown any table."""
@@ -39,15 +38,15 @@ class NumbersQuestion(Question):
         """The most values of one unit."""
         return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        return rows.gather(self.domain, groups, max_rows_per_unit=self.most)
+    @property
+    def scan(self) -> Scan:
+        return summaries.ValuesIn(self.domain, self.most)
 
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[UnitValues], /) -> list[int]:
-        """How many units have a number, or a date: as many as there are values, if each unit has one."""
-        if all(each.max_rows_per_unit == 1 for each in found):
-            return [each.values.size for each in found]
-        dated = found[0].domain.dated
-        return rows.units(summaries.PublicCondition(is_number=not dated, is_date=dated), groups)
+    @property
+    def usable_units(self) -> PublicCondition | None:
+        """Those with a number, or a date: as many as there are values, if each unit has one."""
+        dated = self.domain.dated
+        return None if self.most == 1 else summaries.PublicCondition(is_number=not dated, is_date=dated)
 
     def values(self, summary: UnitValues, /) -> Any:
         """The values, or an error if they were gathered with another domain, or more than `most` of a unit."""

@@ -22,7 +22,7 @@ from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
-from dpselect.questions.question import BY_NAME, Columns, ListQuestion, Question, RowReader, named
+from dpselect.questions.question import BY_NAME, Columns, ListQuestion, Question, named
 from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
@@ -40,11 +40,13 @@ from dpselect.questions.words import (
     written,
     wrong,
 )
-from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicGroups, candidate_kind
+from dpselect.summaries import CandidateCounts, CandidateKind, CountsOf, PublicCandidates, PublicGroups, candidate_kind
 from dpselect.summaries.candidates import ends_of
+from dpselect.summaries.scans import PrivateNumbers
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism
+    from dpselect.summaries import Scan
 
 _OF_VIEWS = tuple(
     each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
@@ -66,6 +68,11 @@ class Gathered:
     parts: list[Any]
     counts: list[CandidateCounts] | None = None
     units: list[int] | None = None
+
+    def in_order(self) -> Gathered:
+        """For draws that meet what was read in its order: engines read with several threads."""
+        parts = [each.in_order() if isinstance(each, PrivateNumbers) else each for each in self.parts]
+        return replace(self, parts=parts)
 
     def __repr__(self) -> str:
         return "Gathered(<private>)"
@@ -214,14 +221,24 @@ class Query:
         members: Any = [] if self.groups is None else self.groups.members
         return [members[place] for place in range(len(members))]
 
-    def read(self, rows: RowReader, /) -> Gathered:
-        """What `released` needs of the rows."""
-        parts, counts, units = self.alone.summaries(rows, self.groups), None, None
+    @cached_property
+    def scans(self) -> list[Scan]:
+        """What is read of the rows, in each of the groups: first what is drawn from."""
+        alone = self.alone
+        found: list[Scan] = [alone.scan]
+        if self.counting is not None and not isinstance(alone.scan, CountsOf):
+            found.append(cast("ListQuestion", alone).counts)
+        if self.usable is not None and alone.usable_units is not None:
+            found.append(alone.usable_units)
+        return found
+
+    def gathered(self, found: Sequence[list[Any]], /) -> Gathered:
+        """What `released` needs, of the summaries of all scans."""
+        parts, counts, units = found[0], None, None
         if self.counting is not None:
-            is_counted = all(isinstance(each, CandidateCounts) for each in parts)
-            counts = parts if is_counted else cast("ListQuestion", self.alone).counts(rows, self.groups)
+            counts = parts if isinstance(self.alone.scan, CountsOf) else found[1]
         if self.usable is not None:
-            units = self.alone.usable_units(rows, self.groups, parts)
+            units = [each.units for each in parts] if self.alone.usable_units is None else found[-1]
         return Gathered(parts, counts, units)
 
     def released(self, found: Gathered, /) -> Drawn:

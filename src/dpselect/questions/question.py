@@ -17,27 +17,16 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass_transform
 
-from dpselect import summaries
 from dpselect.arguments import Argument, Epsilon, arguments_of
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, counted
+from dpselect.summaries import CountsOf, PublicCondition
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
     from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
-    from dpselect.summaries import (
-        CandidateCounts,
-        CandidateKind,
-        CandidateTotals,
-        NameCounts,
-        PublicCandidates,
-        PublicClip,
-        PublicCondition,
-        PublicDomain,
-        PublicGroups,
-        UnitValues,
-    )
+    from dpselect.summaries import CandidateKind, PublicCandidates, Scan
 
 FAMILIES = {
     "counts": "count histogram",
@@ -70,29 +59,6 @@ class Columns(Protocol):
     def check_compared(self, members: PublicCandidates, /, *, argument: str = ...) -> None:
         """Refuse members that the format of the table makes the same."""
         ...
-
-
-class RowReader(Protocol):
-    """The rows of a table, for a question about one column: gives a summary of each group, or one without groups."""
-
-    def count(
-        self,
-        candidates: PublicCandidates,
-        groups: PublicGroups | None = None,
-        *,
-        max_values_per_unit: int | None = ...,
-        argument: str = ...,
-    ) -> list[CandidateCounts]: ...
-    def total(
-        self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None
-    ) -> list[CandidateTotals]: ...
-    def gather(
-        self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
-    ) -> list[UnitValues]: ...
-    def units(self, condition: PublicCondition, groups: PublicGroups | None = None) -> list[int]: ...
-    def names(
-        self, kind: CandidateKind, groups: PublicGroups | None = None, *, max_values_per_unit: int
-    ) -> list[NameCounts]: ...
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -202,20 +168,22 @@ class Question(ABC):
         both: dict[str, Any] = {"candidates": {}, **about, **more}
         return Terms(sensitivity=moved, error_bound=error_bound, proofs=proofs, **both)
 
-    @abstractmethod
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
-        """What it draws from: a summary of each of the groups, in their order; or of all rows."""
+    @property
+    def scan(self) -> Scan:
+        """What is read of the rows; it draws from the summary."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[Any], /) -> list[int]:
-        """How many units it could use in each of the groups, or of all rows, by the summaries that were `found`."""
+    @property
+    def usable_units(self) -> PublicCondition | None:
+        """The units that it could use; None: as many as the summary says."""
+        raise NotImplementedError
 
     @abstractmethod
     def released(self, summary: Any, /) -> Drawn:
         """The answer, at the cost of `event`, with the noisy numbers of units that `terms` says are released with it.
 
         Args:
-            summary: one of `summaries`, made for this question.
+            summary: of `scan`, in one group or of all rows.
 
         Raises:
             InvalidParameterError: the summary was made for another question. Nothing is drawn then.
@@ -383,16 +351,19 @@ class ListQuestion(Question):
         """The candidates."""
         return cast(Any, self).candidates
 
-    def counts(self, rows: RowReader, groups: PublicGroups | None) -> list[CandidateCounts]:
-        """How many units have each candidate, in each group."""
-        return rows.count(self.choices, groups, max_values_per_unit=self.most_per_unit)
+    @property
+    def counts(self) -> CountsOf:
+        """How many units have each candidate."""
+        return CountsOf(self.choices, self.most_per_unit)
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Any]:
-        return [*self.counts(rows, groups)]
+    @property
+    def scan(self) -> Scan:
+        return self.counts
 
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[Any], /) -> list[int]:
-        """How many units have one of the candidates."""
-        return rows.units(summaries.PublicCondition(candidates=self.choices), groups)
+    @property
+    def usable_units(self) -> PublicCondition | None:
+        """Those that have one of the candidates."""
+        return PublicCondition(candidates=self.choices)
 
     @classmethod
     def counting(cls, release: Planned) -> str:

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 
     from dpselect.mechanisms import NoisyOrder, PermuteAndFlip
     from dpselect.mechanisms.top_k import TopKPlan
-    from dpselect.questions.question import RowReader
     from dpselect.questions.values import TopUnknown
-    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups
+    from dpselect.summaries import CandidateCounts, CountsOf, PublicCandidates
 
 
 class Counted(ListQuestion):
@@ -319,8 +318,9 @@ class BestDate(Best, name="best_date"):
     def choices(self) -> PublicCandidates:
         return cast("PublicCandidates", self.dates)
 
-    def counts(self, rows: RowReader, groups: PublicGroups | None) -> list[CandidateCounts]:
-        return rows.count(self.choices, groups, argument="dates")
+    @property
+    def counts(self) -> CountsOf:
+        return summaries.CountsOf(self.choices, argument="dates")
 
     @classmethod
     def origin(cls, release: Planned) -> str:

@@ -17,8 +17,7 @@ from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, as_text
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism, PermuteAndFlip
-    from dpselect.questions.question import RowReader
-    from dpselect.summaries import CandidateTotals, PublicClip, PublicGroups
+    from dpselect.summaries import CandidateTotals, PublicClip, PublicCondition, Scan
 
 _MOST_ERROR = 10**15
 """A larger error bound is of no use, and far larger ones would leave the doubles."""
@@ -87,13 +86,15 @@ class Sum(Question, name="sum"):
             arguments=self.amounts.description(),
         )
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
+    @property
+    def scan(self) -> Scan:
         """What the units' amounts add up to."""
-        return rows.total(None, self.amounts, groups)
+        return summaries.TotalsOf(self.amounts)
 
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[CandidateTotals], /) -> list[int]:
-        """How many units have an amount."""
-        return rows.units(summaries.PublicCondition(is_number=True), groups)
+    @property
+    def usable_units(self) -> PublicCondition:
+        """Those with an amount."""
+        return summaries.PublicCondition(is_number=True)
 
     def released(self, summary: CandidateTotals, /) -> Drawn:
         """The sum with noise, in the unit of the column: a whole number without a scale, else the nearest double."""
@@ -185,13 +186,15 @@ class BestBy(ListQuestion, name="best_by"):
             arguments=self.amounts.description(),
         )
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
+    @property
+    def scan(self) -> Scan:
         """What the units' amounts add up to for each candidate."""
-        return rows.total(self.choices, self.amounts, groups)
+        return summaries.TotalsOf(self.amounts, self.choices)
 
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[CandidateTotals], /) -> list[int]:
-        """How many units have one of the candidates and an amount in the same row."""
-        return rows.units(summaries.PublicCondition(candidates=self.choices, summed=self.sum), groups)
+    @property
+    def usable_units(self) -> PublicCondition:
+        """Those with one of the candidates and an amount in the same row."""
+        return summaries.PublicCondition(candidates=self.choices, summed=self.sum)
 
     def released(self, summary: CandidateTotals, /) -> Drawn:
         """One of the candidates, by what the units' amounts add up to."""

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
     from dpselect.mechanisms.partition_selection import UnlistedValues
     from dpselect.mechanisms.threshold_counts import UnlistedNoise
-    from dpselect.questions.question import RowReader
-    from dpselect.summaries import NameCounts, PublicGroups
+    from dpselect.summaries import NameCounts, Scan
 
 
 class Unlisted(Question):
@@ -60,14 +59,13 @@ class Unlisted(Question):
             **more,
         )
 
-    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[NameCounts]:
-        """How many units count for each value that occurs."""
-        return rows.names(self.kind, groups, max_values_per_unit=self.mechanism.max_values_per_unit)
+    @property
+    def scan(self) -> Scan:
+        return summaries.NamesOf(self.kind, self.mechanism.max_values_per_unit)
 
-    def usable_units(self, rows: RowReader, groups: PublicGroups | None, found: list[NameCounts], /) -> list[int]:
-        """How many units have a value; each counts for one of its own."""
-        check_countable(self.mechanism.max_values_per_unit, 0.0)
-        return [int(summary.counts.sum()) for summary in found]
+    @property
+    def usable_units(self) -> None:
+        """Those with a value, each of which counts for one of its own: see `check_countable`."""
 
     def may_hold(self, values: list[Any]) -> bool:
         """Whether these are different values of the kind."""

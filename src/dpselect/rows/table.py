@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from dpselect.formats import Format
-from dpselect.rows import statements
 from dpselect.rows.columns import Column, Condition, Progress, find_column, unit_of
 from dpselect.rows.duckdb.cells import compared, compared_pairs
 from dpselect.rows.failures import cut_off
 from dpselect.rows.statements import Found, Statement, filtered
-from dpselect.summaries import CandidateCounts, CandidateTotals, NameCounts, UnitValues
 
 
 class Engine(Protocol):
@@ -47,14 +45,13 @@ class Engine(Protocol):
         ...
 
 
+Asked = Callable[[], Statement]
+"""A function of `dpselect.rows.statements`, with what it is asked with."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
     """One table of one engine. Headers, footers and schemas are read when it is made, rows again for each summary.
-
-    What a summary is asked with stands at the function of its name in `dpselect.rows.statements`. Each is a list with
-    one entry for each group, in the order of ``grouping.groups``; one entry without groups. All methods may raise
-    `InvalidDataError` (the type of a column cannot match; the source cannot be read to its end) and `SelectionError`
-    (no memory, no connection). No message quotes a row or depends on one.
 
     Attributes:
         engine: the engine that holds the rows.
@@ -84,34 +81,21 @@ class Table:
         """The same table with those rows alone that meet all conditions."""
         return replace(self, conditions=(*self.conditions, *conditions))
 
-    def count(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateCounts]:
-        """How many different units have at least one row with each candidate."""
-        return self._summary(statements.count, asked, progress)
+    def answers(self, asked: Sequence[Asked], progress: Progress | None = None) -> list[list[Any]]:
+        """The summaries of all statements, over the same rows: of each a list with an entry for each group, or one.
 
-    def total(self, *, progress: Progress | None = None, **asked: Any) -> list[CandidateTotals]:
-        """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
-        return self._summary(statements.total, asked, progress)
-
-    def gather(self, *, progress: Progress | None = None, **asked: Any) -> list[UnitValues]:
-        """Numbers clipped into a domain, at most some of each unit in each group."""
-        return self._summary(statements.gather, asked, progress)
-
-    def units(self, *, progress: Progress | None = None, **asked: Any) -> list[int]:
-        """How many different units have at least one row that a question can use."""
-        return self._summary(statements.units, asked, progress)
-
-    def names(self, *, progress: Progress | None = None, **asked: Any) -> list[NameCounts]:
-        """How many different units have at least one row with each value that occurs."""
-        return self._summary(statements.names, asked, progress)
-
-    def _summary(self, of: Callable[..., Statement], asked: dict[str, Any], progress: Progress | None) -> list[Any]:
-        statement = of(**asked)
-        statement = filtered(statement, self.conditions) if self.conditions else statement
-        if self.engine.format is not None:
-            statement = _compared(statement, self.engine.format)
-        (found,) = self.engine.answers([statement], progress)
+        Raises:
+            InvalidDataError: the type of a column cannot match, or the source cannot be read to its end.
+            SelectionError: no memory, no connection. No message quotes a row or depends on one.
+        """
+        written = [self._here(each()) for each in asked]
+        found = self.engine.answers(written, progress)
         with cut_off:
-            return statement.summary(found)
+            return [each.summary(of_it) for each, of_it in zip(written, found, strict=True)]
+
+    def _here(self, statement: Statement) -> Statement:
+        statement = filtered(statement, self.conditions) if self.conditions else statement
+        return statement if self.engine.format is None else _compared(statement, self.engine.format)
 
 
 def _compared(statement: Statement, format: Format) -> Statement:

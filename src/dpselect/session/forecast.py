@@ -6,7 +6,6 @@ import glob
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,11 +19,10 @@ from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import Planned, as_text
 from dpselect.rows.opening import open_table, origin_of
-from dpselect.rows.table import Table
 from dpselect.session.asking import Asking
 from dpselect.session.methods import with_questions
 from dpselect.session.paying import Payer, TableQuestion
-from dpselect.session.rows import NothingRead, Rows, UnopenedTable, UnreadEngine
+from dpselect.session.rows import Rows, UnopenedTable
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
@@ -130,8 +128,8 @@ class Forecasting(Payer[Forecast]):
 
     def answer(self, asked: TableQuestion) -> Forecast:
         """The forecast, once the columns are checked; nothing is gathered."""
-        with suppress(NothingRead):
-            asked.asked.read(asked.rows)
+        for scan in asked.asked.scans:
+            asked.rows.statement(scan, asked.asked.groups)()
         request, run = asked.request, asked.run
         forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
         ledger = self.ledger_for(request)
@@ -207,8 +205,7 @@ class DryRun(Asking):
         self.unchecked = _unchecked(source)
         opened = None if self.unchecked else open_table(source, table=table, format=said)
         origin = origin_of(source, opened, table=table)
-        columns: Table = UnopenedTable() if opened is None else Table(UnreadEngine.over(opened.engine))
-        self._rows = Rows(columns, origin=origin, unit=unit, format=said)
+        self._rows = Rows(opened or UnopenedTable(), origin=origin, unit=unit, format=said)
 
     if TYPE_CHECKING:
 

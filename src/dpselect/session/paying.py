@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,16 +17,14 @@ from dpselect.certificates.release import Release, certified
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
+from dpselect.questions.query import Gathered
 from dpselect.questions.words import identity_text
-from dpselect.rows.statements import Found, Statement
-from dpselect.session.rows import ColumnRows, UnreadEngine
+from dpselect.session.rows import ColumnRows
 
 if TYPE_CHECKING:
     from dpselect.formats import Format
     from dpselect.ledger import Ledger, Receipt
-    from dpselect.questions.query import Gathered, Query
-    from dpselect.rows.columns import Progress
-    from dpselect.rows.table import Table
+    from dpselect.questions.query import Query
 
 Reply = TypeVar("Reply", covariant=True)
 
@@ -37,7 +35,7 @@ class TableQuestion:
 
     Attributes:
         asked: what is asked.
-        rows: what it reads: of a table, `ColumnRows`.
+        rows: what it reads: of a table, `ColumnRows`; else a function that gives the summaries.
         unit: the column that says whose a row is.
         column: the column asked about.
         request: id of the request, or None.
@@ -223,71 +221,20 @@ class _Draft:
 
 
 def gathered(questions: Sequence[TableQuestion]) -> list[Gathered]:
-    """What is found of the rows for the questions, in as few passes over them as the questions allow."""
-    shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
-    table = shared[0].rows.table if len(shared) == len(questions) > 1 else None
-    if table is None or any(each.rows.table is not table for each in shared):
-        return [each.asked.read(each.rows) for each in questions]
-    readers = [partial(_read_from, each.asked, rows) for each, rows in zip(questions, shared, strict=True)]
-    return read_all(readers, table, progress=shared[0].rows.progress)
-
-
-def _read_from(asked: Query, rows: ColumnRows, table: Table) -> Gathered:
-    return asked.read(rows.over(table))
-
-
-def read_all(readers: Sequence[Callable[[Table], Any]], table: Table, *, progress: Progress | None) -> list[Any]:
-    """What each reader makes of the rows, in order, in as few passes as they allow.
-
-    A reader may look at one answer before it asks for the next. Here its engine first only notes what it asks for. When
-    every reader waits for an answer, all of these are found in one pass; then each reads again from the start, and gets
-    the answers that are known. Until then it does the same as before: reading leaves nothing to chance but what is in
-    the answers.
+    """What is found of the rows for the questions: in one pass, if all are about one table.
 
     Proof: ``proofs/one_pass.md``.
     """
-    known: list[list[Found]] = [[] for _ in readers]
-    found: dict[int, Any] = {}
-    while len(found) < len(readers):
-        wanted: dict[int, Statement] = {}
-        for at, read in enumerate(readers):
-            if at in found:
-                continue
-            try:
-                engine = replace(_Known.over(table.engine), known=iter(known[at]))
-                found[at] = read(replace(table, engine=engine))
-            except _MissingAnswer as missing:
-                wanted[at] = missing.statement
-        if wanted:
-            answers = table.engine.answers([*wanted.values()], progress)
-            for at, answer in zip(wanted, answers, strict=True):
-                known[at].append(answer)
-    return [found[at] for at in range(len(readers))]
-
-
-class _MissingAnswer(Exception):  # noqa: N818 - nothing is wrong
-    """A question waits for the answer to this statement."""
-
-    def __init__(self, statement: Statement) -> None:
-        super().__init__()
-        self.statement = statement
-
-
-@dataclass(frozen=True, slots=True)
-class _Known(UnreadEngine):
-    """An engine that gives the answers that are known, in the order in which they are asked for.
-
-    Raises:
-        _MissingAnswer: by the first request for another one.
-    """
-
-    known: Iterator[Found] = field(default_factory=lambda: iter(()))
-
-    def answers(self, asked: Sequence[Statement], progress: object) -> list[Found]:
-        """The next one."""
-        for answer in self.known:
-            return [answer]
-        raise _MissingAnswer(asked[0])
+    shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
+    if len(questions) > 1 and (len(shared) < len(questions) or len({id(each.rows.table) for each in shared}) > 1):
+        return [found for each in questions for found in gathered([each])]
+    if not shared:
+        return [Gathered(each.rows()) for each in questions]
+    table, progress = shared[0].rows.table, shared[0].rows.progress
+    scans = [[each.rows.statement(scan, each.asked.groups) for scan in each.asked.scans] for each in questions]
+    summaries = iter(table.answers([each for asked in scans for each in asked], progress))
+    found = [each.asked.gathered([next(summaries) for _ in each.asked.scans]) for each in questions]
+    return [each.in_order() for each in found] if seeded_draws()[0] else found
 
 
 def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: tuple[bool, int]) -> _Draft:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sized
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
-
-import numpy as np
 
 from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
-from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.privacy import EACH_ROW, is_each_row
+from dpselect.rows import statements
 from dpselect.rows.columns import (
     Amount,
     Column,
@@ -27,20 +26,16 @@ from dpselect.rows.columns import (
     name_kind,
 )
 from dpselect.rows.duckdb.cells import compared
-from dpselect.rows.statements import Found, Statement
-from dpselect.rows.table import Engine, Table
 from dpselect.summaries import (
-    CandidateCounts,
     CandidateKind,
-    CandidateTotals,
-    NameCounts,
+    CountsOf,
+    NamesOf,
     PublicCandidates,
-    PublicClip,
     PublicCondition,
-    PublicDomain,
     PublicGroups,
     PublicPairs,
-    UnitValues,
+    TotalsOf,
+    ValuesIn,
     are_dates,
     candidate_kind,
     public_dates,
@@ -49,13 +44,15 @@ from dpselect.summaries.candidates import ends_of
 
 if TYPE_CHECKING:
     from dpselect.formats import Format
+    from dpselect.rows.table import Asked
+    from dpselect.summaries import Scan
 
 
 class Rows:
     """A table with its unit column. Every column that a question uses is checked here first.
 
     Args:
-        table: a description, not a copy; each summary reads the rows again.
+        table: a `Table`, which is a description, not a copy: each question reads the rows again; or an `UnopenedTable`.
         origin: the name of the table in a ledger; see `dpselect.rows.opening.origin_of`.
         unit: name of the column that identifies whom a row belongs to, or `ROWS`.
         progress: called with the share of the work that is done, from 0 to 1.
@@ -71,7 +68,7 @@ class Rows:
 
     def __init__(
         self,
-        table: Table,
+        table: Any,
         *,
         origin: str,
         unit: object,
@@ -88,20 +85,13 @@ class Rows:
         self.unit = self.unit_column.shown
         self.progress = checked_progress(progress)
 
-    def over(self, table: Table) -> Rows:
-        """The same rows, read from a table with the same columns."""
-        return self._with(table, self.conditions)
-
     def filtered(self, conditions: Mapping[str, object]) -> Rows:
         """Those rows alone that meet public conditions, each by the name of its column."""
         if not isinstance(cast(object, conditions), Mapping) or not conditions:
             raise InvalidParameterError("where", conditions, "a condition for at least one column, by its name")
         found = tuple(self._condition(name, given) for name, given in conditions.items())
-        return self._with(self.table.filtered(found), (*self.conditions, *found))
-
-    def _with(self, table: Table, conditions: tuple[Condition, ...]) -> Rows:
         seen = copy(self)
-        seen.table, seen.conditions = table, conditions
+        seen.table, seen.conditions = self.table.filtered(found), (*self.conditions, *found)
         return seen
 
     def _condition(self, name: str, given: object) -> Condition:
@@ -186,79 +176,53 @@ def checked_progress(progress: Callable[[float], None] | None) -> Callable[[floa
 
 @dataclass(frozen=True, slots=True)
 class ColumnRows:
-    """The rows of a table for questions about one column; see `dpselect.questions.question.RowReader`."""
+    """The rows of a table for questions about one column."""
 
     rows: Rows
     column: Column
 
-    def over(self, table: Table) -> ColumnRows:
-        """The same rows, read from a table with the same columns."""
-        return self if table is self.rows.table else replace(self, rows=self.rows.over(table))
+    def statement(self, scan: Scan, groups: PublicGroups | None) -> Asked:
+        """The statement that answers a scan, in each group. Its columns are checked; no row is read.
 
-    def count(
-        self,
-        candidates: PublicCandidates,
-        groups: PublicGroups | None = None,
-        *,
-        max_values_per_unit: int | None = None,
-        argument: str = "candidates",
-    ) -> list[CandidateCounts]:
-        """How many units have each candidate, in each group; `argument` is the question's name for the candidates."""
-        _check_listed(self.column, candidates, argument=argument)
-        return self.rows.table.count(
-            unit=self.rows.unit_column,
-            column=self.column,
-            candidates=candidates,
-            grouping=self._grouping(groups, candidates),
-            max_values_per_unit=None if self.rows.unit_column.each_row else max_values_per_unit,
-            progress=self.rows.progress,
-        )
+        Raises:
+            InvalidDataError: a column does not fit.
+        """
+        rows, column = self.rows, self.column
+        about: dict[str, Any] = {"unit": rows.unit_column, "column": column}
+        match scan:
+            case CountsOf(candidates, most, argument):
+                _check_listed(column, candidates, argument=argument)
+                most = None if rows.unit_column.each_row else most
+                about |= {"candidates": candidates, "max_values_per_unit": most}
+                return partial(statements.count, **about, grouping=self._grouping(groups, candidates))
+            case TotalsOf(clip, candidates):
+                name = "column" if candidates is None else "sum"
+                summed = column if candidates is None else rows.check(clip.column, argument=name)
+                if candidates is not None:
+                    _check_listed(column, candidates)
+                check_numeric(summed, argument=name)
+                check_near(summed, *clip.ends, argument=name)
+                about |= {"column": None if candidates is None else column, "candidates": candidates}
+                about |= {"amount": Amount(summed, clip.scale, clip.lower, clip.upper)}
+                return partial(statements.total, **about, grouping=self._grouping(groups, candidates))
+            case ValuesIn(domain, most):
+                about["column"] = number = self._of_days() if domain.dated else column
+                check_numeric(number)
+                check_near(number, domain.lower, *([] if domain.is_open else [domain.upper]))
+                about |= {"domain": domain, "max_rows_per_unit": most}
+                return partial(statements.gather, **about, grouping=self._grouping(groups))
+            case NamesOf(kind, most):
+                check_match(column, kind, argument="kind")
+                about |= {"kind": kind, "max_values_per_unit": most}
+                return partial(statements.names, **about, grouping=self._grouping(groups))
+            case PublicCondition():
+                needed, unit = self._needed(scan), rows.unit_column
+                return partial(statements.units, unit=unit, needed=needed, grouping=self._grouping(groups))
 
-    def total(
-        self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None
-    ) -> list[CandidateTotals]:
-        """The sum of the units' clipped amounts for each candidate, in each group; without candidates of all rows."""
-        if candidates is None:
-            summed, column = self.column, None
-            check_numeric(summed)
-        else:
-            summed, column = self.rows.check(clip.column, argument="sum"), self.column
-            _check_listed(column, candidates)
-            check_numeric(summed, argument="sum")
-        check_near(summed, *clip.ends, argument="column" if candidates is None else "sum")
-        return self.rows.table.total(
-            unit=self.rows.unit_column,
-            column=column,
-            candidates=candidates,
-            amount=Amount(summed, clip.scale, clip.lower, clip.upper),
-            grouping=self._grouping(groups, candidates),
-            progress=self.rows.progress,
-        )
-
-    def gather(
-        self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
-    ) -> list[UnitValues]:
-        """The numbers of a column, at most `max_rows_per_unit` of each unit in each group."""
-        column = self._of_days() if domain.dated else self.column
-        check_numeric(column)
-        check_near(column, domain.lower, *([] if domain.is_open else [domain.upper]))
-        found = self.rows.table.gather(
-            unit=self.rows.unit_column,
-            column=column,
-            domain=domain,
-            max_rows_per_unit=max_rows_per_unit,
-            grouping=self._grouping(groups),
-            progress=self.rows.progress,
-        )
-        if seeded_draws()[0]:  # some draws meet the values in their order, and engines read with several threads
-            return [replace(each, values=np.sort(each.values)) for each in found]
-        return found
-
-    def units(self, condition: PublicCondition, groups: PublicGroups | None = None) -> list[int]:
-        """How many units have, in each group, a row that meets the condition."""
+    def _needed(self, condition: PublicCondition) -> Needed:
         candidates, number = condition.candidates, None
         if candidates is not None:
-            _check_listed(self.column, candidates, argument=condition.argument)
+            _check_listed(self.column, candidates)
         if condition.summed is not None:
             number = self.rows.check(condition.summed, argument="sum")
         elif condition.is_date:
@@ -266,27 +230,7 @@ class ColumnRows:
         elif condition.is_number:
             number = self.column
             check_numeric(number)
-        return self.rows.table.units(
-            unit=self.rows.unit_column,
-            needed=Needed(None if candidates is None else (self.column, candidates), number, condition.between),
-            grouping=self._grouping(groups),
-            progress=self.rows.progress,
-        )
-
-    def names(
-        self, kind: CandidateKind, groups: PublicGroups | None = None, *, max_values_per_unit: int
-    ) -> list[NameCounts]:
-        """How many units have, in each group, each value that occurs, read as a candidate of this kind."""
-        check_match(self.column, kind, argument="kind")
-        found = self.rows.table.names(
-            unit=self.rows.unit_column,
-            column=self.column,
-            kind=kind,
-            max_values_per_unit=max_values_per_unit,
-            grouping=self._grouping(groups),
-            progress=self.rows.progress,
-        )
-        return [each.in_order() for each in found] if seeded_draws()[0] else found  # see `gather`
+        return Needed(None if candidates is None else (self.column, candidates), number, condition.between)
 
     def _of_days(self) -> Column:
         """The column of dates, read as numbers."""
@@ -322,40 +266,16 @@ MOST_VALUES = 10_000
 """Of a condition on rows. They are all written into the certificate."""
 
 
-class NothingRead(Exception):  # noqa: N818 - nothing is wrong
-    """Every column fits the question, and reading would begin here; a dry run ends so."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadEngine:
-    """An engine up to the point where reading would begin; see `dpselect.rows.table.Engine`."""
-
-    shown: str = "<no table>"
-    columns: tuple[Column, ...] = ()
-    listed: bool = False
-    format: Format | None = None
-
-    @classmethod
-    def over(cls, engine: Engine) -> Self:
-        """With the columns of an engine: names and types are checked as for an answer."""
-        return cls(engine.shown, engine.columns, engine.listed, engine.format)
-
-    def answers(self, asked: Sequence[Statement], progress: object) -> list[Found]:
-        """Where reading would begin."""
-        raise NothingRead
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class UnopenedTable(Table):
-    """The stand-in for a table when questions are only planned: any name is a column, and nothing is read.
+class UnopenedTable:
+    """In place of a table when questions are only planned: any name is a column, and no row is looked at.
 
     A column of missing values fits every question.
     """
 
-    engine: Engine = field(default_factory=UnreadEngine)
+    shown = "<no table>"
 
     def filtered(self, conditions: object) -> Self:
-        """Itself: no row is looked at."""
+        """Itself."""
         return self
 
     def column(self, name: object, *, argument: str = "column") -> Column:

@@ -23,7 +23,7 @@ from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.features import BestFeatures
+from dpselect.questions.features import BestFeatures, PublicFeatures, RuleCounts
 from dpselect.questions.query import Query
 from dpselect.questions.words import identity_text
 from dpselect.recipes import DecisionTree, GrownTree
@@ -42,8 +42,7 @@ from dpselect.sklearn.reading import (
     positions,
     settings_hash,
 )
-from dpselect.summaries import PublicCandidates, RuleCounts
-from dpselect.summaries.private import PublicFeatures
+from dpselect.summaries import PublicCandidates
 
 
 def _labelled(

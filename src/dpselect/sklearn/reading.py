@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
+from dpselect.questions.features import HIGHEST_WEIGHT, MOST_CELLS
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import Array, pa, pc
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.frames import single_columns
 from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array, place_of_object
 from dpselect.summaries import GrowingBins, PublicBins, PublicCandidates
-from dpselect.summaries.private import HIGHEST_WEIGHT, MOST_CELLS
 
 _MASKED: Any = ma.MaskedArray
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."

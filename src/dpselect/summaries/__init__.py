@@ -1,4 +1,4 @@
-"""What an engine returns: small, private, and without a way back to the rows; and the public set that it is over."""
+"""What is read of rows, and what an engine returns: small, private, without a way back to the rows."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,6 @@ from dpselect.on_use import on_use
 if TYPE_CHECKING:
     from dpselect.summaries.candidates import MOST_CANDIDATES as MOST_CANDIDATES
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
-    from dpselect.summaries.candidates import PublicCondition as PublicCondition
     from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
     from dpselect.summaries.dates import are_dates as are_dates
     from dpselect.summaries.dates import as_date as as_date
@@ -21,20 +20,28 @@ if TYPE_CHECKING:
     from dpselect.summaries.groups import PublicPairs as PublicPairs
     from dpselect.summaries.kinds import CandidateKind as CandidateKind
     from dpselect.summaries.kinds import candidate_kind as candidate_kind
-    from dpselect.summaries.private import CandidateCounts as CandidateCounts
-    from dpselect.summaries.private import CandidateTotals as CandidateTotals
-    from dpselect.summaries.private import NameCounts as NameCounts
-    from dpselect.summaries.private import RuleCounts as RuleCounts
-    from dpselect.summaries.private import UnitValues as UnitValues
+    from dpselect.summaries.scans import CandidateCounts as CandidateCounts
+    from dpselect.summaries.scans import CandidateTotals as CandidateTotals
+    from dpselect.summaries.scans import CountsOf as CountsOf
+    from dpselect.summaries.scans import NameCounts as NameCounts
+    from dpselect.summaries.scans import NamesOf as NamesOf
+    from dpselect.summaries.scans import PublicCondition as PublicCondition
+    from dpselect.summaries.scans import Scan as Scan
+    from dpselect.summaries.scans import TotalsOf as TotalsOf
+    from dpselect.summaries.scans import UnitValues as UnitValues
+    from dpselect.summaries.scans import ValuesIn as ValuesIn
 else:
     __getattr__, __dir__, __all__ = on_use(
         __name__,
         {
-            "dpselect.summaries.candidates": "MOST_CANDIDATES PublicCandidates PublicCondition UnlistedCandidates",
+            "dpselect.summaries.candidates": "MOST_CANDIDATES PublicCandidates UnlistedCandidates",
             "dpselect.summaries.dates": "are_dates as_date public_dates",
             "dpselect.summaries.domain": "GrowingBins PublicBins PublicClip PublicDomain PublicEdges",
             "dpselect.summaries.groups": "PublicGroups PublicPairs",
             "dpselect.summaries.kinds": "CandidateKind candidate_kind",
-            "dpselect.summaries.private": "CandidateCounts CandidateTotals NameCounts RuleCounts UnitValues",
+            "dpselect.summaries.scans": (
+                "CandidateCounts CandidateTotals CountsOf NameCounts NamesOf PublicCondition Scan TotalsOf UnitValues "
+                "ValuesIn"
+            ),
         },
     )

@@ -1,4 +1,4 @@
-"""The public set a selection chooses from, checked once before any row is read; and conditions on a row."""
+"""The public set a selection chooses from, checked once before any row is read."""
 
 from __future__ import annotations
 
@@ -345,27 +345,6 @@ def _check_count(candidates: object, count: int) -> None:
 
 def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
     return InvalidCandidatesError("candidates", Shown(describe(candidates)), expected, hint)
-
-
-@dataclass(frozen=True, slots=True)
-class PublicCondition:
-    """A condition on one row. Without any part, every row of a unit meets it.
-
-    Attributes:
-        candidates: the column has one of them.
-        is_number: the column has a number.
-        is_date: the column has a date.
-        between: the number is not below the first and not above the second of these.
-        summed: name of another column that has a number.
-        argument: the question's name for the candidates, for errors.
-    """
-
-    candidates: PublicCandidates | None = None
-    is_number: bool = False
-    is_date: bool = False
-    between: tuple[int | float, int | float] | None = None
-    summed: str | None = None
-    argument: str = "candidates"
 
 
 def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:

@@ -1,20 +1,82 @@
-"""Private numbers of a table, one class for each kind of question; none leaves the process by accident.
+"""What a question reads: a scan, which is public, and its summary of each group, which is private.
 
-And the public features of which `RuleCounts` are made.
+A scan of `CountsOf` gives `CandidateCounts`, one of `TotalsOf` `CandidateTotals`, of `ValuesIn` `UnitValues`, of
+`NamesOf` `NameCounts`, and of a `PublicCondition` the number of units that meet it. No summary leaves the process by
+accident.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from typing import Any, NoReturn
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.summaries.candidates import PublicCandidates
-from dpselect.summaries.domain import GrowingBins, PublicBins, PublicDomain
+from dpselect.summaries.domain import PublicClip, PublicDomain
 from dpselect.summaries.kinds import CandidateKind
+
+
+@dataclass(frozen=True, slots=True)
+class CountsOf:
+    """How many units have each candidate.
+
+    Attributes:
+        candidates: the public list.
+        max_values_per_unit: for how many of them one unit counts; None: for any number.
+        argument: the question's name for them, for errors.
+    """
+
+    candidates: PublicCandidates
+    max_values_per_unit: int | None = None
+    argument: str = "candidates"
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsOf:
+    """What the units' clipped amounts add up to, for each candidate; without candidates, of all rows."""
+
+    clip: PublicClip
+    candidates: PublicCandidates | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesIn:
+    """The numbers of a column clipped into a domain, or its dates as numbers: at most so many of each unit."""
+
+    domain: PublicDomain
+    max_rows_per_unit: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamesOf:
+    """How many units have each value that occurs and can be read as this kind; a unit counts for at most so many."""
+
+    kind: CandidateKind
+    max_values_per_unit: int
+
+
+@dataclass(frozen=True, slots=True)
+class PublicCondition:
+    """How many units have a row that meets a condition. Without any part, every row of a unit meets it.
+
+    Attributes:
+        candidates: the column has one of them.
+        is_number: the column has a number.
+        is_date: the column has a date.
+        between: the number is not below the first and not above the second of these.
+        summed: name of another column that has a number.
+    """
+
+    candidates: PublicCandidates | None = None
+    is_number: bool = False
+    is_date: bool = False
+    between: tuple[int | float, int | float] | None = None
+    summed: str | None = None
+
+
+Scan = CountsOf | TotalsOf | ValuesIn | NamesOf | PublicCondition
 
 
 class PrivateNumbers:
@@ -29,6 +91,10 @@ class PrivateNumbers:
     def _arrays(self) -> list[NDArray[Any]]:
         held: Any = self
         return [each for field in fields(held) if isinstance(each := getattr(self, field.name), np.ndarray)]
+
+    def in_order(self) -> Self:
+        """The same in an order that does not depend on how the rows were read."""
+        return self
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(<{self._arrays()[0].size} private numbers>)"
@@ -102,29 +168,18 @@ class NameCounts(PrivateNumbers):
         ends = np.cumsum(np.bincount(places, minlength=groups))[:-1]
         return [cls(names.take(some), counts[some], kind=kind) for some in np.split(order, ends)]
 
+    @property
+    def units(self) -> int:
+        """How many units have a value, if each counts for one of its own."""
+        return int(self.counts.sum())
+
     def in_order(self) -> NameCounts:
-        """The same with sorted names."""
         values = self.names.to_pylist()
         order = np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)
         return NameCounts(self.names.take(order), self.counts[order], kind=self.kind)
 
     def __repr__(self) -> str:
         return "NameCounts(<private>)"
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RuleCounts(PrivateNumbers):
-    """How many rows, weighted, each feature's best rule gets right.
-
-    Attributes:
-        right: shape ``(n,)``, int64, read-only; one entry for each feature. One more row raises each entry by a whole
-            number from 0 to the weight of the row's class (proof: ``proofs/feature_scores.md``).
-
-    >>> RuleCounts(np.array([31, 47]))
-    RuleCounts(<2 private numbers>)
-    """
-
-    right: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -146,54 +201,13 @@ class UnitValues(PrivateNumbers):
     domain: PublicDomain = field(kw_only=True)
     max_rows_per_unit: int = field(kw_only=True)
 
+    @property
+    def units(self) -> int:
+        """How many units have a number, or a date, if each has one at most."""
+        return self.values.size
+
+    def in_order(self) -> UnitValues:
+        return replace(self, values=np.sort(self.values))
+
     def __repr__(self) -> str:
         return f"UnitValues(<private numbers>, at most {self.max_rows_per_unit} per unit)"
-
-
-HIGHEST_WEIGHT = 1 << 20
-"""Of a class: weighted counts of any table that fits into memory stay far below 2^63."""
-
-MOST_CELLS = 1 << 24
-"""Of the table of bins and classes that is counted for one feature."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublicFeatures:
-    """The features to choose from, the bins of each, and the weights of the classes.
-
-    A rule assigns one class to each bin of one feature, and one to a missing value; the best rule of a feature assigns
-    the class with the largest weight there. The rule itself is never released; only its number of correct rows is used.
-
-    Attributes:
-        names: of the features.
-        bins: of each feature, in the order of `names`.
-        weights: whole numbers >= 1, one for each class: what a row of it counts for.
-
-    >>> cut = PublicBins.given((0, 10), 2)
-    >>> features = PublicFeatures(names=PublicCandidates.given(["age"]), bins=(cut,), weights=(1, 1))
-    >>> features.tally([np.array([1.0, 2.0, 3.0, 7.0, np.nan])], np.array([0, 0, 1, 1, -1])).right.tolist()
-    [3]
-    """
-
-    names: PublicCandidates
-    bins: tuple[PublicBins | GrowingBins, ...]
-    weights: tuple[int, ...]
-
-    def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> RuleCounts:
-        """What the best rule of each feature gets right; decided for each row alone, summed in whole numbers.
-
-        Args:
-            columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
-            classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
-        """
-        known = classes >= 0
-        known_classes = classes[known]
-        right = [self._right(cut, column[known], known_classes) for cut, column in zip(self.bins, columns, strict=True)]
-        return RuleCounts(np.array(right, dtype=np.int64))
-
-    def _right(self, cut: PublicBins | GrowingBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
-        many = len(self.weights)
-        places = np.where(np.isnan(values), cut.count, cut.places(values))
-        cells = np.bincount(places * many + classes, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
-        weighted = cells.reshape(cut.count + 1, many) * np.array(self.weights, dtype=np.int64)
-        return int(weighted.max(axis=1).sum())
