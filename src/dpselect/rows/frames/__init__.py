@@ -5,12 +5,14 @@ To read one more library is a function that makes a `Frame`, and a line in `_REA
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from dpselect.errors import InvalidDataError, Shown, describe
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.scan import Source
+from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.frames.frame import Frame, Now, of_table
 
 _READERS = {
@@ -30,12 +32,14 @@ def frame_source(frame: object) -> Source | None:
     """The rows of a frame, which each question reads again; None if `frame` is not a frame in memory.
 
     Raises:
-        InvalidDataError: the frame has no columns, two columns of the same name, or names that are not text; or it can
-            be read only once.
+        InvalidDataError: the frame has no columns, two columns of the same name, or names that are not text; it can be
+            read only once; or a dictionary holds something else than arrays of one length.
     """
     if isinstance(frame, pa.Table | pa.RecordBatch):
         table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
         return of_table(table, f"<pyarrow {type(frame).__name__}>")
+    if isinstance(frame, dict):
+        return _of_arrays(cast("dict[object, object]", frame))
     if isinstance(frame, pa.RecordBatchReader):
         hint = "Give the table itself, for example reader.read_all()."
         raise InvalidDataError("source", Shown("<Arrow stream>"), "rows that can be read more than once", hint)
@@ -52,6 +56,30 @@ def frame_source(frame: object) -> Source | None:
 def is_a(value: object, library: str, name: str) -> bool:
     """Whether `value` is an instance of the class `name` of `library`, by the names of its type's bases."""
     return any(each.__name__ == name and each.__module__.partition(".")[0] == library for each in type(value).__mro__)
+
+
+def _of_arrays(given: dict[Any, Any]) -> Frame:
+    """The rows of columns that a dictionary names: lists or one-dimensional arrays of one length.
+
+    Raises:
+        InvalidDataError: a name is not text, or a column is no such array. No value is quoted.
+    """
+    shown = Shown("<dict of arrays>")
+    if not given or not all(isinstance(name, str) for name in given):
+        raise InvalidDataError("source", shown, "a column for each of one or more names, which are text")
+    columns = {name: _array(name, column) for name, column in given.items()}
+    if len({len(column) for column in columns.values()}) > 1:
+        raise InvalidDataError("source", shown, "arrays of the same length")
+    return of_table(pa.table(columns), str(shown))
+
+
+def _array(name: str, column: Any) -> Any:
+    shown = Shown(f"<dict of arrays, column {name!r}>")
+    unreadable = InvalidDataError("source", shown, "a list or a one-dimensional array of values of one type")
+    if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+        raise unreadable
+    with TranslatedErrors(lambda _: unreadable, Exception):  # of any library; they may quote a value
+        return column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
 
 
 def _of_stream(given: Any) -> Frame:
